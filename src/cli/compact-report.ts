@@ -17,9 +17,9 @@ import { presentSections, splitSections } from "../summary/sections.ts";
 import type { Session } from "../transcript/session.ts";
 import { costOf, type PriceTable } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";
-import type { CompactCost } from "./compact-cost.ts";
 import type { CompactionNotes } from "./compaction-notes.ts";
-import { fullAt, type ReportWindow, reportWindow } from "./report-window.ts";
+import type { CompactCost } from "./cost-report.ts";
+import { fullAt, type ReportWindow, reportWindow } from "./view/window-gauge.ts";
 
 /** The shape that `compact --json` prints. Stable: other programs read it; see docs/json.md. */
 export interface CompactReport {

@@ -1,6 +1,12 @@
+import type { Compaction } from "../compaction/compact.ts";
+import type { CompactionPlan } from "../compaction/plan/compaction-plan.ts";
+import { unchangedTokens } from "../compaction/plan/compaction-plan.ts";
 import type { SizedConversation } from "../compaction/plan/sized.ts";
+import type { SummaryAttempt } from "../compaction/write/attempts.ts";
+import { inputTokens } from "../conversation/reported-usage.ts";
 import { promptCost } from "../cost/rates.ts";
-import type { WeighedOption, Weighing } from "../cost/weigh.ts";
+import { netSaving } from "../cost/rewrite-cost.ts";
+import { type WeighedOption, type Weighing, weigh } from "../cost/weigh.ts";
 import {
   type CallCost,
   expectedCall,
@@ -10,8 +16,9 @@ import {
   type WeighedCompaction,
   weighSession,
 } from "../host/session-cost.ts";
+import { BUILT_IN_MODEL_NAME } from "../summary/builtin/builtin-model.ts";
 import type { Session } from "../transcript/session.ts";
-import { type PriceTable, pricesOf } from "../window/prices.ts";
+import { costOf, type PriceTable, pricesOf } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 
 /** What a session costs from here on, in dollars. Answers are left out: they cost the same on every way. */
@@ -44,7 +51,7 @@ export interface OptionReport extends Omit<WeighedOption, "breakEvenTurns"> {
   readonly breakEvenTurns: number | null;
 }
 
-export interface CostCircumstances {
+interface CostCircumstances {
   readonly thresholds: Thresholds;
   readonly contextTokens: number;
   readonly now: Date;
@@ -114,5 +121,117 @@ function costFigures(situation: SessionSituation, weighing: Weighing, calls: Cal
     })),
     chosen,
     why,
+  };
+}
+
+/** What a compaction costs and brings, in dollars. */
+export interface CompactCost {
+  /** The model whose prices are used: the session's, or a usual one where its prices are not known. */
+  readonly model: string;
+  readonly arePricesAssumed: boolean;
+  /** Calls for the summary that were made, or that this command would make; null for none. */
+  readonly call: CallCost | null;
+  /** In no other figure: the call that a summary by the session's model would take. Null where a model is called. */
+  readonly assumedCall: CallCost | null;
+  /** What the next prompt writes to the provider's cache anew; 0 once that has gone cold. */
+  readonly rewrite: number;
+  readonly savedPerTurn: number;
+  /** Null: it never pays. */
+  readonly breakEvenTurns: number | null;
+  readonly expectedTurns: number;
+  /** The saving over the expected turns, net of the costs above; `inspect` computes the same. */
+  readonly netSaving: number;
+}
+
+interface CompactCostInput {
+  readonly session: Session;
+  readonly plan: CompactionPlan;
+  readonly compaction: Compaction;
+  readonly thresholds: Thresholds;
+  readonly now: Date;
+  readonly prices: PriceTable;
+  /** The model of `--model` that a dry run does not call; undefined where nothing is left open. */
+  readonly wouldAsk: string | undefined;
+}
+
+/** Null where the price of a call for the summary is not known. */
+export function compactCost(input: CompactCostInput): CompactCost | null {
+  const { session, plan, compaction, thresholds, prices } = input;
+  const { tokensBefore } = plan;
+  const now = input.now.getTime();
+  const situation = sessionSituation(session, { thresholds, contextTokens: tokensBefore, now, prices });
+  const call = callOf(input);
+  if (call === undefined) return null;
+  const { tokensAfter } = compaction;
+  const unchanged = unchangedTokens(plan);
+  const callCost = call?.cost ?? 0;
+  const { model, cachedTokens, cacheTtl } = situation;
+  const rewritten = {
+    model,
+    prices,
+    cacheTtl,
+    tokensBefore,
+    tokensAfter,
+    unchangedTokens: unchanged,
+    cachedTokens,
+  };
+  const saving = netSaving({ ...rewritten, callCost, turns: situation.expectedTurns });
+  const way = { name: "compact", tokensAfter, unchangedTokens: unchanged, callCost } as const;
+  const weighing = weigh({ ...situation, alternatives: [way] });
+  const [nothing, compact] = weighing?.options ?? [];
+  if (saving === undefined || weighing === undefined || nothing === undefined || compact === undefined)
+    return null;
+  return {
+    model,
+    arePricesAssumed: situation.arePricesAssumed,
+    call,
+    assumedCall: call === null ? assumedCall(input, model) : null,
+    rewrite: saving.rewrite,
+    savedPerTurn: nothing.costPerTurn - compact.costPerTurn,
+    breakEvenTurns: compact.breakEvenTurns ?? null,
+    expectedTurns: Math.round(weighing.expectedTurns),
+    netSaving: nothing.total - compact.total,
+  };
+}
+
+/** Undefined where its price is not known. */
+function callOf(input: CompactCostInput): CallCost | null | undefined {
+  const { compaction, plan, thresholds, wouldAsk, prices } = input;
+  if (wouldAsk === undefined) return callsMade(compaction.attempts, prices);
+  if (wouldAsk === BUILT_IN_MODEL_NAME) return null;
+  return expectedCall(plan, thresholds, wouldAsk, prices);
+}
+
+/** Notes stand in place of a summary: nobody would write one. */
+function assumedCall(
+  { compaction, plan, thresholds, prices }: CompactCostInput,
+  model: string,
+): CallCost | null {
+  if (compaction.written.source === "notes") return null;
+  return expectedCall(plan, thresholds, model, prices) ?? null;
+}
+
+/** Those that failed were paid for as well. */
+export function callsMade(
+  attempts: readonly SummaryAttempt[],
+  prices: PriceTable,
+): CallCost | null | undefined {
+  const calls: CallCost[] = [];
+  for (const { usage, model } of attempts) {
+    if (usage === undefined || model === undefined) continue;
+    const cost = costOf(usage, model, prices);
+    if (cost === undefined) return undefined;
+    const [tokensIn, tokensOut] = [inputTokens(usage), usage.output_tokens];
+    calls.push({ model, inputTokens: tokensIn, outputTokens: tokensOut, cost, isEstimate: false });
+  }
+  const last = calls.at(-1);
+  const sum = (figure: (call: CallCost) => number): number =>
+    calls.reduce((total, call) => total + figure(call), 0);
+  if (last === undefined) return null;
+  return {
+    ...last,
+    inputTokens: sum((call) => call.inputTokens),
+    outputTokens: sum((call) => call.outputTokens),
+    cost: sum(({ cost }) => cost),
   };
 }

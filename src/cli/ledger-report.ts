@@ -7,9 +7,9 @@ import {
   type Ledger,
   type LedgerFact,
 } from "../conversation/fact-ledger.ts";
-import { LonghaulError } from "../errors.ts";
 import { type SessionLedger, sessionLedgers } from "../host/session-ledgers.ts";
 import type { Session } from "../transcript/session.ts";
+import { chooseId } from "./message-choice.ts";
 
 /** The shape that `ledger --json` prints. Stable: other programs read it; see docs/json.md. */
 export interface LedgerReport {
@@ -102,18 +102,16 @@ function chosenFacts(ledger: Ledger, { kind, all }: LedgerChoice): Ledger {
   return { ...ledger, facts: ledger.facts.filter(isChosen) };
 }
 
-function chooseBoundary(ledgers: readonly SessionLedger[], wanted: string): SessionLedger {
-  const found = ledgers.filter(({ boundary }) => boundary.uuid.startsWith(wanted));
-  const exact = found.find(({ boundary }) => boundary.uuid === wanted);
-  const [only, ...others] = exact === undefined ? found : [exact];
-  if (only !== undefined && others.length === 0) return only;
-  const message =
-    only === undefined
-      ? `No compaction of the session begins like ${wanted}.`
-      : `${found.length} compactions begin like ${wanted}.`;
-  const remedy =
-    ledgers.length === 0
-      ? "This session has not been compacted."
-      : "`longhaul ledger SESSION` lists the compactions of a session.";
-  throw new LonghaulError("message-not-found", message, { remedy, facts: { boundary: wanted } });
+function chooseBoundary(ledgers: readonly SessionLedger[], wanted: string): SessionLedger | undefined {
+  const uuids = ledgers.map(({ boundary }) => boundary.uuid);
+  const chosen = chooseId(uuids, wanted, {
+    none: "No compaction of the session",
+    many: "compactions",
+    remedy:
+      ledgers.length === 0
+        ? "This session has not been compacted."
+        : "`longhaul ledger SESSION` lists the compactions of a session.",
+    facts: { boundary: wanted },
+  });
+  return ledgers.find(({ boundary }) => boundary.uuid === chosen);
 }

@@ -1,6 +1,6 @@
 import { copiedIds, indexInConversation } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { LonghaulError } from "../errors.ts";
+import { LonghaulError, type LonghaulErrorCode } from "../errors.ts";
 
 const WHERE_TO_LOOK = "`longhaul inspect SESSION --prompts` lists what can be chosen.";
 /** More would be a list to search in, not an answer. */
@@ -34,6 +34,27 @@ export function chooseMessage(
     wanted,
     "Give more of the uuid.",
   );
+}
+
+interface IdWords {
+  readonly code?: LonghaulErrorCode;
+  /** Subject of the sentence that says that there is none. */
+  readonly none: string;
+  /** Plural of the thing. */
+  readonly many: string;
+  readonly remedy: string;
+  readonly facts: Readonly<Record<string, string>>;
+}
+
+/** The one of these ids that a person means by it or by its beginning. */
+export function chooseId(ids: readonly string[], wanted: string, words: IdWords): string {
+  const { code = "message-not-found", none, many, remedy, facts } = words;
+  const found = ids.includes(wanted) ? [wanted] : ids.filter((id) => id.startsWith(wanted));
+  const [only, ...others] = found;
+  if (only !== undefined && others.length === 0) return only;
+  const message =
+    only === undefined ? `${none} begins like ${wanted}.` : `${found.length} ${many} begin like ${wanted}.`;
+  throw new LonghaulError(code, message, { remedy, facts });
 }
 
 /** Messages of the conversation that had such an id before. */

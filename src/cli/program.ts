@@ -1,25 +1,37 @@
-import { Command, Option } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { CLEARING_TARGET_TOKENS } from "../clear/by-size.ts";
 import { KEEP_RECENT_TOKENS } from "../compaction/plan/keep-recent.ts";
-import { addChat } from "./chat-command.ts";
-import type { ClearCommandOptions } from "./commands/clear.ts";
-import type { CompactCommandOptions } from "./commands/compact.ts";
-import type { InspectOptions } from "./commands/inspect.ts";
-import type { NotesCommandOptions } from "./commands/notes.ts";
-import type { SessionsOptions } from "./commands/sessions.ts";
-import type { SimOptions } from "./commands/sim.ts";
+import { FACT_KINDS } from "../conversation/fact-ledger.ts";
+import { POLICY_NAMES, type PolicyName } from "../evaluate/policy.ts";
+import { REPLAY_POLICIES, type ReplayPolicyName } from "../evaluate/replay/result.ts";
+import { pricesOf } from "../window/prices.ts";
+import { NOTES_WRITERS, OUTPUT_FORMATS, PERMISSION_MODES } from "./chat/settings.ts";
+import type { ChatCommandOptions } from "./commands/chat-command.ts";
+import type { ClearCommandOptions } from "./commands/clear-command.ts";
+import type { CompactCommandOptions } from "./commands/compact-command.ts";
+import type { EvalOptions } from "./commands/eval-command.ts";
+import type { InspectOptions } from "./commands/inspect-command.ts";
+import type { LedgerOptions } from "./commands/ledger-command.ts";
+import type { NotesCommandOptions } from "./commands/notes-command.ts";
+import type { RecallCommandOptions } from "./commands/recall-command.ts";
+import type { ReplayCommandOptions } from "./commands/replay-command.ts";
+import type { SessionsOptions } from "./commands/sessions-command.ts";
+import type { SimOptions } from "./commands/sim-command.ts";
+import type { UndoCommandOptions } from "./commands/undo-command.ts";
 import type { Composition } from "./composition.ts";
-import { addEval } from "./eval-command.ts";
-import { addLedger } from "./ledger-command.ts";
 import {
   addTimeouts,
   atLeastOne,
   examples,
+  listed,
   modelWindowOption,
+  parseBoundary,
   parseMessage,
+  parseNames,
   parsePath,
   parsePort,
   parseSpan,
+  parseStep,
   parseTokens,
   parseUrl,
   parseWindow,
@@ -27,9 +39,6 @@ import {
   SESSION_ARGUMENT,
   windowOption,
 } from "./option-values.ts";
-import { addRecall } from "./recall-command.ts";
-import { addReplay } from "./replay-command.ts";
-import { addUndo } from "./undo-command.ts";
 
 /** The command line. A command and what it stands on are loaded only when it runs, so that --help is instant. */
 export function createProgram(version: string, compose: () => Promise<Composition>): Command {
@@ -56,7 +65,7 @@ export function createProgram(version: string, compose: () => Promise<Compositio
   program
     .command("demo")
     .description("show compaction at work on a generated session")
-    .action(async () => (await import("./commands/demo.ts")).demo(await compose()));
+    .action(async () => (await import("./commands/demo-command.ts")).demo(await compose()));
   return program;
 }
 
@@ -86,7 +95,7 @@ function addInspect(program: Command, compose: () => Promise<Composition>): void
       ),
     )
     .action(async (session: string, options: InspectOptions) =>
-      (await import("./commands/inspect.ts")).inspect(session, options, await compose()),
+      (await import("./commands/inspect-command.ts")).inspect(session, options, await compose()),
     );
 }
 
@@ -144,7 +153,7 @@ function addCompact(program: Command, compose: () => Promise<Composition>): void
     .option("--json", "print the report as JSON")
     .addHelpText("after", COMPACT_HELP)
     .action(async (session: string, options: CompactCommandOptions) =>
-      (await import("./commands/compact.ts")).compact(session, options, await compose()),
+      (await import("./commands/compact-command.ts")).compact(session, options, await compose()),
     );
 }
 
@@ -184,7 +193,7 @@ function addClear(program: Command, compose: () => Promise<Composition>): void {
       )}`,
     )
     .action(async (session: string, options: ClearCommandOptions) =>
-      (await import("./commands/clear.ts")).clear(session, options, await compose()),
+      (await import("./commands/clear-command.ts")).clear(session, options, await compose()),
     );
 }
 
@@ -225,7 +234,7 @@ function addNotes(program: Command, compose: () => Promise<Composition>): void {
       )}`,
     )
     .action(async (session: string, options: NotesCommandOptions) =>
-      (await import("./commands/notes.ts")).notes(session, options, await compose()),
+      (await import("./commands/notes-command.ts")).notes(session, options, await compose()),
     );
 }
 
@@ -238,7 +247,7 @@ function addSessions(program: Command, compose: () => Promise<Composition>): voi
     .option("--json", "print the list as JSON")
     .addHelpText("after", examples("sessions", "sessions --all --json"))
     .action(async (options: SessionsOptions) =>
-      (await import("./commands/sessions.ts")).sessions(options, await compose()),
+      (await import("./commands/sessions-command.ts")).sessions(options, await compose()),
     );
 }
 
@@ -285,5 +294,272 @@ function addSim(program: Command, compose: () => Promise<Composition>): void {
         "sim --script turns.json --config sim.json --json",
       )}`,
     )
-    .action(async (options: SimOptions) => (await import("./commands/sim.ts")).sim(options, await compose()));
+    .action(async (options: SimOptions) =>
+      (await import("./commands/sim-command.ts")).sim(options, await compose()),
+    );
+}
+
+const CHAT_HELP = `\nA session is written as it goes and can be resumed at any time, also after a\ncrash. Commands such as /compact, /context, /rewind and /help work within it. It\nasks before it edits a file, runs a command or fetches a page. --allow takes keys\nsuch as "shell:npm test" or "web:example.org", and "shell:git *" for all that\nbegin like it. ~/.longhaul/AGENTS.md is added to the instructions. Over a pipe,\nwhat is piped is added to the prompt.\n${examples(
+  "chat",
+  'chat "what does this project do?"',
+  "chat --continue",
+  "chat --resume 70d782f7",
+  "chat --model openai:gpt-5",
+  'chat -p "run the tests and fix what fails" --allow "shell:npm test" --permission-mode accept-edits',
+  'git diff | longhaul chat -p "review this" --output-format json',
+  "chat --demo",
+)}`;
+
+const collect = (value: string, so: readonly string[] = []): readonly string[] => {
+  if (value.trim() === "") throw new InvalidArgumentError("It must not be empty.");
+  return [...so, value];
+};
+
+const permissionMode = (): Option =>
+  new Option(
+    "--permission-mode <mode>",
+    "accept-edits edits ordinary files without asking, allow-all never asks",
+  ).choices(PERMISSION_MODES);
+
+function addChat(program: Command, compose: () => Promise<Composition>): void {
+  const chat = program
+    .command("chat")
+    .description("talk with an agent that works in this folder, for as long as you like")
+    .argument("[prompt]", "what to say first")
+    .option("-p, --print <prompt>", "say this, print the answer and end; no terminal is needed")
+    .addOption(new Option("--output-format <format>", "how -p prints").choices(OUTPUT_FORMATS))
+    .option(
+      "--model <name>",
+      "claude-…, or provider:name (default: the model of a resumed session, else claude-sonnet-5-5)",
+    )
+    .option("--base-url <url>", "where to reach the model's API (default: that of its SDK)", parseUrl)
+    .option("--small-model <name>", "for small tasks of tools (default: the same)")
+    .addOption(
+      new Option("-c, --continue", "continue the newest chat of this folder's project").conflicts(["resume"]),
+    )
+    .option(
+      "--resume [session]",
+      "continue a session: its id or the beginning of it, a file, or 'latest'; without one you choose from a list",
+    )
+    .option("--window <tokens>", "size of the model's window (default: its own)", parseWindow)
+    .option("--max-turns <count>", "model calls for one prompt at most", atLeastOne(""))
+    .addOption(permissionMode())
+    .option("--allow <key>", "what needs no question (repeatable)", collect)
+    .option(
+      "--allow-path <path>",
+      "a folder or file outside that is as good as inside (repeatable)",
+      (path, so: readonly string[] | undefined) => collect(parsePath(path), so),
+    )
+    .option("--plan", "start in plan mode: look and plan, change nothing")
+    .addOption(
+      new Option("--notes <writer>", "who takes notes along the way (default: off)").choices(NOTES_WRITERS),
+    )
+    .option("--instructions <text>", "what is added to the system prompt")
+    .option("--no-hooks", "do not run the hooks of your settings")
+    .option("--demo", "a guided tour with a stand-in for the model: no key, no network")
+    .addOption(
+      new Option("--turns <count>", "with --demo: nobody watches, until so many model calls were made")
+        .argParser(atLeastOne(""))
+        .implies({ demo: true }),
+    )
+    .addHelpText("after", CHAT_HELP);
+  chat.action(async (prompt: string | undefined, options: ChatCommandOptions) => {
+    const { chat: run } = await import("./commands/chat-command.ts");
+    await run(prompt, options, await compose(), {
+      version: program.version() ?? "",
+      wrongUse: (message) => chat.error(`error: ${message}`),
+    });
+  });
+}
+
+export function addEval(program: Command, compose: () => Promise<Composition>): void {
+  program
+    .command("eval")
+    .description("measure how much of a session is still known after compactions, by several ways to compact")
+    .argument("[sessions...]", "session files, ids or their beginnings, or 'latest'")
+    .option("--generated", "use a generated session, alone or beside others")
+    .option("--policies <names>", `which ways to compare: ${POLICY_NAMES.join(", ")}`, parsePolicies)
+    .option("--compactions <counts>", "how many compactions in a row (default: 1,10)", parseCounts)
+    .option("--window <tokens>", "size of the window (default: 50000)", parseWindow)
+    .option("--missing", "list what is not in the context any more")
+    .option("--json", "print the report as JSON")
+    .addHelpText(
+      "after",
+      `\nNothing is written and no model is called. Costs are those of the calls that\na model would have been asked.\n${examples(
+        "eval --generated",
+        "eval latest",
+        "eval latest --policies drop-oldest,keep-last --missing",
+        "eval *.jsonl --compactions 10 --json",
+      )}`,
+    )
+    .action(async (sessions: readonly string[], options: EvalOptions, command: Command) => {
+      if (sessions.length === 0 && !options.generated) {
+        command.error("error: name a session, or use --generated", { exitCode: 2 });
+      }
+      await (await import("./commands/eval-command.ts")).evaluate(sessions, options, await compose());
+    });
+}
+
+const parsePolicies = (text: string): readonly PolicyName[] => parseNames(text, POLICY_NAMES);
+
+function parseCounts(text: string): readonly number[] {
+  const counts = listed(text).map(atLeastOne(""));
+  if (counts.length === 0) throw new InvalidArgumentError("It must be a list of numbers.");
+  return [...new Set(counts)];
+}
+
+function addLedger(program: Command, compose: () => Promise<Composition>): void {
+  program
+    .command("ledger")
+    .description("show what the compactions of a session left in its context, and where the rest is")
+    .argument("<session>", SESSION_ARGUMENT)
+    .addOption(
+      new Option(
+        "--boundary <uuid>",
+        "show this compaction (default: the newest in full, and a line for each before it)",
+      ).argParser(parseBoundary),
+    )
+    .addOption(new Option("--kind <kind>", "list only facts of this kind").choices(FACT_KINDS))
+    .option("--all", "list every fact, also those that are in the context")
+    .option("--json", "print the ledger as JSON")
+    .addHelpText(
+      "after",
+      `\nFacts are what people said, files, commands, errors, decisions, open questions and\nto-dos: found without a model. Where a compaction left no ledger, as those of other\nagents, it is computed from what the file has. Nothing is written.\n${examples(
+        "ledger latest",
+        "ledger latest --kind directive --all",
+        "ledger 70d782f7 --boundary 1f0c9d2e",
+        "ledger latest --json",
+      )}`,
+    )
+    .action(async (session: string, options: LedgerOptions) =>
+      (await import("./commands/ledger-command.ts")).ledger(session, options, await compose()),
+    );
+}
+
+const RECALL_HELP = `\nWithout --all only what is no longer in the context is searched: what was compacted,\ncleared, collapsed or removed. Hits say by which id they can be read whole.\nAn index is kept beside the session (ID.recall); it can be deleted at any time. The\nsession itself is never touched.\n${examples(
+  "recall latest rate limit decision",
+  'recall latest --exact "TypeError: cannot read"',
+  "recall latest --pattern 'error TS\\d+' --tool Bash",
+  "recall latest --file src/server.ts",
+  "recall latest --id 1f0c9d2e",
+  "recall 70d782f7 deadlock --page 2 --json",
+)}`;
+
+function addRecall(program: Command, compose: () => Promise<Composition>): void {
+  program
+    .command("recall")
+    .description("search what a session no longer has in its context, and read it word for word")
+    .argument("<session>", SESSION_ARGUMENT)
+    .argument("[query...]", "words to look for, the rarer the better")
+    .option("--exact", "look for the query as it stands")
+    .addOption(new Option("--pattern", "the query is a regular expression").conflicts(["exact"]))
+    .option("--ignore-case", "with --pattern: capitals and small letters are the same")
+    .option("--file <path>", "only what was done with this file; a part of its path will do")
+    .option("--tool <name>", "only calls and results of this tool")
+    .addOption(
+      new Option("--id <id>", "read what this id stands for: an entry, a call, a fact of the ledger")
+        .argParser(parseMessage)
+        .conflicts(["exact", "pattern", "file", "tool", "limit"]),
+    )
+    .option("--page <number>", "which page (default: 1)", atLeastOne(""))
+    .option("--limit <count>", "how many hits a page has (default: 8)", atLeastOne(""))
+    .option("--all", "also what is still in the context, and summaries")
+    .option("--json", "print the hits as JSON")
+    .addHelpText("after", RECALL_HELP)
+    .action(async (session: string, query: readonly string[], options: RecallCommandOptions) =>
+      (await import("./commands/recall-command.ts")).recall(
+        session,
+        query.join(" "),
+        options,
+        await compose(),
+      ),
+    );
+}
+
+function addReplay(program: Command, compose: () => Promise<Composition>): void {
+  program
+    .command("replay")
+    .description(
+      "replay a session under several policies: what it costs, how often it breaks the prompt cache",
+    )
+    .argument("[sessions...]", "session files, ids or their beginnings, or 'latest'")
+    .option("--generated", "use a generated session, alone or beside others")
+    .option("--policies <names>", `which to compare: ${REPLAY_POLICIES.join(", ")}`, parseReplayPolicies)
+    .option(
+      "--window <tokens>",
+      "size of the window (default: the session's own; 50000 for the generated one)",
+      parseWindow,
+    )
+    .addOption(
+      new Option("--cache-ttl <time>", "how long the provider keeps the prompt cache (default: 5m)").choices([
+        "5m",
+        "1h",
+      ]),
+    )
+    .option("--model <name>", "take the prices of this model (default: the session's)", parsePricedModel)
+    .option("--svg <file>", "draw a chart of contexts and costs into this file", parsePath)
+    .option("--force", "overwrite the chart if there is one")
+    .option("--json", "print the report as JSON")
+    .addHelpText(
+      "after",
+      `\nNo model is called, and nothing is written but the chart. The session is taken\nas it was recorded, call by call, with what was compacted away.\n${examples(
+        "replay --generated",
+        "replay latest --window 100000",
+        "replay latest --svg chart.svg",
+        "longhaul replay *.jsonl --policies longhaul,plain-summary --json",
+      )}`,
+    )
+    .action(async (sessions: readonly string[], options: ReplayCommandOptions, command: Command) => {
+      if (sessions.length === 0 && !options.generated) {
+        command.error("error: name a session, or use --generated", { exitCode: 2 });
+      }
+      await (await import("./commands/replay-command.ts")).replay(sessions, options, await compose());
+    });
+}
+
+const parseReplayPolicies = (text: string): readonly ReplayPolicyName[] => parseNames(text, REPLAY_POLICIES);
+
+function parsePricedModel(name: string): string {
+  if (pricesOf(name) === undefined) {
+    throw new InvalidArgumentError("Its prices are not known. Try claude-sonnet-4-5, or claude-opus-5.");
+  }
+  return name;
+}
+
+function addUndo(program: Command, compose: () => Promise<Composition>): void {
+  program
+    .command("undo")
+    .description("take back the newest compaction of a session: as it was before, plus what came since")
+    .argument("<session>", SESSION_ARGUMENT)
+    .addOption(new Option("--in-place", "append the undo to the session itself").conflicts(["out"]))
+    .option("--out <file>", "write the conversation as a new session", parsePath)
+    .option("--dry-run", "only show what would happen, whatever else is given")
+    .addOption(new Option("--redo", "take the last undo back instead").conflicts(["to"]))
+    .addOption(
+      new Option("--to <step>", "take back this step, and with it all that are newer").argParser(parseStep),
+    )
+    .addOption(
+      new Option("--list", "only list the steps that led to the conversation, newest first").conflicts([
+        "inPlace",
+        "out",
+        "redo",
+        "to",
+      ]),
+    )
+    .addOption(windowOption())
+    .addOption(modelWindowOption())
+    .option("--json", "print the report as JSON")
+    .addHelpText(
+      "after",
+      `\nSteps are compactions (also the agent's own, and those of clear --in-place),\ncommits of collapsed spans, and removals of messages. Undo again to go further\nback. Without --in-place or --out nothing is written. Nothing is ever removed\nfrom a session file.\n${examples(
+        "undo latest",
+        "undo latest --in-place",
+        "undo latest --redo --in-place",
+        "undo 70d782f7 --list",
+        "undo 70d782f7 --to e1db58b1 --out before.jsonl",
+      )}`,
+    )
+    .action(async (session: string, options: UndoCommandOptions) =>
+      (await import("./commands/undo-command.ts")).undo(session, options, await compose()),
+    );
 }

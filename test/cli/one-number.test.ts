@@ -1,9 +1,9 @@
 import { basename, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clear } from "../../src/cli/commands/clear.ts";
-import { compact } from "../../src/cli/commands/compact.ts";
-import { ledger } from "../../src/cli/commands/ledger.ts";
+import { clear } from "../../src/cli/commands/clear-command.ts";
+import { compact } from "../../src/cli/commands/compact-command.ts";
+import { ledger } from "../../src/cli/commands/ledger-command.ts";
 import { createDemoSession } from "../../src/demo/demo.ts";
 import { image, usage } from "../support/builders.ts";
 import { longSession } from "../support/long-session.ts";

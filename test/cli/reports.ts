@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { compact } from "../../src/cli/commands/compact.ts";
-import { inspect } from "../../src/cli/commands/inspect.ts";
-import { replay } from "../../src/cli/commands/replay.ts";
+import { compact } from "../../src/cli/commands/compact-command.ts";
+import { inspect } from "../../src/cli/commands/inspect-command.ts";
+import { replay } from "../../src/cli/commands/replay-command.ts";
 import { type Composition, compose } from "../../src/cli/composition.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import type { ContentBlock } from "../../src/conversation/message.ts";

@@ -1,9 +1,9 @@
 import { basename, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clear } from "../../src/cli/commands/clear.ts";
-import { compact } from "../../src/cli/commands/compact.ts";
-import { undo } from "../../src/cli/commands/undo.ts";
+import { clear } from "../../src/cli/commands/clear-command.ts";
+import { compact } from "../../src/cli/commands/compact-command.ts";
+import { undo } from "../../src/cli/commands/undo-command.ts";
 import { createDemoSession } from "../../src/demo/demo.ts";
 import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.ts";
 import { sessionArbitrary } from "../transcript/session-generator.ts";

@@ -1,16 +1,20 @@
+import type { SummaryAttempt } from "../../compaction/write/attempts.ts";
+import { inputTokens } from "../../conversation/reported-usage.ts";
+import { SECTION_NAMES } from "../../summary/sections.ts";
 import type { CompactReport, RestoredReport } from "../compact-report.ts";
-import { fullAt, fullWords } from "../report-window.ts";
+import { beforeAndAfter, roomWords, writtenLine } from "../rewrite-report.ts";
 import type { Terminal } from "../terminal.ts";
-import { beforeAndAfterLines } from "./before-and-after.ts";
 import { compactCostSection } from "./cost-view.ts";
-import { ledgerLine } from "./ledger-line.ts";
-import { formatCount, formatPercent, plural } from "./numbers.ts";
-import { skippedWords } from "./skipped-words.ts";
-import { type SummaryViewOptions, summarySection } from "./summary-section.ts";
-import { fitText, foldText, oneLine, padStart } from "./text-width.ts";
-import { writtenLine } from "./written.ts";
+import { ledgerLine, skippedWords } from "./fate-words.ts";
+import { formatCount, formatDollars, formatPercent, plural } from "./numbers.ts";
+import { indented, joined, labelled, sessionTitle } from "./sections.ts";
+import { fitText, foldText, oneLine, padStart, shownText } from "./text-width.ts";
+import { fullAt } from "./window-gauge.ts";
 
-export interface CompactViewOptions extends SummaryViewOptions {
+interface CompactViewOptions {
+  readonly showSummary: boolean;
+  /** The model that a dry run did not call. */
+  readonly modelNotAsked?: string | undefined;
   /** The user asked to compact even if it does not pay. */
   readonly isForced?: boolean | undefined;
   /** The user's home folder, shown as `~`. */
@@ -18,35 +22,29 @@ export interface CompactViewOptions extends SummaryViewOptions {
 }
 
 export function compactView(report: CompactReport, options: CompactViewOptions, terminal: Terminal): string {
-  const sections = [
-    header(report, terminal),
-    beforeAndAfter(report, options, terminal),
+  const { saving, session, cost, ledger, summary } = report;
+  const isForced = options.isForced === true;
+  return joined([
+    sessionTitle("Compact", session, terminal),
+    beforeAndAfter(report, verdicts(report, isForced, terminal), terminal),
     whatBecameOfIt(report, options, terminal),
-    compactCostSection(report.cost, report.session.model, terminal),
-    report.ledger === null ? "" : ledgerLine(report.ledger, terminal),
+    compactCostSection(cost, session.model, terminal),
+    ledger === null ? "" : ledgerLine(ledger, terminal),
     hooksSection(report, terminal),
     notesSection(report, terminal),
-    summarySection(report.summary, options, terminal),
-    writtenLine({ ...report, isRefused: !report.saving.pays && !options.isForced }, terminal),
-  ];
-  return sections.filter((section) => section !== "").join("\n\n");
+    summarySection(summary, options, terminal),
+    writtenLine(report, terminal, !saving.pays && !isForced),
+  ]);
 }
 
-function header({ session }: CompactReport, { colours, width }: Terminal): string {
-  return `${colours.bold("Compact")} ${oneLine(session.id)}\n${colours.dim(fitText(session.path, width, "front"))}`;
-}
-
-function beforeAndAfter(report: CompactReport, { isForced }: CompactViewOptions, terminal: Terminal): string {
-  const { before, after, window, fits, saving } = report;
-  const { colours, width } = terminal;
+function verdicts(report: CompactReport, isForced: boolean, { colours }: Terminal): readonly string[] {
+  const { before, after, fits, saving } = report;
   const change = after.tokens / before.tokens - 1;
   const size = `${formatPercent(Math.abs(change))} ${change > 0 ? "larger" : "smaller"}`;
-  const verdict = fits
-    ? `${size}; ${formatCount(fullAt(window) - after.tokens)} tokens of room until ${fullWords(window)}`
-    : colours.red(whyNotFitting(report));
-  const loss = saving.pays ? [] : [colours.yellow(whyNotPaying(report, isForced === true))];
-  const verdicts = [verdict, ...loss].map((line) => foldText(`  ${line}`, width, "  "));
-  return [...beforeAndAfterLines(report, terminal), ...verdicts].join("\n");
+  return [
+    fits ? `${size}; ${roomWords(report)}` : colours.red(whyNotFitting(report)),
+    ...(saving.pays ? [] : [colours.yellow(whyNotPaying(report, isForced))]),
+  ];
 }
 
 function whyNotPaying({ saving, written }: CompactReport, isForced: boolean): string {
@@ -67,23 +65,37 @@ function whyNotFitting({ window, notInFile }: CompactReport): string {
 function whatBecameOfIt(report: CompactReport, options: CompactViewOptions, terminal: Terminal): string {
   const { colours, width } = terminal;
   const { summarised, summary, kept, restored, skipped } = report;
-  const lines = [
-    `${colours.bold("Summarised")}  ${plural(summarised.messages, "message")}, ${formatCount(summarised.tokens)} tokens → ${formatCount(summary.tokens)}`,
-    foldText(
-      `${colours.bold("Kept")}        ${plural(kept.messages, "message")}, ${formatCount(kept.tokens)} tokens, verbatim${coveredWords(report)}${clearedWords(report)}`,
-      width,
-      " ".repeat(12),
+  const size = (count: number, noun: string, tokens: number): string =>
+    `${plural(count, noun)}, ${formatCount(tokens)} tokens`;
+  const restoredTokens = restored.reduce((sum, file) => sum + file.tokens, 0);
+  return [
+    labelled(
+      "Summarised",
+      `${size(summarised.messages, "message", summarised.tokens)} → ${formatCount(summary.tokens)}`,
+      terminal,
     ),
-    `${colours.bold("Put back")}    ${plural(restored.length, "item")}, ${formatCount(restored.reduce((sum, file) => sum + file.tokens, 0))} tokens`,
+    labelled(
+      "Kept",
+      `${size(kept.messages, "message", kept.tokens)}, verbatim${keptWords(report)}`,
+      terminal,
+    ),
+    labelled("Put back", size(restored.length, "item", restoredTokens), terminal),
     ...restored.map(({ kind, displayPath, tokens, truncated }) => {
       const facts = [KIND_LABELS[kind] ?? "", truncated ? "its head" : ""].filter(Boolean).join(", ");
       const name = fitText(displayPath, width - 34, PATH_KINDS.has(kind) ? "front" : "end");
       return `  ${padStart(formatCount(tokens), 7)}  ${name}${facts === "" ? "" : colours.dim(` (${facts})`)}`;
     }),
-  ];
-  if (skipped.length > 0)
-    lines.push(colours.dim(foldText(`  not put back: ${skippedWords(skipped)}`, width, "  ")));
-  return [...lines, ...leftOutLines(report, options, terminal)].join("\n");
+    ...(skipped.length === 0
+      ? []
+      : [colours.dim(indented(`not put back: ${skippedWords(skipped)}`, terminal))]),
+    ...leftOutLines(report, options, terminal),
+  ].join("\n");
+}
+
+function keptWords({ kept, cleared }: CompactReport): string {
+  const covered = kept.inSummary ? "; also covered by the summary" : "";
+  if (cleared.results === 0) return covered;
+  return `${covered}; ${plural(cleared.results, "result")} of ${formatCount(cleared.tokens)} tokens stay cleared`;
 }
 
 /** Files that a session file must not pull in. */
@@ -93,8 +105,9 @@ const LEFT_OUT_SHOWN = 5;
 function leftOutLines(
   { skipped, project }: CompactReport,
   { home }: CompactViewOptions,
-  { colours, width }: Terminal,
+  terminal: Terminal,
 ): readonly string[] {
+  const { colours, width } = terminal;
   const files = skipped.filter(({ reason }) => LEFT_OUT[reason] !== undefined);
   if (files.length === 0) return [];
   const more = files.length - LEFT_OUT_SHOWN;
@@ -106,20 +119,12 @@ function leftOutLines(
       return `  ${colours.yellow(label)}  ${fitText(atHome(path, home), width - 11, "front")}`;
     }),
     ...(more > 0 ? [colours.dim(`           and ${more} more`)] : []),
-    foldText(`  ${oneLine(advice.filter(Boolean).join(" "))}`, width, "  "),
+    indented(oneLine(advice.filter(Boolean).join(" ")), terminal),
   ];
 }
 
 const atHome = (path: string, home: string | undefined): string =>
   home !== undefined && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
-
-const coveredWords = ({ kept }: CompactReport): string =>
-  kept.inSummary ? "; also covered by the summary" : "";
-
-function clearedWords({ cleared }: CompactReport): string {
-  if (cleared.results === 0) return "";
-  return `; ${plural(cleared.results, "result")} of ${formatCount(cleared.tokens)} tokens stay cleared`;
-}
 
 const PATH_KINDS: ReadonlySet<string> = new Set(["file", "plan", "session-memory"]);
 
@@ -132,7 +137,7 @@ const KIND_LABELS: Partial<Readonly<Record<RestoredReport["kind"], string>>> = {
   "session-memory": "notes",
 };
 
-function notesSection({ notes, summary }: CompactReport, { colours, width }: Terminal): string {
+function notesSection({ notes, summary }: CompactReport, terminal: Terminal): string {
   if (notes === null) return "";
   const origin = notes.built
     ? "there were none: they were built from the session, without a model"
@@ -142,22 +147,119 @@ function notesSection({ notes, summary }: CompactReport, { colours, width }: Ter
     ...(notes.built && !notes.written ? ["nothing was written"] : []),
     ...(summary.source === "notes" ? [] : ["they were not used"]),
   ];
-  return [
-    foldText(`${colours.bold("Notes")}       ${facts.join("; ")}`, width, " ".repeat(12)),
-    colours.dim(`  ${fitText(notes.path, width - 2, "front")}`),
-  ].join("\n");
+  const path = fitText(notes.path, terminal.width - 2, "front");
+  return `${labelled("Notes", facts.join("; "), terminal)}\n${terminal.colours.dim(`  ${path}`)}`;
 }
 
-function hooksSection({ hooks }: CompactReport, { colours, width }: Terminal): string {
+function hooksSection({ hooks }: CompactReport, terminal: Terminal): string {
+  const { colours, width } = terminal;
   if (hooks.length === 0) return "";
   const failed = hooks.filter(({ state }) => state !== "completed").length;
   const verdict = failed === 0 ? `${hooks.length} ran` : `${hooks.length} ran, ${failed} of them failed`;
   return [
-    `${colours.bold("Hooks")}       ${verdict}`,
+    labelled("Hooks", verdict, terminal),
     ...hooks.map(({ state, text }) => {
       // Its name alone may take a line; what it said is what people look for.
       const line = foldText(`  ${fitText(text, 2 * (width - 4))}`, width, "    ");
       return state === "completed" ? colours.dim(line) : colours.yellow(line);
     }),
   ].join("\n");
+}
+
+type Summary = CompactReport["summary"];
+
+/** Who wrote the summary, by which way, and what is in it: its outline, or all of it. */
+function summarySection(summary: Summary, options: CompactViewOptions, terminal: Terminal): string {
+  const { colours } = terminal;
+  const { showSummary, modelNotAsked } = options;
+  const author = `${summaryAuthor(summary)}${showSummary ? "" : "; --summary shows it"}`;
+  return [
+    labelled("Summary", colours.dim(author), terminal),
+    ...remarks(summary, modelNotAsked).map((remark) => colours.yellow(indented(remark, terminal))),
+    ...wayOf(summary).map((way) => colours.dim(indented(way, terminal))),
+    ...(showSummary ? wholeText(summary, terminal) : outline(summary)),
+  ].join("\n");
+}
+
+function remarks(summary: Summary, modelNotAsked: string | undefined): readonly string[] {
+  const { attempts, source, truncated, condensedRounds } = summary;
+  const failed = source === "built-in" ? attempts.findLast(({ outcome }) => outcome === "failed") : undefined;
+  return [
+    modelNotAsked === undefined ? "" : `${oneLine(modelNotAsked)} was not asked: a dry run calls no model.`,
+    failed === undefined
+      ? ""
+      : `${nameOf(failed)} ${failureWords(failed)}: the built-in summariser wrote it instead.`,
+    truncated ? "The model reached its output limit: the last section may be incomplete." : "",
+    condensedRounds === 0
+      ? ""
+      : `The oldest ${plural(condensedRounds, "round")} did not fit and went in condensed.`,
+  ].filter((remark) => remark !== "");
+}
+
+const nameOf = ({ model }: SummaryAttempt): string => oneLine(model ?? "The model");
+
+function failureWords({ reason = "" }: SummaryAttempt): string {
+  return reason === "no-summary" ? "wrote no summary" : `failed (${reasonWords(reason)})`;
+}
+
+/** Codes of the port's errors begin with what they are about. */
+const reasonWords = (reason: string): string =>
+  reason === "model-other" ? "an error of the provider" : reason.replace(/^model-/, "").replaceAll("-", " ");
+
+/** The chain as it went, where more than one way was tried. A file has no cached prefix: that is no news. */
+function wayOf({ attempts }: Summary): readonly string[] {
+  const tried = attempts.filter(({ reason }) => reason !== NO_PREFIX);
+  return tried.length < 2 ? [] : [tried.map(stepWords).join(" → ")];
+}
+
+const NO_PREFIX = "no-shared-prefix";
+
+const STEP_NAMES: Readonly<Record<SummaryAttempt["step"], string>> = {
+  notes: "the session's notes",
+  provider: "the provider's own",
+  fork: "shared prefix",
+  direct: "own call",
+  "built-in": "built-in summariser",
+};
+
+const OUTCOME_WORDS: Readonly<Record<SummaryAttempt["outcome"], readonly string[]>> = {
+  written: [],
+  failed: ["failed"],
+  unavailable: ["not available"],
+};
+
+function stepWords({ step, outcome, reason, cuts }: SummaryAttempt): string {
+  const facts = [
+    ...OUTCOME_WORDS[outcome],
+    ...(reason === undefined ? [] : [reasonWords(reason)]),
+    ...(cuts === 0 ? [] : [plural(cuts, "cut")]),
+  ];
+  return `${STEP_NAMES[step]}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
+}
+
+/** Steps that call nobody. */
+const ALONE: ReadonlySet<SummaryAttempt["step"]> = new Set(["notes", "built-in"]);
+
+function summaryAuthor({ source, model, usage, cost, attempts }: Summary): string {
+  if (source === "notes") return "from the session's notes, no model called";
+  if (source === "built-in" || usage === null) {
+    const wasAsked = attempts.some(({ step }) => !ALONE.has(step));
+    return `by the built-in summariser${wasAsked ? "" : ", no model called"}`;
+  }
+  const price = cost === null ? "" : `, ${formatDollars(cost)}`;
+  const read = formatCount(inputTokens(usage));
+  return `by ${oneLine(model ?? "")}: ${read} tokens in, ${formatCount(usage.output_tokens)} out${price}`;
+}
+
+/** Numbered as they are in every summary, also where one is missing. */
+function outline({ sections, titles, source }: Summary): readonly string[] {
+  if (source === "notes") return titles.map((title) => `  - ${oneLine(title)}`);
+  const names: readonly string[] = SECTION_NAMES;
+  return titles.map((title, index) => `  ${names.indexOf(sections[index] ?? "") + 1}. ${title}`);
+}
+
+/** As the agent gets it, with the facts that are quoted at its end. */
+function wholeText({ text, quoted }: Summary, { colours, width }: Terminal): readonly string[] {
+  const rule = colours.dim("─".repeat(width));
+  return [rule, shownText(quoted === "" ? text : `${text}\n\n${quoted}`), rule];
 }

@@ -9,8 +9,7 @@ import { loadSession } from "../../transcript/load.ts";
 import { writeNewSession } from "../../transcript/new-session.ts";
 import type { Session } from "../../transcript/session.ts";
 import { computeThresholds } from "../../window/thresholds.ts";
-import { type CompactCost, compactCost } from "../compact-cost.ts";
-import { type CostReport, costReport } from "../cost-report.ts";
+import { type CompactCost, type CostReport, compactCost, costReport } from "../cost-report.ts";
 import { compactCostSection, costSection } from "./cost-view.ts";
 import { textWidth } from "./text-width.ts";
 

@@ -1,11 +1,10 @@
 import type { CallCost } from "../../host/session-cost.ts";
-import type { CompactCost } from "../compact-cost.ts";
-import type { CostReport, OptionReport } from "../cost-report.ts";
+import type { CompactCost, CostReport, OptionReport } from "../cost-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatDollars, plural } from "./numbers.ts";
-import type { Column } from "./table.ts";
-import { foldText, oneLine } from "./text-width.ts";
-import { titled } from "./titled-table.ts";
+import { indented, labelled } from "./sections.ts";
+import { titled } from "./table.ts";
+import { oneLine } from "./text-width.ts";
 
 const NAMES: Readonly<Record<OptionReport["name"], string>> = {
   nothing: "go on",
@@ -13,14 +12,7 @@ const NAMES: Readonly<Record<OptionReport["name"], string>> = {
   compact: "compact",
 };
 
-const COLUMNS: readonly Column[] = [
-  { title: "" },
-  { title: "now", align: "right" },
-  { title: "a turn", align: "right" },
-  { title: "in all", align: "right" },
-  { title: "frees", align: "right" },
-  { title: "pays after", align: "right" },
-];
+const COLUMNS = ["", ">now", ">a turn", ">in all", ">frees", ">pays after"];
 
 /** The model whose prices are used, and whether that is an assumption. */
 export function pricesWords({ session, pricesOf, arePricesAssumed }: Priced): string {
@@ -44,7 +36,8 @@ export function costSection(
   terminal: Terminal,
 ): string {
   if (!cost) return "";
-  const folded = (text: string): string => foldText(`  ${text}`, terminal.width, "  ");
+  const { dim } = terminal.colours;
+  const dimmed = (text: string): string => dim(indented(text, terminal));
   const rows = cost.options.map((option) => [
     NAMES[option.name],
     formatDollars(option.costNow),
@@ -53,15 +46,13 @@ export function costSection(
     option.name === "nothing" ? "" : formatCount(option.tokensSaved),
     option.name === "nothing" ? "" : breakEvenWords(option.breakEvenTurns),
   ]);
-  const title = `What it costs ${terminal.colours.dim(`(prompts over the next ${plural(cost.expectedTurns, "turn")})`)}`;
+  const title = `What it costs ${dim(`(prompts over the next ${plural(cost.expectedTurns, "turn")})`)}`;
   return [
     titled(title, COLUMNS, rows, terminal),
-    ...assumedPrices(cost, model).map((words) => terminal.colours.dim(folded(words))),
-    terminal.colours.dim(folded(nextTurnWords(cost))),
-    ...(cost.options.some(({ name }) => name === "compact")
-      ? [terminal.colours.dim(folded(`compact: ${callWords(cost)}.`))]
-      : []),
-    folded(recommendation(cost)),
+    ...assumedPrices(cost, model).map(dimmed),
+    dimmed(nextTurnWords(cost)),
+    ...(cost.options.some(({ name }) => name === "compact") ? [dimmed(`compact: ${callWords(cost)}.`)] : []),
+    indented(recommendation(cost), terminal),
   ].join("\n");
 }
 
@@ -69,11 +60,9 @@ export function costSection(
 export function compactCostSection(
   cost: CompactCost | null,
   model: string | null,
-  { colours, width }: Terminal,
+  terminal: Terminal,
 ): string {
-  const label = colours.bold("Cost".padEnd(12));
-  const indent = " ".repeat(12);
-  if (cost === null) return foldText(`${label}${UNKNOWN_CALL}`, width, indent);
+  if (cost === null) return labelled("Cost", UNKNOWN_CALL, terminal);
   const { rewrite, savedPerTurn, breakEvenTurns, expectedTurns, netSaving } = cost;
   const lines = [
     ...assumedPrices(cost, model),
@@ -86,7 +75,7 @@ export function compactCostSection(
       ? `${formatDollars(-netSaving)} more than it saves over the next ${plural(expectedTurns, "turn")}`
       : `${formatDollars(netSaving)} saved over the next ${plural(expectedTurns, "turn")}, net of all that`,
   ];
-  return lines.map((line, at) => foldText(`${at === 0 ? label : indent}${line}`, width, indent)).join("\n");
+  return lines.map((line, at) => labelled(at === 0 ? "Cost" : "", line, terminal)).join("\n");
 }
 
 const OWN_PRICES = `longhaul's settings.json takes your own as "prices"`;

@@ -1,16 +1,13 @@
-import type { BesideReport } from "../beside-report.ts";
 import type { CostReport } from "../cost-report.ts";
-import type { InspectReport } from "../inspect-report.ts";
+import type { BesideReport, InspectReport, MemoryReport, NotesProblem } from "../inspect-report.ts";
+import { type NotesFigures, notesFacts } from "../notes-report.ts";
+import { collapseSection } from "../spans.ts";
 import type { Terminal } from "../terminal.ts";
 import { bar } from "./bar.ts";
-import { memorySection, notesSection } from "./beside-view.ts";
 import { costSection } from "./cost-view.ts";
 import { formatBytes, formatCount, formatPercent, formatTime, plural } from "./numbers.ts";
-import { inProject } from "./project-path.ts";
-import { collapseSection } from "./span-view.ts";
-import type { Column } from "./table.ts";
+import { titled } from "./table.ts";
 import { fitText, foldText, oneLine, padEnd, padStart } from "./text-width.ts";
-import { titled } from "./titled-table.ts";
 import { windowGauge } from "./window-gauge.ts";
 
 const LABEL_WIDTH = 26;
@@ -148,12 +145,7 @@ function largestSection({ largest, session }: InspectReport, terminal: Terminal)
       fitText(isCleared ? `(cleared) ${of}` : of, terminal.width - 36, isPath(of) ? "front" : "end"),
     ];
   });
-  return titled(
-    "Largest results",
-    [{ title: "tokens", align: "right" }, { title: "tool" }, { title: "of" }],
-    rows,
-    terminal,
-  );
+  return titled("Largest results", [">tokens", "tool", "of"], rows, terminal);
 }
 
 function duplicatesSection({ duplicates, session }: InspectReport, terminal: Terminal): string {
@@ -168,7 +160,7 @@ function duplicatesSection({ duplicates, session }: InspectReport, terminal: Ter
   const total = `(${plural(duplicates.length, "file")}, ${formatCount(wasted)} tokens spent again)`;
   return titled(
     `Files read more than once ${terminal.colours.dim(total)}`,
-    [{ title: "again", align: "right" }, { title: "read" }, { title: "file" }],
+    [">again", "read", "file"],
     rows,
     terminal,
   );
@@ -182,13 +174,7 @@ function compactionsSection({ compactions }: InspectReport, terminal: Terminal):
     postTokens === null ? "" : formatCount(postTokens),
     isCurrent ? "the conversation starts here" : "",
   ]);
-  const columns: Column[] = [
-    { title: "when" },
-    { title: "trigger" },
-    { title: "before", align: "right" },
-    { title: "after", align: "right" },
-    { title: "" },
-  ];
+  const columns = ["when", "trigger", ">before", ">after", ""];
   return titled("Compactions so far", columns, rows, terminal);
 }
 
@@ -201,3 +187,57 @@ function damageSection({ session }: InspectReport, { colours }: Terminal): strin
 }
 
 const isPath = (subject: string): boolean => /^[^\s]*[\\/][^\s]*$/.test(subject);
+
+/** Paths are shown as the agent's user thinks of them: from the project on. */
+function inProject(subject: string, cwd: string | null): string {
+  return cwd !== null && /^[\\/]/.test(subject.slice(cwd.length)) && subject.startsWith(cwd)
+    ? subject.slice(cwd.length + 1)
+    : subject;
+}
+
+const FILES_SHOWN = 12;
+
+export function notesSection(notes: BesideReport["notes"] | undefined, terminal: Terminal): string {
+  if (notes === undefined || notes === null) return "";
+  const { colours, width } = terminal;
+  const title = `${colours.bold("Notes")} ${colours.dim(fitText(notes.path, width - 6, "front"))}`;
+  if (isProblem(notes)) {
+    const problem = foldText(`  They cannot be read: ${oneLine(notes.problem)}`, width, "  ");
+    return `${title}\n${colours.yellow(problem)}`;
+  }
+  const over = notes.overLimit.map((name) => oneLine(name)).join(", ");
+  const remark = over === "" ? [] : [colours.yellow(foldText(`  Over their limit: ${over}`, width, "  "))];
+  return [title, notesFacts(notes, terminal), ...remark].join("\n");
+}
+
+const isProblem = (notes: NotesFigures | NotesProblem): notes is NotesProblem => "problem" in notes;
+
+/** What was attached, and what would be now. One file is one row. */
+export function memorySection(
+  memory: MemoryReport | undefined,
+  cwd: string | null,
+  terminal: Terminal,
+): string {
+  if (memory === undefined) return "";
+  const attached = memory.attached.map(({ path, tokens, times, isVisible }) => {
+    const how = times === 1 ? "attached" : `attached ${times} times`;
+    return { path, tokens, how: isVisible ? how : `${how}, no longer in the context` };
+  });
+  const isListed = new Set(attached.map(({ path }) => path));
+  const others = memory.governing.filter(({ path }) => !isListed.has(path));
+  const onDisk = others.map(({ path, tokens }) => ({ path, tokens, how: "on disk, not attached" }));
+  const unread = memory.skipped.map(({ path, reason }) => ({ path, tokens: undefined, how: reason }));
+  const files = [...attached, ...onDisk, ...unread];
+  const rows = files
+    .slice(0, FILES_SHOWN)
+    .map(({ path, tokens, how }) => [
+      tokens === undefined ? "" : formatCount(tokens),
+      fitText(inProject(path, cwd), terminal.width - 50, "front"),
+      fitText(how.replaceAll("-", " "), 36),
+    ]);
+  const visible = memory.attached.filter(({ isVisible }) => isVisible);
+  const total = visible.reduce((sum, { tokens }) => sum + tokens, 0);
+  const more = files.length > FILES_SHOWN ? `; ${files.length - FILES_SHOWN} more not shown` : "";
+  const sum = `(${plural(visible.length, "file")} in the context, ${formatCount(total)} tokens${more})`;
+  return titled(`Memory files ${terminal.colours.dim(sum)}`, [">tokens", "file", ""], rows, terminal);
+}

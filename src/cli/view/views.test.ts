@@ -13,15 +13,13 @@ import { loadSession } from "../../transcript/load.ts";
 import { writeNewSession } from "../../transcript/new-session.ts";
 import type { Session } from "../../transcript/session.ts";
 import { computeThresholds } from "../../window/thresholds.ts";
-import { type ClearReport, clearReport } from "../clear-report.ts";
+import { type ClearReport, clearReport, clearView } from "../commands/clear-command.ts";
+import { sessionsView } from "../commands/sessions-command.ts";
 import { type CompactReport, compactReport } from "../compact-report.ts";
 import { inspectSession } from "../inspect-report.ts";
-import { promptsOf } from "../prompts-report.ts";
-import { clearView } from "./clear-view.ts";
+import { promptsOf, promptsView } from "../prompts-report.ts";
 import { compactView } from "./compact-view.ts";
 import { inspectView } from "./inspect-view.ts";
-import { promptsView } from "./prompts-view.ts";
-import { sessionsView } from "./sessions-view.ts";
 import { textWidth } from "./text-width.ts";
 
 const folder = temporaryFolder();

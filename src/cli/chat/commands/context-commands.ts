@@ -3,18 +3,16 @@ import { LonghaulError } from "../../../errors.ts";
 import { responses } from "../../../transcript/responses.ts";
 import type { Session } from "../../../transcript/session.ts";
 import type { PriceTable } from "../../../window/prices.ts";
-import { besideSession } from "../../beside-report.ts";
-import { recalled } from "../../commands/recall-run.ts";
+import { ledgerView } from "../../commands/ledger-command.ts";
+import { recalled } from "../../commands/recall-command.ts";
 import { costReport } from "../../cost-report.ts";
-import { inspectSession } from "../../inspect-report.ts";
+import { besideSession, inspectSession } from "../../inspect-report.ts";
 import { ledgerReport } from "../../ledger-report.ts";
-import { memorySection } from "../../view/beside-view.ts";
 import { costSection } from "../../view/cost-view.ts";
-import { inspectView } from "../../view/inspect-view.ts";
-import { ledgerView } from "../../view/ledger-view.ts";
+import { inspectView, memorySection } from "../../view/inspect-view.ts";
 import { ageWords, formatCount, formatDollars, plural } from "../../view/numbers.ts";
+import { titled } from "../../view/table.ts";
 import { foldText } from "../../view/text-width.ts";
-import { titled } from "../../view/titled-table.ts";
 import { unfold } from "../folded.ts";
 import { ownInstructions } from "../own-instructions.ts";
 import { todoLines } from "../show/event-lines.ts";
@@ -174,12 +172,7 @@ export const costCommand: ChatCommand = {
         prices,
         compaction: { summaryBy: agent.model.name },
       });
-    const columns = [
-      { title: "" },
-      ...["calls", "input", "cache read", "cache write", "output", "cost"].map(
-        (title) => ({ title, align: "right" }) as const,
-      ),
-    ];
+    const columns = ["", ">calls", ">input", ">cache read", ">cache write", ">output", ">cost"];
     const sections = [
       titled("Used so far", columns, usedRows(session, tally, prices), terminal),
       costSection(next, agent.model.name, terminal),

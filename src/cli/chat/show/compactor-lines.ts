@@ -4,7 +4,7 @@ import type { CompactBoundaryEntry } from "../../../conversation/entry.ts";
 import { readLedger } from "../../../conversation/fact-ledger.ts";
 import type { CompactorEvent } from "../../../turn/events.ts";
 import type { Terminal } from "../../terminal.ts";
-import { ledgerLine } from "../../view/ledger-line.ts";
+import { ledgerLine } from "../../view/fate-words.ts";
 import { formatCount, formatDollars, formatSeconds, plural } from "../../view/numbers.ts";
 import { foldText, oneLine } from "../../view/text-width.ts";
 import { rowOf } from "../tally.ts";

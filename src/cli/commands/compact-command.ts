@@ -1,0 +1,180 @@
+import { isForced } from "../../compaction/worthwhile.ts";
+import type { SummaryProgress, SummaryStep } from "../../compaction/write/attempts.ts";
+import { compactSession, type SessionCompaction, writeCompaction } from "../../host/compact-session.ts";
+import type { WindowOf } from "../../models/output-limit.ts";
+import type { Session } from "../../transcript/session.ts";
+import { compactionDisabled } from "../../turn/guards.ts";
+import { findModel, isSameModel } from "../../window/models.ts";
+import type { Thresholds } from "../../window/thresholds.ts";
+import { compactReport } from "../compact-report.ts";
+import {
+  type CompactionNotes,
+  notesForCompaction,
+  notesPointer,
+  withNotesHint,
+  writeBuiltNotes,
+} from "../compaction-notes.ts";
+import type { Composition, WindowChoice } from "../composition.ts";
+import { compactCost } from "../cost-report.ts";
+import { withForceHint } from "../force-hint.ts";
+import { untilInterrupted } from "../interrupts.ts";
+import { chooseMessage } from "../message-choice.ts";
+import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
+import { type ProjectChoice, type TimeoutChoice, timeLimitsIn } from "../option-values.ts";
+import { sessionHooks, withHooksHint } from "../session-hooks.ts";
+import { compactView } from "../view/compact-view.ts";
+import { formatCount, plural } from "../view/numbers.ts";
+import { type TargetChoice, targetOf } from "../write-target.ts";
+
+export interface CompactCommandOptions
+  extends WindowChoice,
+    ModelChoice,
+    TargetChoice,
+    TimeoutChoice,
+    ProjectChoice {
+  readonly json?: boolean;
+  readonly keepRecent?: number;
+  readonly instructions?: string;
+  readonly force?: boolean;
+  readonly fromNotes?: boolean;
+  /** A message's uuid, or its beginning. */
+  readonly from?: string;
+  readonly upTo?: string;
+  /** False with `--no-hooks`. */
+  readonly hooks?: boolean;
+  readonly summary?: boolean;
+  /** False with `--no-restore`. */
+  readonly restore?: boolean;
+}
+
+/** Summarises the older part of a session so that it fits its window again. */
+export async function compact(
+  query: string,
+  options: CompactCommandOptions,
+  composition: Composition,
+): Promise<void> {
+  if (!composition.compactEnabled) throw compactionDisabled();
+  const { terminal } = composition;
+  const target = await targetOf(options);
+  const session = await composition.load(query, target && options);
+  const thresholds = composition.thresholdsOf(session, options);
+  const result = await untilInterrupted(async (signal) => {
+    const notes = options.fromNotes ? await notesForCompaction(session, { thresholds, signal }) : undefined;
+    const circumstances = { thresholds, signal, notes, isPreview: target === undefined };
+    return { notes, ...(await carryOut(session, circumstances, options, composition)) };
+  });
+  const notes =
+    target && result.notes ? await writeBuiltNotes(session, result.notes, { thresholds }) : result.notes;
+  const written = target && (await writeCompaction(result, target, composition));
+  const { prices } = composition;
+  const cost = compactCost({
+    ...result,
+    thresholds,
+    prices,
+    now: composition.now(),
+    wouldAsk: options.dryRun && !options.fromNotes ? options.model : undefined,
+  });
+  const report = compactReport({ ...result, notes, thresholds, written, cost, prices });
+  const view = {
+    showSummary: options.summary === true,
+    modelNotAsked: modelNotAsked(options),
+    isForced: isForced(options),
+    home: composition.places.home,
+  };
+  terminal.print(options.json ? JSON.stringify(report, null, 2) : compactView(report, view, terminal));
+}
+
+interface Circumstances {
+  readonly thresholds: Thresholds;
+  readonly signal: AbortSignal;
+  readonly notes: CompactionNotes | undefined;
+  /** Nothing will be written. */
+  readonly isPreview: boolean;
+}
+
+async function carryOut(
+  session: Session,
+  { thresholds, signal, notes, isPreview }: Circumstances,
+  options: CompactCommandOptions,
+  composition: Composition,
+): Promise<SessionCompaction> {
+  const { terminal } = composition;
+  const { from, upTo, dryRun } = options;
+  try {
+    const model = dryRun ? undefined : await chooseModel(options);
+    terminal.progress(model === undefined ? "Compacting …" : `Asking ${model.name} for a summary …`);
+    return await compactSession(session, {
+      instructions: options.instructions,
+      force: options.force,
+      // A preview shows a compaction that does not pay, and says so.
+      leastSaving: isPreview ? "none" : undefined,
+      fromNotes: notes?.source,
+      state: notesPointer(session, notes),
+      targetTokens: thresholds.autoCompact,
+      keepRecentTokens: options.keepRecent,
+      restoreFiles: options.restore,
+      places: composition.places,
+      project: options.project,
+      model,
+      windowOf: windowOf(session, thresholds, options),
+      timeLimits: timeLimitsIn(options),
+      builtInFallback: "unless-misconfigured",
+      from: from === undefined ? undefined : chooseMessage(session.conversation, from, session.entries),
+      upTo: upTo === undefined ? undefined : chooseMessage(session.conversation, upTo, session.entries),
+      hooks: dryRun || options.hooks === false ? undefined : await sessionHooks(model, composition),
+      signal,
+      onProgress: (progress) => terminal.progress(progressLine(progress, model?.name ?? "")),
+      ports: composition,
+    });
+  } catch (error) {
+    const known = withForceHint(error, forceAdvice(options), composition.prices);
+    throw withNotesHint(withHooksHint(withBuiltInOffer(known, options)));
+  }
+}
+
+/** The window that was given; else that of the model, where it is another one than the session's and known. */
+function windowOf({ model }: Session, { size }: Thresholds, { window }: WindowChoice): WindowOf {
+  return ({ name }) => {
+    const known = findModel(name);
+    const isOther = known.matched !== undefined && !isSameModel(name, model ?? "");
+    return window === undefined && isOther ? known.windowTokens : size;
+  };
+}
+
+function forceAdvice({ fromNotes, keepRecent }: CompactCommandOptions): string {
+  const keep = keepRecent ? "A smaller --keep-recent saves more. " : "";
+  return `${keep}To compact anyway, use --force${fromNotes ? "" : " or --instructions"}.`;
+}
+
+/** A dry run calls no model: what it shows is the built-in summariser's. */
+function modelNotAsked({ dryRun, model }: CompactCommandOptions): string | undefined {
+  return dryRun ? model : undefined;
+}
+
+const STEP_LINES: Readonly<Record<SummaryStep, string>> = {
+  notes: "The summary is made from the notes …",
+  provider: "The provider is asked for its own summary …",
+  fork: "The summary is asked for as the conversation's next turn …",
+  direct: "The summary is asked for in a call of its own …",
+  "built-in": "The built-in summariser writes the summary …",
+};
+
+/** What the person sees while the model works, one line that replaces the one before. */
+function progressLine(progress: SummaryProgress, model: string): string {
+  switch (progress.phase) {
+    case "hooks":
+      return `Running ${plural(progress.hooks, `${progress.event} hook`)} …`;
+    case "step":
+      return STEP_LINES[progress.step];
+    case "sent":
+      return `${model} reads ${plural(progress.messages, "message")} …`;
+    case "thinking":
+      return `${model} thinks …`;
+    case "writing":
+      return `${model} writes the summary … ${formatCount(progress.characters)} characters`;
+    case "retrying":
+      return `${model} could not answer (${progress.code}); trying again in ${Math.ceil(progress.delayMs / 1000)} s …`;
+    case "cut":
+      return `Too long for ${model}: ${progress.droppedRounds} of ${progress.rounds} rounds go in condensed …`;
+  }
+}

@@ -1,0 +1,128 @@
+import { LonghaulError } from "../../errors.ts";
+import { notesPath } from "../../host/notes-file.ts";
+import {
+  type BuildNotesOptions,
+  type BuiltNotes,
+  buildNotes,
+  hasNotes,
+  type NotesProgress,
+  readNotes,
+} from "../../host/session-notes.ts";
+import { readTextFile } from "../../host/text-file.ts";
+import type { NotesLimits } from "../../notes/notes-format.ts";
+import { findSession } from "../../transcript/find-session.ts";
+import type { Session } from "../../transcript/session.ts";
+import { withSessionFile } from "../../transcript/session-file.ts";
+import { notesLimitsFor } from "../../turn/notes-limits.ts";
+import type { Composition } from "../composition.ts";
+import { untilInterrupted } from "../interrupts.ts";
+import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
+import { notesReport, notesView } from "../notes-report.ts";
+import { type TimeoutChoice, timeLimitsIn } from "../option-values.ts";
+import { plural } from "../view/numbers.ts";
+
+export interface NotesCommandOptions extends ModelChoice, TimeoutChoice {
+  readonly json?: boolean;
+  readonly update?: boolean;
+  readonly rebuild?: boolean;
+  readonly dryRun?: boolean;
+  /** A file. */
+  readonly template?: string;
+  /** Only say where they are. */
+  readonly path?: boolean;
+}
+
+const KEPT_SO_FAR = "What was noted before that is kept; run it again with --update to go on.";
+
+/** Shows the notes of a session; builds them where there are none. The session is never touched. */
+export async function notes(
+  query: string,
+  options: NotesCommandOptions,
+  composition: Composition,
+): Promise<void> {
+  const { terminal } = composition;
+  if (options.path) {
+    const found = await findSession(query, composition.places);
+    // A path is taken at its word until somebody opens it.
+    const path = await withSessionFile(found, async () => notesPath(found));
+    terminal.print(options.json ? JSON.stringify({ path }, null, 2) : path);
+    return;
+  }
+  const template = options.template === undefined ? undefined : await readTemplate(options.template);
+  const session = await composition.load(
+    query,
+    (await writes(query, options, composition)) ? options : undefined,
+  );
+  const limits = notesLimitsFor(composition.thresholdsOf(session, {}));
+  const present = await readNotes(session, { template });
+  const isShown = present !== undefined && !options.update && !options.rebuild;
+  const result = isShown ? present : await build(session, { template, limits }, options, composition);
+  const report = notesReport(session, result, limits, isShown ? undefined : askedModel(options));
+  const view = { modelNotAsked: modelNotAsked(options, isShown), isDryRun: options.dryRun === true };
+  terminal.print(options.json ? JSON.stringify(report, null, 2) : notesView(report, view, terminal));
+}
+
+/** False for a run that only shows notes: nobody needs to confirm the session. */
+async function writes(
+  query: string,
+  { dryRun, update, rebuild }: NotesCommandOptions,
+  { places }: Composition,
+): Promise<boolean> {
+  if (dryRun) return false;
+  if (update || rebuild) return true;
+  return !(await hasNotes(await findSession(query, places)));
+}
+
+async function build(
+  session: Session,
+  given: { readonly template: string | undefined; readonly limits: NotesLimits },
+  options: NotesCommandOptions,
+  { terminal }: Composition,
+): Promise<BuiltNotes> {
+  const { rebuild, dryRun } = options;
+  const work = async (signal: AbortSignal): Promise<BuiltNotes> => {
+    try {
+      const model = dryRun ? undefined : await chooseModel(options);
+      const onProgress: BuildNotesOptions["onProgress"] = (progress) =>
+        terminal.progress(notesProgressLine(progress, model?.name));
+      const timeLimits = timeLimitsIn(options);
+      return await buildNotes(session, { ...given, rebuild, dryRun, model, timeLimits, signal, onProgress });
+    } catch (error) {
+      throw withBuiltInOffer(error, options, OFFER);
+    }
+  };
+  return untilInterrupted(work, options.model === undefined ? undefined : KEPT_SO_FAR);
+}
+
+const OFFER =
+  "What was noted before is kept. Without --model they are written without any model, with no key and no network.";
+
+/** The name that prices are found by. */
+const askedModel = ({ model, dryRun }: NotesCommandOptions): string | undefined =>
+  dryRun ? undefined : model;
+
+/** A dry run calls no model, and notes that are only shown need none. */
+function modelNotAsked({ model, dryRun }: NotesCommandOptions, isShown: boolean): string | undefined {
+  return dryRun || isShown ? model : undefined;
+}
+
+async function readTemplate(path: string): Promise<string> {
+  const file = await readTextFile(path);
+  if (file.state === "read" && !file.isHead) return file.text;
+  const reason = file.state === "read" ? "too-large" : file.reason;
+  const what =
+    reason === "gone" ? "There is no template" : `The template cannot be read (${reason.replace("-", " ")}):`;
+  throw new LonghaulError("notes-template-invalid", `${what} ${path}.`, {
+    remedy: "Give a markdown file of headings, each with a line in italics below it.",
+    facts: { path },
+  });
+}
+
+/** What the person sees while they are written, one line that replaces the one before. */
+export function notesProgressLine(
+  { step, steps, messages }: NotesProgress,
+  model: string | undefined,
+): string {
+  const part = steps === 1 ? "" : ` (part ${step} of ${steps})`;
+  return model === undefined ? `Noting …${part}` : `${model} reads ${plural(messages, "message")}${part} …`;
+}

@@ -1,0 +1,69 @@
+import { countFates, type Ledger } from "../../conversation/fact-ledger.ts";
+import type { Terminal } from "../terminal.ts";
+import { formatCount, plural } from "./numbers.ts";
+import { labelled } from "./sections.ts";
+import { oneLine } from "./text-width.ts";
+
+type Counts = ReturnType<typeof countFates>;
+
+/** Where in the context they are; what there is none of is left out. */
+export function contextWords(counts: Counts, quotedTokens: number): string {
+  const cost = quotedTokens === 0 ? "" : ` (${formatCount(quotedTokens)} tokens)`;
+  const parts = [
+    counts.summary > 0 ? `${formatCount(counts.summary)} in the summary` : "",
+    counts.kept > 0 ? `${formatCount(counts.kept)} in kept messages` : "",
+    counts.quoted > 0 ? `${formatCount(counts.quoted)} quoted${cost}` : "",
+    counts.restored > 0 ? `${formatCount(counts.restored)} put back` : "",
+  ];
+  return parts.filter((part) => part !== "").join(", ");
+}
+
+export function goneWords({ gone }: Counts, { colours }: Terminal): string {
+  return gone === 0
+    ? colours.green("nothing is gone")
+    : colours.red(`${formatCount(gone)} gone: there is no transcript of them`);
+}
+
+/** A ledger in a line or two, for the end of a compaction. */
+export function ledgerLine(ledger: Ledger, terminal: Terminal): string {
+  if (ledger.facts.length === 0) return labelled("Facts", "none that a summary could lack", terminal);
+  const counts = countFates(ledger.facts);
+  const absent = counts.recoverable > 0 ? `${formatCount(counts.recoverable)} in the transcript alone` : "";
+  const where = [contextWords(counts, ledger.quotedTokens), absent].filter((part) => part !== "");
+  const text = `${plural(ledger.facts.length, "fact")}: ${where.join(", ")}; ${goneWords(counts, terminal)}`;
+  return labelled("Facts", text, terminal);
+}
+
+/** Those of which there can be many. */
+const COUNTED_KINDS: ReadonlyMap<string, string> = new Map([
+  ["file", "file"],
+  ["files", "file"],
+  ["skills", "skill"],
+  ["agents", "agent"],
+  ["mcp-instructions", "MCP server"],
+]);
+
+const REASON_WORDS: ReadonlyMap<string, string> = new Map([["secret", "with secrets"]]);
+
+interface Skipped {
+  readonly kind: string;
+  readonly reason: string;
+}
+
+/** What was not put back, counted by kind and reason. */
+export function skippedWords(skipped: readonly Skipped[]): string {
+  const groups = new Map<string, Skipped & { count: number }>();
+  for (const { kind, reason } of skipped) {
+    const key = `${kind} ${reason}`;
+    const group = groups.get(key) ?? { kind, reason, count: 0 };
+    group.count++;
+    groups.set(key, group);
+  }
+  return [...groups.values()]
+    .map(({ kind, reason, count }) => {
+      const noun = COUNTED_KINDS.get(kind);
+      const what = noun === undefined ? kind.replaceAll("-", " ") : plural(count, noun);
+      return oneLine(`${what} ${REASON_WORDS.get(reason) ?? reason.replaceAll("-", " ")}`);
+    })
+    .join(", ");
+}
