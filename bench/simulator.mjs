@@ -5,7 +5,6 @@ import { checkRequest, flatten } from "../dist/index.js";
 import { createDemoSession } from "../src/demo/demo.ts";
 import { createFixedClock } from "../src/testing/clock.ts";
 import { createTokenCounter } from "../src/testing/simulator/prompt/token-count.ts";
-import { findRoute } from "../src/testing/simulator/server/desk.ts";
 import { RequestLog } from "../src/testing/simulator/server/request-log.ts";
 import { beginSession } from "../src/testing/simulator/server/simulator-session.ts";
 import { claim } from "./claims.mjs";
@@ -132,7 +131,6 @@ async function freshSimulator() {
   const lasting = { counter: await createTokenCounter(), clock: createFixedClock(), log };
   const switches = { foreignSignatures: "accepted" };
   const { desk } = beginSession({ switches }, lasting);
-  const route = findRoute(PATH);
   return (content) => {
     const entry = desk.open("POST", PATH);
     const body = desk.parse(content);

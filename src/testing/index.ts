@@ -8,15 +8,15 @@ export {
   scriptedModel,
 } from "../models/scripted/scripted-model.ts";
 export { createFixedClock, createRunningClock, type MovableClock } from "./clock.ts";
+export { modelContract } from "./contract/model-contract.ts";
+export type { ContractCase, ContractSubject, Scenario, WireAnswer } from "./contract/subject.ts";
 export {
   type ExpectedFailure,
   type ExpectedReply,
   STANDARD_FAILURES,
   STANDARD_REPLIES,
   STANDARD_REQUEST,
-} from "./contract/expected.ts";
-export { modelContract } from "./contract/model-contract.ts";
-export type { ContractCase, ContractSubject, Scenario, WireAnswer } from "./contract/subject.ts";
+} from "./contract/subject.ts";
 export { always, callTool, echo, textTurn, toolTurn } from "./simulator/behaviours/answers.ts";
 export { BAD_SUMMARY_KINDS, type BadSummaryKind } from "./simulator/behaviours/bad-summaries.ts";
 export { type CoderOptions, coder } from "./simulator/behaviours/coder.ts";

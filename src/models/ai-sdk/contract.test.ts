@@ -6,9 +6,9 @@ import { describe, expect, it } from "vitest";
 import { ANTHROPIC_WIRES } from "../../../test/wire/anthropic/wires.ts";
 import { wiresOf } from "../../../test/wire/folder.ts";
 import type { ContentBlock } from "../../conversation/message.ts";
-import { STANDARD_FAILURES, STANDARD_REPLIES, STANDARD_TEXT } from "../../testing/contract/expected.ts";
 import { modelContract } from "../../testing/contract/model-contract.ts";
 import type { ContractSubject } from "../../testing/contract/subject.ts";
+import { STANDARD_FAILURES, STANDARD_REPLIES, STANDARD_TEXT } from "../../testing/contract/subject.ts";
 import { aiSdkModel } from "./ai-sdk-model.ts";
 import { packMemory } from "./provider-memory.ts";
 

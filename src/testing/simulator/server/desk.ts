@@ -37,7 +37,6 @@ interface DeskParts {
 
 /** A request that has come whole, and nothing of it judged yet. */
 interface Call {
-  readonly route: Route | undefined;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   readonly body: JsonRecord | undefined;
@@ -94,7 +93,8 @@ export class Desk {
   }
 
   answer(call: Call): Answer {
-    const { route, entry } = call;
+    const { entry } = call;
+    const route = findRoute(entry.path);
     // Clients probe paths of other services: nothing is wrong with their requests to this one.
     if (route === undefined) {
       return refusalAnswer(refusal("notFound"), entry.requestId, this.#identity(entry));
@@ -114,7 +114,8 @@ export class Desk {
     entry.betas = [...betas];
     entry.unknownBetas = unknownBetas;
     entry.client = client;
-    if (route.endpoint !== "messages" && route.endpoint !== "count_tokens") return this.#models(call, betas);
+    if (route.endpoint !== "messages" && route.endpoint !== "count_tokens")
+      return this.#models(call, route.modelId, betas);
     if (call.body === undefined) throw call.bodyProblem ?? refusal("noBody");
     const request: SimulatedRequest = {
       endpoint: route.endpoint,
@@ -133,17 +134,16 @@ export class Desk {
   /** Undefined when the request is met with silence. */
   async #settle(request: IncomingMessage, url: URL, entry: LogEntry): Promise<Answer | undefined> {
     try {
-      const route = findRoute(url.pathname);
       const { body, bodyProblem } = await this.#read(request, entry);
       entry.body = body;
       entry.isStream = body?.stream === true && entry.endpoint === "messages";
-      entry.model = typeof body?.model === "string" ? body.model : route?.modelId;
+      entry.model = typeof body?.model === "string" ? body.model : findRoute(entry.path)?.modelId;
       const { endpoint, isStream, index } = entry;
       entry.fault = this.#parts.faults.strike({ endpoint, body, isStream, index });
       if (entry.fault?.kind === "silence") return undefined;
       if (entry.fault?.kind === "status") return this.#statusFault(entry.fault, entry);
       const { headers } = request;
-      return this.answer({ route, query: url.searchParams, headers, body, bodyProblem, entry });
+      return this.answer({ query: url.searchParams, headers, body, bodyProblem, entry });
     } catch (error) {
       if (error instanceof TooLargeForTheNetwork) {
         entry.error = loggedError(refusal("tooManyBytes"));
@@ -192,10 +192,9 @@ export class Desk {
     return fault.status === NETWORK_TOO_LARGE.status ? NETWORK_TOO_LARGE : answer;
   }
 
-  #models({ route, query, entry }: Call, betas: ReadonlySet<string>): Answer {
+  #models({ query, entry }: Call, id: string | undefined, betas: ReadonlySet<string>): Answer {
     const { catalogue, clock } = this.#parts;
     const headers = { ...this.#identity(entry), ...rateLimitHeaders(clock.now()) };
-    const id = route?.modelId;
     if (id === undefined)
       return { kind: "json", status: 200, headers, body: modelPage(catalogue, query, betas) };
     const model = catalogue.find(id) ?? refuse("modelUnknown", { model: id });
@@ -244,7 +243,7 @@ interface Route {
 const MODELS_PATH = "/v1/models";
 
 /** Undefined for a path that the API does not have. The query plays no part: SDKs add `?beta=true`. */
-export function findRoute(path: string): Route | undefined {
+function findRoute(path: string): Route | undefined {
   const plain = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
   if (plain === "/v1/messages") return { endpoint: "messages", methods: ["POST"] };
   if (plain === "/v1/messages/count_tokens") return { endpoint: "count_tokens", methods: ["POST"] };
