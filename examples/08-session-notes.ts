@@ -3,7 +3,7 @@
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ApiMessage, anthropicModel, complete, createCompactor } from "longhaul";
+import { type ApiMessage, anthropicModel, complete, createCompactor, sessionNotes } from "longhaul";
 import { notesFile } from "longhaul/node";
 import { startSimulator } from "longhaul/testing";
 
@@ -17,7 +17,7 @@ const compactor = createCompactor({
   windowTokens,
   request: { system: "You are a careful engineer.", tools: [read], max_tokens: 4_000 },
   clearing: { form: "off" },
-  notes: { file },
+  modules: [sessionNotes({ file })],
   host: { onEvent: (event) => event.type === "compacted" && console.log(`compacted: ${event.tier}`) },
 });
 

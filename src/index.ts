@@ -1,11 +1,9 @@
-export { type ContextEditOptions, contextEdits } from "./clear/api-edits.ts";
 export { type AppliedClearing, applyClearing } from "./clear/apply.ts";
 export { type BySizeOptions, chooseBySize } from "./clear/by-size.ts";
 export { type ByTimeOptions, chooseByTime } from "./clear/by-time.ts";
 export type { ClearedResult, Clearing } from "./clear/clearing.ts";
 export { ELIGIBLE_TOOLS } from "./clear/eligible.ts";
 export { ResultIndex, type ResultIndexOptions } from "./clear/result-index.ts";
-export { type SnipOptions, type Snipped, type SnipSelection, snip } from "./compact/snip.ts";
 export { rebuild } from "./compaction/apply/assemble.ts";
 export type { CompactionPorts } from "./compaction/apply/new-entries.ts";
 export {
@@ -180,6 +178,12 @@ export {
   withFirstByteLimit,
   withTimeLimit,
 } from "./models/time-limit.ts";
+export { apiClearing, type ContextEditOptions, contextEdits } from "./modules/api-clearing/api-clearing.ts";
+export { cachedEdits } from "./modules/cached-edits/cached-edits.ts";
+export { type CollapseCommands, type CollapseOptions, spanCollapse } from "./modules/collapse/collapse.ts";
+export { type NotesOptions, sessionNotes } from "./modules/notes/notes-module.ts";
+export { type SnipOptions, type Snipped, type SnipSelection, snip } from "./modules/snip/snip.ts";
+export { messageSnip, type SnipCommands, type SnipTurn } from "./modules/snip/snip-module.ts";
 export type { FileAnswer, ProjectFiles, UnavailableReason } from "./restore/files.ts";
 export type {
   BackgroundAgent,
@@ -244,7 +248,13 @@ export {
   measureEntries,
   measureRequest,
 } from "./tokens/measure.ts";
-export type { AiSdkUsage, AnyUsage, OpenAiChatUsage, OpenAiResponsesUsage } from "./turn/any-usage.ts";
+export type {
+  AiSdkUsage,
+  AnyUsage,
+  OpenAiChatUsage,
+  OpenAiResponsesUsage,
+  ResponseFacts,
+} from "./turn/any-usage.ts";
 export { createCompactor } from "./turn/create-compactor.ts";
 export type {
   ChainRecord,
@@ -261,14 +271,14 @@ export type {
   ChildOptions,
   ClearingOptions,
   ClearOptions,
+  CommandsOf,
   CompactionOptions,
   Compactor,
+  CompactorModule,
   CompactorOptions,
   HostCallbacks,
   ManualOptions,
   Message,
-  NotesOptions,
-  ResponseFacts,
   TranscriptPort,
   Turn,
   UndoOptions,

@@ -19,7 +19,7 @@ const BELOW_TURN: readonly string[] = [
   "notes",
   "compact",
 ];
-const BELOW_TESTING = [...BELOW_TURN, "turn", "telemetry", "transcript", "recall", "demo", "host"];
+const BELOW_TESTING = [...BELOW_TURN, "turn", "modules", "telemetry", "transcript", "recall", "demo", "host"];
 
 /** Which rooms a room may know. The table of docs/design/0001-architecture.md, enforced. */
 const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
@@ -37,6 +37,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   notes: ["conversation", "tokens", "models", "restore", "summary", "compaction"],
   compact: ["conversation", "tokens", "models", "summary", "compaction"],
   turn: BELOW_TURN,
+  modules: [...BELOW_TURN, "turn"],
   telemetry: ["turn", "models", "compaction"],
   transcript: ["conversation"],
   recall: ["conversation", "tokens", "transcript"],

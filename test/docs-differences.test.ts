@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { API_CLEARING_TRIGGER_TOKENS } from "../src/clear/api-edits.ts";
 import { CLEARING_TARGET_TOKENS } from "../src/clear/by-size.ts";
 import { FACTS_BUDGET_TOKENS } from "../src/compaction/facts/quote-facts.ts";
 import { RESULT_SHARE } from "../src/compaction/plan/compaction-plan.ts";
@@ -11,6 +10,7 @@ import { formatCount } from "../src/conversation/text.ts";
 import { createCompactor } from "../src/index.ts";
 import { PLAIN_CAPABILITIES } from "../src/models/plain-model.ts";
 import type { Model } from "../src/models/port.ts";
+import { API_CLEARING_TRIGGER_TOKENS } from "../src/modules/api-clearing/api-clearing.ts";
 import { notesAsSummary } from "../src/notes/as-summary.ts";
 import { NOTES_LIMITS, parseNotes } from "../src/notes/notes-format.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "../src/notes/template.ts";

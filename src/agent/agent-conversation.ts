@@ -1,6 +1,12 @@
 import {
+  apiClearing,
+  type CollapseCommands,
+  type CollapseOptions,
+  type CommandsOf,
   type Compactor,
+  type CompactorModule,
   type CompactorOptions,
+  cachedEdits,
   computeThresholds,
   contextTokens,
   type Entry,
@@ -8,10 +14,14 @@ import {
   LonghaulError,
   MODEL_TIME_LIMITS,
   type Model,
+  messageSnip,
   type NotesOptions,
   type RequestFrame,
   resolveSettings,
+  type SnipCommands,
+  sessionNotes,
   sessionWindow,
+  spanCollapse,
   type Thresholds,
   windowState,
 } from "../index.ts";
@@ -42,6 +52,28 @@ export interface ConversationSpec {
   readonly emit: (event: AgentEvent) => void;
 }
 
+/** The optional mechanisms of the engine that the agent has. */
+type AgentModules = ReturnType<typeof modulesFor>;
+type AgentCommands = CommandsOf<AgentModules>;
+export type AgentCompactor = Compactor<AgentCommands> & AgentCommands;
+
+function modulesFor({
+  notes,
+  collapse,
+}: Pick<EngineSpec, "notes" | "collapse">): readonly (
+  | CompactorModule
+  | CompactorModule<SnipCommands>
+  | CompactorModule<CollapseCommands>
+)[] {
+  return [
+    cachedEdits(),
+    apiClearing(),
+    messageSnip(),
+    spanCollapse(collapse ?? { enabled: "by-setting" }),
+    ...(notes === undefined ? [] : [sessionNotes(notes)]),
+  ];
+}
+
 export interface EngineSpec {
   readonly model: Model;
   readonly windowTokens: number | undefined;
@@ -50,9 +82,9 @@ export interface EngineSpec {
   readonly notes: NotesOptions | undefined;
   readonly notesPath?: string | undefined;
   /** Of the main conversation only. */
-  readonly collapse?: CompactorOptions["collapse"];
+  readonly collapse?: CollapseOptions | undefined;
   /** `createCompactor`, or a parent's `child`. */
-  readonly create: (options: CompactorOptions) => Compactor;
+  readonly create: (options: CompactorOptions<AgentModules>) => AgentCompactor;
 }
 
 export class Conversation {
@@ -64,7 +96,7 @@ export class Conversation {
   /** Stays the same, as the tools do, so that the provider's cache holds. */
   readonly #system: string;
   #forgetting: Promise<unknown> = Promise.resolve();
-  #compactor: Compactor;
+  #compactor: AgentCompactor;
   #loop: ConversationLoop;
   #model: Model;
 
@@ -98,7 +130,7 @@ export class Conversation {
     return this.#model;
   }
 
-  get compactor(): Compactor {
+  get compactor(): AgentCompactor {
     return this.#compactor;
   }
 
@@ -128,7 +160,7 @@ export class Conversation {
     await this.journal.flush();
   }
 
-  #connect(engine: EngineSpec): readonly [Compactor, ConversationLoop] {
+  #connect(engine: EngineSpec): readonly [AgentCompactor, ConversationLoop] {
     const { journal, tools } = this;
     const { emit, agents, agentId } = this.#spec;
     const { model } = engine;
@@ -176,7 +208,7 @@ export class Conversation {
     return { refusal: words };
   };
 
-  #engineOptions(engine: EngineSpec, thresholds: Thresholds): CompactorOptions {
+  #engineOptions(engine: EngineSpec, thresholds: Thresholds): CompactorOptions<AgentModules> {
     const { journal, place } = this;
     const { options, cwd, ports, sessionId, files, isWideFolder } = this.#house;
     return {
@@ -185,8 +217,7 @@ export class Conversation {
       windowTokens: engine.windowTokens,
       windowEvidence: engine.windowEvidence,
       request: this.#frame(thresholds),
-      notes: engine.notes,
-      collapse: engine.collapse,
+      modules: modulesFor(engine),
       // In the home folder a memory file of any project below it could import whatever lies there.
       memoryFiles: isWideFolder ? undefined : { cwd, port: memoryFilesPort({ cwd }), fromStart: true },
       transcript: journal.transcript,

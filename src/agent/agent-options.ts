@@ -1,4 +1,5 @@
 import {
+  type CollapseOptions,
   type CompactionPorts,
   type CompactorOptions,
   type ContentBlock,
@@ -12,8 +13,8 @@ import {
   requireOptionNames,
   requireWindow,
   type SnipSelection,
+  type SnipTurn,
   type Todo,
-  type Turn,
 } from "../index.ts";
 import type { UserPlaces } from "../node.ts";
 import type { AgentEvent, RunResult, WindowReading } from "./agent-events.ts";
@@ -46,7 +47,7 @@ export interface AgentOptions {
   /** Who takes notes along the way, from which a compaction needs no model call. `off` unless given. */
   readonly notes?: NotesWriter | undefined;
   /** Context collapse in place of auto-compact, with the engine's options. It wins over the environment. */
-  readonly collapse?: CompactorOptions["collapse"];
+  readonly collapse?: CollapseOptions | undefined;
   readonly agentTypes?: readonly AgentType[] | undefined;
   /** Folders of skills; those of the project and of the user unless given. */
   readonly skillFolders?: readonly string[] | undefined;
@@ -143,7 +144,7 @@ export interface Agent {
   close(): Promise<void>;
 }
 
-export type SnipResult = NonNullable<Turn["snipped"]>;
+export type SnipResult = SnipTurn["snipped"];
 
 export interface PromptAt {
   readonly uuid: string;

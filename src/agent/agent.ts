@@ -1,6 +1,6 @@
 import {
   type Attachment,
-  type CompactorOptions,
+  type CollapseOptions,
   type ContentBlock,
   createCompactor,
   type Entry,
@@ -40,7 +40,7 @@ export class LonghaulAgent implements Agent {
   readonly #state: SessionState;
   readonly #main: Conversation;
   #notes: NotesWriter;
-  #collapse: CompactorOptions["collapse"];
+  #collapse: CollapseOptions | undefined;
   #windowTokens: number | undefined;
   /** Where events of a run go; outside of one, to the host's callback. */
   #run: EventQueue<AgentEvent> | undefined;
@@ -117,7 +117,7 @@ export class LonghaulAgent implements Agent {
   }
 
   get isCollapseOn(): boolean {
-    return this.#main.compactor.isCollapseOn;
+    return this.#main.compactor.headroomBy === "collapse";
   }
 
   get agents(): AgentRoster {
@@ -184,7 +184,7 @@ export class LonghaulAgent implements Agent {
       this.#state.readFrom(journal.entries);
       // A permission does not change because the message that announced it is gone.
       this.#state.setPlanMode(isPlanMode);
-      return turn.snipped ?? NOTHING_SNIPPED;
+      return turn.snipped;
     });
   }
 
@@ -313,8 +313,6 @@ export class LonghaulAgent implements Agent {
     if (this.#run?.push(event) !== true) this.#house.options.onEvent?.(event);
   }
 }
-
-const NOTHING_SNIPPED: SnipResult = { messages: 0, added: 0, spared: 0, tokensFreed: 0 };
 
 /** As sessions tell of it, so that it is known again when they are read. */
 const planModeNotice = (isOn: boolean, planFilePath: string): Attachment =>

@@ -4,11 +4,11 @@ import type { SessionNotesSource } from "../host/compact-session.ts";
 import { fileState } from "../host/file-state.ts";
 import { notesPath } from "../host/notes-file.ts";
 import { buildNotes, counterFor, readNotes } from "../host/session-notes.ts";
+import { notesLimitsFor } from "../modules/notes/notes-keeper.ts";
 import { notesAsSummary } from "../notes/as-summary.ts";
 import { sectionName } from "../notes/notes-format.ts";
 import type { HostState } from "../restore/host-state.ts";
 import type { Session } from "../transcript/session.ts";
-import { notesLimitsFor } from "../turn/notes-limits.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 
 /** Notes that take the place of a summary, and where they came from. */

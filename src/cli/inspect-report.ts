@@ -10,6 +10,7 @@ import { counterFor, readNotes } from "../host/session-notes.ts";
 import type { SessionProject } from "../host/session-project.ts";
 import { type AttachedMemory, memoryFilesIn } from "../memory-files/attached-memory.ts";
 import { NestedMemory } from "../memory-files/nested-memory.ts";
+import { notesLimitsFor } from "../modules/notes/notes-keeper.ts";
 import { memoryPathOf } from "../restore/read-state.ts";
 import {
   accountingMetrics,
@@ -19,7 +20,6 @@ import {
   type TokenAccounting,
 } from "../tokens/accounting.ts";
 import type { Session } from "../transcript/session.ts";
-import { notesLimitsFor } from "../turn/notes-limits.ts";
 import { type Thresholds, type WindowState, windowState } from "../window/thresholds.ts";
 import { type NotesFigures, notesFigures } from "./notes-report.ts";
 import { type CollapseReport, collapseReport } from "./spans.ts";

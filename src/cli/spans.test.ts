@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, image, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
 import { terminal } from "../../test/support/terminal.ts";
-import type { SpanReport } from "../compact/collapse/report.ts";
+import type { SpanReport } from "../modules/collapse/report.ts";
 import { collapseSection, spanView } from "./spans.ts";
 import { textWidth } from "./view/text-width.ts";
 

@@ -1,4 +1,3 @@
-import { collapsedIn, type SpanReport, spanReport } from "../compact/collapse/report.ts";
 import { type CollapsedSpan, isCollapsedSpan } from "../conversation/collapsed.ts";
 import { timeOf } from "../conversation/copies.ts";
 import { type Entry, entryBlocks } from "../conversation/entry.ts";
@@ -6,6 +5,7 @@ import { sentContent } from "../conversation/flatten/attachment-content.ts";
 import type { ContentBlock } from "../conversation/message.ts";
 import { contentText } from "../conversation/untrusted.ts";
 import { messagesOfSpan } from "../host/session-history.ts";
+import { collapsedIn, type SpanReport, spanReport } from "../modules/collapse/report.ts";
 import type { Session } from "../transcript/session.ts";
 import { chooseId } from "./message-choice.ts";
 import type { Terminal } from "./terminal.ts";

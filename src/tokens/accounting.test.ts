@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { arbitraryEntries } from "../../test/support/arbitraries.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
 import { promptsOf } from "../cli/prompts-report.ts";
-import { Measures } from "../turn/measures.ts";
+import { Measures } from "../turn/contents.ts";
 import { accountingMetrics, accountKnown, accountTokens } from "./accounting.ts";
 import { ESTIMATORS } from "./measure.ts";
 

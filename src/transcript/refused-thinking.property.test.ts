@@ -6,9 +6,6 @@ import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/s
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
 import { countingPorts } from "../../test/support/long-session.ts";
 import { applyClearing } from "../clear/apply.ts";
-import { type CollapseOptions, commitSpans, linesOf } from "../compact/collapse/commit.ts";
-import { expandableSpans, expandSpans } from "../compact/collapse/expand.ts";
-import { snip } from "../compact/snip.ts";
 import { CURRENT_CONVENTIONS, linesInPlace } from "../compaction/apply/session-lines.ts";
 import { compact, rebuild } from "../compaction/compact.ts";
 import { planCompaction } from "../compaction/plan/compaction-plan.ts";
@@ -17,6 +14,9 @@ import { soundCuts } from "../conversation/cut.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
+import { type CollapseOptions, commitSpans, linesOf } from "../modules/collapse/commit.ts";
+import { expandableSpans, expandSpans } from "../modules/collapse/expand.ts";
+import { snip } from "../modules/snip/snip.ts";
 import { currentConversation } from "./relink.ts";
 
 type Step =

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryEntries } from "../../test/support/arbitraries.ts";
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
+import { type Compactor, createCompactor } from "../../test/support/full-compactor.ts";
 import { arbitraryConversation } from "../../test/support/growing-conversation.ts";
 import { checkRequest } from "../conversation/check/check.ts";
 import { CLEARED_RESULT_TEXT, withClearedResults } from "../conversation/cleared.ts";
@@ -12,8 +13,7 @@ import { contentBlocks } from "../conversation/message.ts";
 import { LonghaulError } from "../errors.ts";
 import { ModelError } from "../models/model-error.ts";
 import { currentConversation } from "../transcript/relink.ts";
-import { createCompactor } from "./create-compactor.ts";
-import type { Compactor, Message, TranscriptPort, Turn } from "./options.ts";
+import type { Message, TranscriptPort, Turn } from "./options.ts";
 
 /** What may happen to a conversation between two turns. */
 type Step =

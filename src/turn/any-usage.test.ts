@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createCompactor } from "../../test/support/full-compactor.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { inputTokens } from "../conversation/reported-usage.ts";
 import { ESTIMATORS, measureRequest } from "../tokens/measure.ts";
 import { type AnyUsage, readResponse } from "./any-usage.ts";
-import { createCompactor } from "./create-compactor.ts";
 
 const own = (usage: AnyUsage) => readResponse({ usage }).usage;
 

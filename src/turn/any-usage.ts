@@ -1,8 +1,8 @@
 import type { Usage } from "../conversation/entry.ts";
 import { isPromise, kindOf } from "../conversation/given-messages.ts";
+import type { ContentBlock } from "../conversation/message.ts";
 import { field, isRecord } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
-import type { ResponseFacts } from "./options.ts";
 
 /** Usage of OpenAI's Chat Completions. `prompt_tokens` includes what was read from the cache. */
 export interface OpenAiChatUsage {
@@ -35,6 +35,14 @@ export interface AiSdkUsage {
 export type OwnUsage = Usage & { readonly cache_deleted_input_tokens?: number };
 
 export type AnyUsage = OwnUsage | OpenAiChatUsage | OpenAiResponsesUsage | AiSdkUsage;
+
+/** A response as far as the provider gave it: a `ModelReply`, or the response of the Messages API, OpenAI or the AI SDK. */
+export interface ResponseFacts {
+  readonly id?: string;
+  readonly model?: string;
+  readonly usage?: AnyUsage | null;
+  readonly content?: readonly ContentBlock[] | string;
+}
 
 /** A response with usage in our form. */
 export type KnownResponse = Omit<ResponseFacts, "usage"> & { readonly usage?: OwnUsage | null };

@@ -7,15 +7,11 @@ import {
 import { type PreparedSummary, prepareSummary } from "../compaction/write/write-summary.ts";
 import { withTimeLimit } from "../models/time-limit.ts";
 import { clearableTokens } from "./clear-stale.ts";
-import { codeOf } from "./failure-reason.ts";
-import { fittingPlan } from "./fitting-plan.ts";
-import { forkNow } from "./fork.ts";
-import { restoreBudget } from "./from-notes.ts";
-import { whyNotToCompactNow } from "./guards.ts";
-import { refreshPlan } from "./refresh-plan.ts";
-import { type CompactionRequest, compactOptions } from "./run-compaction.ts";
-import { measuredBy, snapshotOf } from "./snapshot.ts";
-import type { ConversationState } from "./state.ts";
+import { whyNotNow } from "./guards.ts";
+import type { BackgroundSummary, OfferedPlan } from "./parts.ts";
+import { fittingPlan, forkNow, measuredBy, refreshPlan, restoreBudget, snapshotOf } from "./planning.ts";
+import { codeOf } from "./reporter.ts";
+import { type Compacted, compactOptions } from "./run-compaction.ts";
 
 /** Of the auto threshold: from here on a summary is written ahead of need. */
 const START_SHARE = 0.8;
@@ -46,24 +42,22 @@ interface Usable extends Ready {
   readonly plan: CompactionPlan;
 }
 
-/** What a turn at the threshold gets. */
-type Offer = Pick<CompactionRequest, "plan" | "prepared" | "targetTokens" | "restoreBudgetTokens">;
-
 /**
  * Has the summary of the next compaction written ahead of need, while the conversation goes on. At the threshold it
  * takes the place of the messages that it stands for, and all that came meanwhile is kept as it is. Whatever goes wrong
  * here does no harm: then there is none, and the turn compacts as it would have.
  */
-export class Background {
-  readonly #state: ConversationState;
+export class Background implements BackgroundSummary {
+  /** Asked when they are needed: the parts know each other. */
+  readonly #parts: () => Compacted;
   #ready: Ready | undefined;
   #running: AbortController | undefined;
   /** Once is enough: the next compaction asks again, and the user hears of it then. */
   #hasFailed = false;
   #isClosed = false;
 
-  constructor(state: ConversationState) {
-    this.#state = state;
+  constructor(parts: () => Compacted) {
+    this.#parts = parts;
   }
 
   /** A response has come. What is cheap to tell is asked first: most find nothing to do. */
@@ -86,10 +80,10 @@ export class Background {
    * one, as long as the window holds it. `at-once`: the window is full before there is one, so that the built-in
    * summariser has to write it. Undefined: the usual way, in which the turn waits.
    */
-  offer(): Offer | "under-way" | "at-once" | undefined {
+  offer(): OfferedPlan | "under-way" | "at-once" | undefined {
     if (this.#isOff()) return undefined;
     const ready = this.#usable();
-    const mustCompact = this.#isNear(this.#state.thresholds.blocking);
+    const mustCompact = this.#isNear(this.#parts().gauge.thresholds.blocking);
     const offer = ready !== undefined && this.#isFit(ready, mustCompact) ? this.#offerOf(ready) : undefined;
     if (offer !== undefined || this.#hasFailed) return offer;
     if (mustCompact) return "at-once";
@@ -103,7 +97,7 @@ export class Background {
    */
   paidFor(): { readonly tokensAfter: number | undefined } | undefined {
     if (this.#isOff()) return undefined;
-    const isFull = this.#isNear(this.#state.thresholds.blocking);
+    const isFull = this.#isNear(this.#parts().gauge.thresholds.blocking);
     // Nobody waits for it once the window is full.
     if (this.#running !== undefined) return isFull ? undefined : { tokensAfter: undefined };
     const ready = this.#usable();
@@ -134,37 +128,38 @@ export class Background {
 
   /** Notes are a summary already; without a model there is nobody to wait for; a provider's own comes with a call. */
   #isOff(): boolean {
-    const { options, breaker, notes } = this.#state;
+    const parts = this.#parts();
+    const { options, health, modules } = parts;
     const { compaction, model } = options;
     const { background = true, summariser = "model" } = compaction;
     if (this.#isClosed) return true;
-    if (!background || model === undefined || summariser !== "model" || notes !== undefined) return true;
-    return breaker.isResting() || whyNotToCompactNow(this.#state) !== undefined;
+    if (!background || model === undefined || summariser !== "model" || modules.hasSummary) return true;
+    return health.isResting() || whyNotNow("auto", parts) !== undefined;
   }
 
   get #startTokens(): number {
-    const { autoCompact } = this.#state.thresholds;
+    const { autoCompact } = this.#parts().gauge.thresholds;
     return Math.max(autoCompact * START_SHARE, autoCompact - START_BEFORE_THRESHOLD_TOKENS);
   }
 
   /** Whether there may be one to begin, or one to bring up to date. */
   #isDue(): boolean {
-    const soon = this.#state.thresholds.autoCompact - STALE_TOKENS;
+    const soon = this.#parts().gauge.thresholds.autoCompact - STALE_TOKENS;
     const from = this.#ready === undefined ? this.#startTokens : Math.max(this.#startTokens, soon);
     // Without the margin of an estimate, by which a conversation that was just compacted would be near again at once.
-    return this.#state.size().tokens >= from;
+    return this.#parts().gauge.size().tokens >= from;
   }
 
   #isNear(tokens: number): boolean {
-    return this.#state.size().paddedTokens >= tokens;
+    return this.#parts().gauge.size().paddedTokens >= tokens;
   }
 
   /** With its plan, where the conversation still begins as it did. */
   #usable(): Usable | undefined {
     const ready = this.#ready;
     if (ready === undefined) return undefined;
-    const measured = measuredBy(this.#state);
-    const plan = planFromPrepared(snapshotOf(this.#state), ready.ids, { measured });
+    const parts = this.#parts();
+    const plan = planFromPrepared(snapshotOf(parts), ready.ids, { measured: measuredBy(parts) });
     if (plan !== undefined) return { ...ready, plan };
     this.discard("conversation-changed");
     return undefined;
@@ -181,25 +176,25 @@ export class Background {
 
   /** So much has come since that there would be little room to go on. */
   #leavesTooMuch({ plan, summary }: Usable): boolean {
-    return leastTokens(plan, summary) > this.#state.thresholds.autoCompact * STALE_RESULT_SHARE;
+    return leastTokens(plan, summary) > this.#parts().gauge.thresholds.autoCompact * STALE_RESULT_SHARE;
   }
 
-  #offerOf({ summary, plan }: Usable): Offer {
-    const { autoCompact: targetTokens } = this.#state.thresholds;
-    const restoreBudgetTokens = restoreBudget(this.#state, plan, summary.written.text);
+  #offerOf({ summary, plan }: Usable): OfferedPlan {
+    const { autoCompact: targetTokens } = this.#parts().gauge.thresholds;
+    const restoreBudgetTokens = restoreBudget(this.#parts().gauge, plan, summary.written.text);
     return { plan, prepared: summary, targetTokens, restoreBudgetTokens };
   }
 
   /** At the threshold clearing comes first, and where it is enough no summary will be needed. */
   #isClearingEnough(): boolean {
-    const state = this.#state;
-    return state.size().tokens - clearableTokens(state) < this.#startTokens;
+    const parts = this.#parts();
+    return parts.gauge.size().tokens - clearableTokens(parts) < this.#startTokens;
   }
 
   /** Brings a summary up to date that knows most of what there is; else one is written of all of it. */
   #begin(known: Usable | undefined): void {
     const isMost = known !== undefined && known.plan.summarisedTokens >= known.plan.keptTokens;
-    const fresh = isMost ? refreshPlan(this.#state, known.plan, known.summary.written.text) : undefined;
+    const fresh = isMost ? refreshPlan(this.#parts(), known.plan, known.summary.written.text) : undefined;
     if (known !== undefined && fresh !== undefined) {
       this.#refresh(known, fresh);
       return;
@@ -209,12 +204,12 @@ export class Background {
   }
 
   #start(): void {
-    const state = this.#state;
-    const fitted = planOrNone(state);
+    const parts = this.#parts();
+    const fitted = planOrNone(parts);
     if (fitted === undefined) return;
     const { plan, targetTokens } = fitted;
-    const fork = forkNow(state);
-    const options = compactOptions(state, { trigger: "auto", plan, targetTokens }, () => undefined);
+    const fork = forkNow(parts);
+    const options = compactOptions(parts, { trigger: "auto", plan, targetTokens }, () => undefined);
     this.#run(plan.tokensBefore, false, async (signal) => ({
       ids: idsOf(plan.summarised),
       keptTokens: plan.keptTokens,
@@ -229,10 +224,10 @@ export class Background {
 
   /** With just what came since: the summary so far stands for the rest. */
   #refresh({ ids, summary, plan }: Usable, fresh: CompactionPlan): void {
-    const state = this.#state;
+    const parts = this.#parts();
     const { written, hookOutcomes, instructions } = summary;
-    const { autoCompact: targetTokens } = state.thresholds;
-    const options = compactOptions(state, { trigger: "auto", plan: fresh, targetTokens }, () => undefined);
+    const { autoCompact: targetTokens } = parts.gauge.thresholds;
+    const options = compactOptions(parts, { trigger: "auto", plan: fresh, targetTokens }, () => undefined);
     this.#run(plan.tokensBefore, true, async (signal) => {
       // What goes in is not what the provider has in its cache. The hooks have been asked.
       const alone = { ...NO_STAND_IN, fork: undefined, hooks: undefined, instructions, signal };
@@ -248,30 +243,30 @@ export class Background {
   }
 
   #run(tokens: number, isRefresh: boolean, work: (signal: AbortSignal) => Promise<Ready>): void {
-    const state = this.#state;
-    const startedAt = state.now();
+    const parts = this.#parts();
+    const startedAt = parts.now();
     const abort = new AbortController();
-    state.emit({ type: "background-started", tokens, isRefresh });
+    parts.reporter.emit({ type: "background-started", tokens, isRefresh });
     const end = (ended: { readonly ready?: Ready; readonly reason?: string }): void => {
       if (this.#running !== abort) return;
       this.#running = undefined;
       // One that could not be brought up to date is still there when the window is full.
       this.#ready = ended.ready ?? this.#ready;
       this.#hasFailed = ended.ready === undefined;
-      this.#tellEnd(this.#hasFailed ? "failed" : "ready", ended.reason, state.now() - startedAt);
+      this.#tellEnd(this.#hasFailed ? "failed" : "ready", ended.reason, parts.now() - startedAt);
     };
     this.#running = abort;
-    withTimeLimit(abort.signal, state.options.timeLimits.totalMs, work).then(
+    withTimeLimit(abort.signal, parts.options.timeLimits.totalMs, work).then(
       (ready) => end({ ready }),
       (error: unknown) => {
-        if (!abort.signal.aborted) state.noteFailure(error);
+        if (!abort.signal.aborted) parts.reporter.noteFailure(error);
         end({ reason: codeOf(error) });
       },
     );
   }
 
   #tellEnd(outcome: "ready" | "failed" | "discarded", reason: string | undefined, durationMs = 0): void {
-    this.#state.emit({ type: "background-ended", outcome, reason, durationMs });
+    this.#parts().reporter.emit({ type: "background-ended", outcome, reason, durationMs });
   }
 }
 
@@ -280,9 +275,9 @@ const leastTokens = (plan: CompactionPlan, { written }: PreparedSummary): number
   plan.overheadTokens + plan.keptTokens + plan.countTokens(written.text);
 
 /** Why there is none, the turn at the threshold says. */
-function planOrNone(state: ConversationState): FittingPlan | undefined {
+function planOrNone(parts: Compacted): FittingPlan | undefined {
   try {
-    const fitted = fittingPlan(state);
+    const fitted = fittingPlan(parts);
     return "plan" in fitted ? fitted : undefined;
   } catch {
     return undefined;

@@ -27,6 +27,7 @@ const EXPECTED: Readonly<Record<Inheritance, readonly OptionName[]>> = {
     "environment",
     "fileTools",
     "hooks",
+    "modules",
     "memoryFiles",
     "ports",
     "countText",
@@ -37,7 +38,7 @@ const EXPECTED: Readonly<Record<Inheritance, readonly OptionName[]>> = {
   merged: ["settings", "clearing", "compaction"],
   "with-model": ["model", "modelName", "windowTokens", "windowEvidence"],
   "events-only": ["host"],
-  own: ["request", "state", "notes", "collapse", "transcript"],
+  own: ["request", "state", "transcript"],
 };
 
 const rows = (Object.entries(EXPECTED) as [Inheritance, readonly OptionName[]][]).flatMap(([kind, names]) =>

@@ -31,9 +31,9 @@ export const INHERITANCE: Readonly<Record<keyof CompactorOptions, Inheritance>> 
   state: "own",
   fileTools: "inherited",
   hooks: "inherited",
-  notes: "own",
+  // Each module decides what it does in a subagent.
+  modules: "inherited",
   memoryFiles: "inherited",
-  collapse: "own",
   // Two conversations in one file would be resumed as one.
   transcript: "own",
   host: "events-only",

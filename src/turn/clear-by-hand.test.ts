@@ -4,6 +4,7 @@ import { arbitraryWork } from "../../test/clear/work.ts";
 import { apiRuleViolations } from "../../test/support/api-rules.ts";
 import { thinking, toolResult, toolUse } from "../../test/support/builders.ts";
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
+import { type Compactor, type CompactorOptions, createCompactor } from "../../test/support/full-compactor.ts";
 import { codeOf } from "../../test/support/long-session.ts";
 import { CLEARED_RESULT_TEXT, clearedIdsIn } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
@@ -11,9 +12,8 @@ import { flatten } from "../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { contentBlocks } from "../conversation/message.ts";
 import { contentWithoutThinking } from "../conversation/without-thinking.ts";
-import { createCompactor } from "./create-compactor.ts";
 import type { CompactorEvent } from "./events.ts";
-import type { Compactor, CompactorOptions, Message, Turn } from "./options.ts";
+import type { Message, Turn } from "./options.ts";
 
 interface Engine {
   readonly compactor: Compactor;

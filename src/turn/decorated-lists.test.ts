@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { createCompactor } from "../../test/support/full-compactor.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { type ContentBlock, contentBlocks } from "../conversation/message.ts";
 import { ESTIMATORS, measureRequest } from "../tokens/measure.ts";
-import { createCompactor } from "./create-compactor.ts";
 
 const ROUNDS = 70;
 const reminderOf = (round: number): ContentBlock => ({

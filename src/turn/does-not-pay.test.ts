@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { type Compactor, type CompactorOptions, createCompactor } from "../../test/support/full-compactor.ts";
 import { codeOf } from "../../test/support/long-session.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { LonghaulError } from "../errors.ts";
 import { ModelError } from "../models/model-error.ts";
 import { scriptedModel } from "../models/scripted/scripted-model.ts";
-import { createCompactor } from "./create-compactor.ts";
 import type { CompactorEvent } from "./events.ts";
-import type { Compactor, CompactorOptions, Message, Turn } from "./options.ts";
+import type { Message, Turn } from "./options.ts";
 
 const WINDOW_TOKENS = 40_000;
 

@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { thinking } from "../../test/support/builders.ts";
+import { type Compactor, createCompactor } from "../../test/support/full-compactor.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import type { Entry, RewindMark } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { resumeSession } from "../transcript/resume.ts";
 import { openTranscript } from "../transcript/writer.ts";
-import { createCompactor } from "./create-compactor.ts";
 import { editedLines } from "./edited-lines.ts";
 import type { CompactorEvent } from "./events.ts";
-import type { Compactor, Message, TranscriptPort } from "./options.ts";
+import type { Message, TranscriptPort } from "./options.ts";
 
 const folder = temporaryFolder();
 let files = 0;

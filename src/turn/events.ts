@@ -2,10 +2,15 @@ import type { SummaryAttempt } from "../compaction/write/attempts.ts";
 import type { StepKind } from "../conversation/entry.ts";
 import type { NetSaving } from "../cost/rewrite-cost.ts";
 import type { WeighedOption, Weighing } from "../cost/weigh.ts";
+import type { LonghaulErrorCode } from "../errors.ts";
 import type { ModelUsage } from "../models/port.ts";
-import type { NotesDecline } from "../notes/as-summary.ts";
 import type { RestoreKind } from "../restore/restored.ts";
-import type { SetupCode } from "./setup-notices.ts";
+
+/** A setup that works worse than it could. */
+export type SetupCode = Extract<
+  LonghaulErrorCode,
+  "window-assumed" | "model-authentication" | "model-sdk-missing" | "model-unknown-model"
+>;
 
 export type Trigger = "manual" | "auto" | "reactive";
 export type ClearingForm = "size" | "time" | "cached" | "manual" | "api";
@@ -205,7 +210,7 @@ export type EventDetail =
     }
   | { readonly type: "notes-failed"; readonly reason: string; readonly durationMs: number }
   /** A compaction could not be made from the notes, and why. */
-  | { readonly type: "notes-declined"; readonly trigger: Trigger; readonly reason: NotesDecline }
+  | { readonly type: "notes-declined"; readonly trigger: Trigger; readonly reason: string }
   /** Memory files that govern what the agent touched. */
   | {
       readonly type: "memory-attached";

@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { type Compactor, type CompactorOptions, createCompactor } from "../../test/support/full-compactor.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { Model, ModelRequest, TokenCount } from "../models/port.ts";
 import { scriptedModel } from "../models/scripted/scripted-model.ts";
-import { createCompactor } from "./create-compactor.ts";
 import type { CompactorEvent } from "./events.ts";
-import type { Compactor, CompactorOptions } from "./options.ts";
 
 /** With auto-compact off, so that a turn at the limit only says so. */
 const OPTIONS: CompactorOptions = {

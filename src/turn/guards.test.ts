@@ -1,20 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  type GuardState,
-  whyNotToCollapse,
-  whyNotToCompact,
-  whyNotToCompactByHand,
-  whyNotToRecover,
-} from "./guards.ts";
+import { type GuardFacts, whyNot } from "./guards.ts";
 import type { Caller } from "./options.ts";
 
 const ON = { compactEnabled: true, autoCompactEnabled: true };
 const CALLERS: readonly Caller[] = ["main", "sdk", "subagent", "compact", "session-memory", "collapse"];
-const breaker = (isClosed: boolean) => ({ mayCompact: () => isClosed, mayRecover: () => isClosed });
-const free: GuardState = {
+const health = (isClosed: boolean) => ({ mayCompact: () => isClosed, mayRecover: () => isClosed });
+const free: GuardFacts = {
   settings: ON,
-  breaker: breaker(true),
+  health: health(true),
   caller: "main",
   reactiveOnly: false,
   collapseOn: false,
@@ -23,22 +17,22 @@ const free: GuardState = {
 describe("when not to compact by itself", () => {
   it("nothing stands in the way: the tokens decide, whoever of the three asks", () => {
     for (const caller of ["main", "sdk", "subagent"] as const) {
-      expect(whyNotToCompact({ ...free, caller })).toBeUndefined();
+      expect(whyNot("auto", { ...free, caller })).toBeUndefined();
     }
   });
 
   it("the first reason in the order of the specification is the one that is told", () => {
-    const blocked: GuardState = {
+    const blocked: GuardFacts = {
       settings: { compactEnabled: false, autoCompactEnabled: false },
-      breaker: breaker(false),
+      health: health(false),
       caller: "compact",
       reactiveOnly: true,
       collapseOn: true,
     };
-    const steps: readonly [Partial<GuardState>, string | undefined][] = [
+    const steps: readonly [Partial<GuardFacts>, string | undefined][] = [
       [{}, "disabled"],
       [{ settings: { compactEnabled: true, autoCompactEnabled: false } }, "breaker-open"],
-      [{ breaker: breaker(true) }, "caller-is-compaction"],
+      [{ health: health(true) }, "caller-is-compaction"],
       [{ caller: "session-memory" }, "caller-is-compaction"],
       [{ caller: "collapse" }, "caller-is-collapse"],
       [{ caller: "main" }, "auto-disabled"],
@@ -49,22 +43,22 @@ describe("when not to compact by itself", () => {
     let state = blocked;
     for (const [change, expected] of steps) {
       state = { ...state, ...change };
-      expect(whyNotToCompact(state)).toBe(expected);
+      expect(whyNot("auto", state)).toBe(expected);
     }
   });
 
-  it("the breaker is not even asked where everything is disabled", () => {
+  it("the health is not even asked where everything is disabled", () => {
     const asked = { mayCompact: () => expect.unreachable(), mayRecover: () => expect.unreachable() };
     const settings = { compactEnabled: false, autoCompactEnabled: true };
-    expect(whyNotToCompact({ ...free, settings, breaker: asked })).toBe("disabled");
-    expect(whyNotToRecover({ ...free, settings, breaker: asked })).toBe("disabled");
+    expect(whyNot("auto", { ...free, settings, health: asked })).toBe("disabled");
+    expect(whyNot("recovery", { ...free, settings, health: asked })).toBe("disabled");
   });
 });
 
 describe("by hand", () => {
   it("only the switch for everything stops it", () => {
-    expect(whyNotToCompactByHand({ settings: { ...ON, autoCompactEnabled: false } })).toBeUndefined();
-    expect(whyNotToCompactByHand({ settings: { ...ON, compactEnabled: false } })).toBe("disabled");
+    expect(whyNot("manual", { ...free, settings: { ...ON, autoCompactEnabled: false } })).toBeUndefined();
+    expect(whyNot("manual", { ...free, settings: { ...ON, compactEnabled: false } })).toBe("disabled");
   });
 });
 
@@ -72,34 +66,34 @@ describe("after an overflow", () => {
   it("works where the proactive kind is suppressed by a mode", () => {
     for (const caller of ["main", "sdk", "subagent"] as const) {
       const suppressed = { ...free, caller, reactiveOnly: true, collapseOn: true };
-      expect(whyNotToCompact(suppressed)).toBeDefined();
-      expect(whyNotToRecover({ ...suppressed, breaker: breaker(true) })).toBeUndefined();
+      expect(whyNot("auto", suppressed)).toBeDefined();
+      expect(whyNot("recovery", { ...suppressed, health: health(true) })).toBeUndefined();
     }
   });
 
   it("not when auto-compact is off, nor for callers that would wait for themselves", () => {
-    const recovery = { ...free, breaker: breaker(true) };
-    expect(whyNotToRecover({ ...recovery, settings: { ...ON, autoCompactEnabled: false } })).toBe(
+    const recovery = { ...free, health: health(true) };
+    expect(whyNot("recovery", { ...recovery, settings: { ...ON, autoCompactEnabled: false } })).toBe(
       "auto-disabled",
     );
-    expect(whyNotToRecover({ ...recovery, caller: "compact" })).toBe("caller-is-compaction");
-    expect(whyNotToRecover({ ...recovery, caller: "session-memory" })).toBe("caller-is-compaction");
-    expect(whyNotToRecover({ ...recovery, caller: "collapse" })).toBe("caller-is-collapse");
-    expect(whyNotToRecover({ ...recovery, breaker: breaker(false) })).toBe("breaker-open");
+    expect(whyNot("recovery", { ...recovery, caller: "compact" })).toBe("caller-is-compaction");
+    expect(whyNot("recovery", { ...recovery, caller: "session-memory" })).toBe("caller-is-compaction");
+    expect(whyNot("recovery", { ...recovery, caller: "collapse" })).toBe("caller-is-collapse");
+    expect(whyNot("recovery", { ...recovery, health: health(false) })).toBe("breaker-open");
   });
 
   it("whatever stops a recovery stops the proactive kind as well", () => {
     const states = fc.record({
       settings: fc.record({ compactEnabled: fc.boolean(), autoCompactEnabled: fc.boolean() }),
-      breaker: fc.boolean().map(breaker),
+      health: fc.boolean().map(health),
       caller: fc.constantFrom(...CALLERS),
       reactiveOnly: fc.boolean(),
       collapseOn: fc.boolean(),
     });
     fc.assert(
       fc.property(states, (state) => {
-        if (whyNotToRecover(state) !== undefined) expect(whyNotToCompact(state)).toBeDefined();
-        if (whyNotToCompactByHand(state) !== undefined) expect(whyNotToRecover(state)).toBe("disabled");
+        if (whyNot("recovery", state) !== undefined) expect(whyNot("auto", state)).toBeDefined();
+        if (whyNot("manual", state) !== undefined) expect(whyNot("recovery", state)).toBe("disabled");
       }),
     );
   });
@@ -110,12 +104,14 @@ describe("when not to collapse spans", () => {
 
   it("is when auto-compact would not be allowed either", () => {
     const off = { compactEnabled: true, autoCompactEnabled: false };
-    expect(whyNotToCollapse({ settings, caller, reactiveOnly })).toBeUndefined();
-    expect(whyNotToCollapse({ settings: off, caller, reactiveOnly })).toBe("auto-disabled");
-    expect(whyNotToCollapse({ settings, caller: "collapse", reactiveOnly })).toBe("caller-is-collapse");
-    expect(whyNotToCollapse({ settings, caller, reactiveOnly: true })).toBe("reactive-only");
-    expect(whyNotToCollapse({ settings: { ...off, compactEnabled: false }, caller, reactiveOnly })).toBe(
-      "disabled",
+    expect(whyNot("collapse", { ...free, settings, caller, reactiveOnly })).toBeUndefined();
+    expect(whyNot("collapse", { ...free, settings: off, caller, reactiveOnly })).toBe("auto-disabled");
+    expect(whyNot("collapse", { ...free, settings, caller: "collapse", reactiveOnly })).toBe(
+      "caller-is-collapse",
     );
+    expect(whyNot("collapse", { ...free, settings, caller, reactiveOnly: true })).toBe("reactive-only");
+    expect(
+      whyNot("collapse", { ...free, settings: { ...off, compactEnabled: false }, caller, reactiveOnly }),
+    ).toBe("disabled");
   });
 });

@@ -2,11 +2,15 @@ import { LonghaulError } from "../errors.ts";
 import type { Settings } from "../window/settings.ts";
 import type { SkipReason } from "./events.ts";
 import type { Caller } from "./options.ts";
-import type { ConversationState } from "./state.ts";
+import type { Needs } from "./parts.ts";
 
-export interface GuardState {
+/** Actions that switches, callers and modes may forbid. */
+type Action = "auto" | "collapse" | "recovery" | "manual";
+
+/** Facts that decide before anything is counted. */
+export interface GuardFacts {
   readonly settings: Pick<Settings, "compactEnabled" | "autoCompactEnabled">;
-  readonly breaker: { mayCompact(): boolean };
+  readonly health: { mayCompact(): boolean; mayRecover(): boolean };
   readonly caller: Caller;
   /** Compact only after an overflow, never ahead of one. */
   readonly reactiveOnly: boolean;
@@ -14,47 +18,50 @@ export interface GuardState {
   readonly collapseOn: boolean;
 }
 
-/**
- * Why the engine must not compact by itself, asked before anything is counted: undefined means that the
- * tokens decide. The order is part of the contract, for the first reason is the one that people are told.
- */
-export function whyNotToCompact(state: GuardState): SkipReason | undefined {
-  const { settings, breaker, caller, reactiveOnly, collapseOn } = state;
-  if (!settings.compactEnabled) return "disabled";
-  if (!breaker.mayCompact()) return "breaker-open";
-  const ownWork = whyNotFor(caller);
-  if (ownWork !== undefined) return ownWork;
-  if (!settings.autoCompactEnabled) return "auto-disabled";
-  if (reactiveOnly) return "reactive-only";
-  return collapseOn ? "collapse-on" : undefined;
-}
-
-/** The same of a conversation as it is now. */
-export function whyNotToCompactNow(state: ConversationState): SkipReason | undefined {
-  const { breaker, caller, collapse, options } = state;
-  const reactiveOnly = options.compaction.reactiveOnly === true;
-  return whyNotToCompact({
-    settings: options.settings,
-    breaker,
-    caller,
-    reactiveOnly,
-    collapseOn: collapse !== undefined,
-  });
-}
+type Guard = readonly [
+  reason: SkipReason,
+  forbids: readonly Action[],
+  applies: (facts: GuardFacts) => boolean,
+];
 
 /**
- * Spans are collapsed where auto-compact would be allowed, but for the breaker: that counts compactions, and a
- * collapse is what makes them rare.
+ * Reasons not to compact, in the order of the specification: users see the first that applies. Modes that leave the
+ * headroom to others do not forbid a recovery, and neither do strikes of automatic compactions: without a recovery the
+ * conversation could not continue. A collapse is what makes compactions rare, so the breaker does not count for it. A
+ * compaction that waited for itself would wait for ever, so its own calls are never compacted.
  */
-export function whyNotToCollapse(
-  state: Pick<GuardState, "settings" | "caller" | "reactiveOnly">,
+const GUARDS: readonly Guard[] = [
+  ["disabled", ["auto", "collapse", "recovery", "manual"], ({ settings }) => !settings.compactEnabled],
+  ["breaker-open", ["auto"], ({ health }) => !health.mayCompact()],
+  ["breaker-open", ["recovery"], ({ health }) => !health.mayRecover()],
+  [
+    "caller-is-compaction",
+    ["auto", "collapse", "recovery"],
+    ({ caller }) => caller === "compact" || caller === "session-memory",
+  ],
+  ["caller-is-collapse", ["auto", "collapse", "recovery"], ({ caller }) => caller === "collapse"],
+  ["auto-disabled", ["auto", "collapse", "recovery"], ({ settings }) => !settings.autoCompactEnabled],
+  ["reactive-only", ["auto", "collapse"], ({ reactiveOnly }) => reactiveOnly],
+  ["collapse-on", ["auto"], ({ collapseOn }) => collapseOn],
+];
+
+/** Why this action is forbidden, whatever the number of tokens. Undefined: the tokens decide. */
+export function whyNot(action: Action, facts: GuardFacts): SkipReason | undefined {
+  return GUARDS.find(([, forbids, applies]) => forbids.includes(action) && applies(facts))?.[0];
+}
+
+/** The same for a conversation as it is now. */
+export function whyNotNow(
+  action: Action,
+  { options, health, turn, modules }: Needs<"options" | "health" | "turn" | "modules">,
 ): SkipReason | undefined {
-  return whyNotToCompact({ ...state, breaker: { mayCompact: () => true }, collapseOn: false });
-}
-
-/** The user asks: nothing but the switch for everything stands in the way. */
-export function whyNotToCompactByHand({ settings }: Pick<GuardState, "settings">): SkipReason | undefined {
-  return settings.compactEnabled ? undefined : "disabled";
+  return whyNot(action, {
+    settings: options.settings,
+    health,
+    caller: turn.caller,
+    reactiveOnly: options.compaction.reactiveOnly === true,
+    collapseOn: modules.headroomBy !== undefined,
+  });
 }
 
 /** Stale tool results: clearing has a switch of its own, and the switch for everything stops it as well. */
@@ -82,26 +89,4 @@ export function remedyWithoutAutoCompact({ compactEnabled }: Pick<Settings, "com
   return compactEnabled
     ? "Automatic compaction is switched off (DISABLE_AUTO_COMPACT or autoCompactEnabled). Compact the conversation manually, or switch automatic compaction on, then call again."
     : `Compaction is switched off (DISABLE_COMPACT or compactEnabled). ${ENABLE_COMPACTION} Then compact and call again.`;
-}
-
-export interface RecoveryState extends Pick<GuardState, "settings" | "caller"> {
-  readonly breaker: { mayRecover(): boolean };
-}
-
-/**
- * After an overflow. Modes that leave the headroom to others do not matter here, and neither do strikes of
- * the proactive kind: without a recovery the conversation could not go on at all. But auto-compact that is
- * off stays off on this path as well (then the user gets the error with {@link remedyWithoutAutoCompact}), and
- * recoveries that failed again and again are not tried further.
- */
-export function whyNotToRecover({ settings, breaker, caller }: RecoveryState): SkipReason | undefined {
-  if (!settings.compactEnabled) return "disabled";
-  if (!breaker.mayRecover()) return "breaker-open";
-  return whyNotFor(caller) ?? (settings.autoCompactEnabled ? undefined : "auto-disabled");
-}
-
-/** A compaction that waited for itself would wait for ever. */
-function whyNotFor(caller: Caller): SkipReason | undefined {
-  if (caller === "compact" || caller === "session-memory") return "caller-is-compaction";
-  return caller === "collapse" ? "caller-is-collapse" : undefined;
 }

@@ -1,10 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
 import { ConversationBuilder, image, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
+import { type Compactor, type CompactorOptions, createCompactor } from "../../test/support/full-compactor.ts";
 import { CLEARED_RESULT_TEXT } from "../conversation/cleared.ts";
 import type { ApiMessage } from "../conversation/message.ts";
-import { createCompactor } from "./create-compactor.ts";
 import type { CompactorEvent } from "./events.ts";
-import type { Compactor, CompactorOptions } from "./options.ts";
 
 const words = (count: number, seed: number): string =>
   Array.from({ length: count }, (_, at) => `word${(at * 7 + seed * 13) % 997}`).join(" ");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { PICTURE_DATA } from "../../test/soak/texts.ts";
+import { createCompactor } from "../../test/support/full-compactor.ts";
 import type { ApiMessage, ContentBlock } from "../conversation/message.ts";
-import { createCompactor } from "./create-compactor.ts";
 import type { CompactorEvent } from "./events.ts";
 
 const PICTURE: ContentBlock = {

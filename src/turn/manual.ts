@@ -1,63 +1,74 @@
+import { chooseByHand } from "../clear/by-hand.ts";
 import { planCompaction } from "../compaction/plan/compaction-plan.ts";
 import { isForced } from "../compaction/worthwhile.ts";
-import type { NotesDecline } from "../notes/as-summary.ts";
-import { passOverNotes, planByNotes } from "./from-notes.ts";
-import { compactionDisabled, whyNotToCompactByHand } from "./guards.ts";
-import type { ManualOptions, Message, Turn } from "./options.ts";
+import { LonghaulError } from "../errors.ts";
+import { clearAsOneStep } from "./clear-stale.ts";
+import { compactionDisabled } from "./guards.ts";
+import type { ClearOptions, ManualOptions, Message, Turn } from "./options.ts";
+import type { EngineParts } from "./parts.ts";
+import { measuredBy, snapshotOf } from "./planning.ts";
 import { runCompaction } from "./run-compaction.ts";
-import { limitOf, measuredBy, snapshotOf } from "./snapshot.ts";
-import type { ConversationState } from "./state.ts";
+import { takeIn } from "./take-in.ts";
 import { turnResult } from "./turn-result.ts";
 
-/** The user asked: no threshold and no breaker, and what goes wrong is for the user to see. */
+/** The user asked: no threshold and no breaker, and the user sees what goes wrong. */
 export async function compactByHand<T extends Message>(
-  state: ConversationState,
+  parts: EngineParts,
   messages: readonly T[],
   options: ManualOptions,
 ): Promise<Turn<T>> {
-  if (whyNotToCompactByHand(state.options) !== undefined) throw compactionDisabled();
-  state.takeIn(messages);
+  const { gauge, thread, modules } = parts;
+  if (!parts.options.settings.compactEnabled) throw compactionDisabled();
+  takeIn(parts, messages);
   const { from, upTo, instructions, signal } = options;
   const force = isForced(options);
-  const picked = from ?? upTo;
-  const declined = notesDecline(options);
-  const byNotes =
-    declined === undefined ? await planByNotes(state, "manual", signal) : passOverNotes(state, declined);
-  if (byNotes !== undefined) {
-    const compaction = await runCompaction(state, { trigger: "manual", ...byNotes, force, signal });
-    return turnResult<T>(state, { compaction });
+  const offered = await modules.offerPlan({ trigger: "manual", wishes: options, signal });
+  if (offered !== undefined) {
+    const compaction = await runCompaction(parts, { trigger: "manual", ...offered, force, signal });
+    return turnResult<T>(parts, { compaction });
   }
-  const plan = planCompaction(snapshotOf(state), {
+  const picked = from ?? upTo;
+  const targetTokens = gauge.thresholds.autoCompact;
+  const plan = planCompaction(snapshotOf(parts), {
     trigger: "manual",
     variant: from !== undefined ? "from" : upTo !== undefined ? "up-to" : "whole",
-    at: picked === undefined ? undefined : state.thread.referTo(picked, messages),
+    at: picked === undefined ? undefined : thread.referTo(picked, messages),
     keepRecentTokens: options.keepRecentTokens,
-    usualKeepRecentTokens: state.options.compaction.keepRecentTokens,
-    force,
-    targetTokens: state.thresholds.autoCompact,
-    limitTokens: limitOf(state),
-    measured: measuredBy(state),
-  });
-  const targetTokens = state.thresholds.autoCompact;
-  const compaction = await runCompaction(state, {
-    trigger: "manual",
-    plan,
-    instructions,
+    usualKeepRecentTokens: parts.options.compaction.keepRecentTokens,
     force,
     targetTokens,
-    signal,
+    limitTokens: gauge.limitTokens,
+    measured: measuredBy(parts),
   });
-  return turnResult<T>(state, { compaction });
+  const request = { trigger: "manual", plan, instructions, force, targetTokens, signal } as const;
+  return turnResult<T>(parts, { compaction: await runCompaction(parts, request) });
 }
 
-/** Notes know nothing of what the user wishes for beyond less. */
-function notesDecline({
-  from,
-  upTo,
-  instructions,
-  keepRecentTokens,
-}: ManualOptions): NotesDecline | undefined {
-  if (from !== undefined || upTo !== undefined) return "partial-compaction";
-  if (instructions) return "instructions";
-  return keepRecentTokens === undefined ? undefined : "keep-recent-tokens";
+/** The user asked: no saving is too small, and only the switch for everything stops it. */
+export async function clearByHand<T extends Message>(
+  parts: EngineParts,
+  messages: readonly T[],
+  { keep }: ClearOptions,
+): Promise<Turn<T>> {
+  if (!parts.options.settings.compactEnabled) throw compactionDisabled();
+  takeIn(parts, messages);
+  const { results } = parts.thread.contents;
+  const clearing = chooseByHand(results, { keep, leftOut: parts.modules.hiddenToolUseIds() });
+  if (clearing === undefined) throw nothingToClear(results.activeCount);
+  await clearAsOneStep(parts, clearing);
+  return turnResult<T>(parts, { cleared: clearing.results.length });
+}
+
+function nothingToClear(results: number): LonghaulError {
+  const [message, remedy] =
+    results === 0
+      ? [
+          "No result of a tool that can be run again is left in the conversation.",
+          "Compact the conversation to make more room.",
+        ]
+      : [
+          "Only the newest results of tools are left in the conversation, and they stay.",
+          "Keep fewer of them, or compact the conversation.",
+        ];
+  return new LonghaulError("nothing-to-clear", message, { remedy, facts: { results } });
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { forkOf, run, told } from "../../test/summary/scripted-chain.ts";
 import { toolResult, toolUse } from "../../test/support/builders.ts";
+import { type Compactor, type CompactorOptions, createCompactor } from "../../test/support/full-compactor.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import type { HookRunner } from "../hooks/hook.ts";
 import { createHooks } from "../hooks/runner.ts";
@@ -8,9 +9,7 @@ import { ModelError } from "../models/model-error.ts";
 import { PLAIN_CAPABILITIES } from "../models/plain-model.ts";
 import type { Model, ModelEvent } from "../models/port.ts";
 import { scriptedModel } from "../models/scripted/scripted-model.ts";
-import { createCompactor } from "./create-compactor.ts";
 import type { CompactorEvent } from "./events.ts";
-import type { Compactor, CompactorOptions } from "./options.ts";
 
 const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
 

@@ -1,6 +1,7 @@
 import { kindOf } from "../conversation/given-messages.ts";
 import { isRecord } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
+import { isTimeLimit } from "../models/time-limit.ts";
 
 /** The names of an interface's options. The compiler sees to it that none is missing. */
 export type OptionNames<Options> = Readonly<Record<keyof Required<Options>, unknown>>;
@@ -84,3 +85,21 @@ function distance(one: string, other: string): number {
   }
   return last[other.length] ?? 0;
 }
+
+export function requireOneOf(value: unknown, choices: readonly string[], option: string): void {
+  if (value === undefined || choices.includes(String(value))) return;
+  throw invalidOption(option, choices.map((choice) => `"${choice}"`).join(" or "), value);
+}
+
+export function requireFigure(value: unknown, option: string): void {
+  if (value === undefined || (typeof value === "number" && value >= 0)) return;
+  throw invalidOption(option, "a number that is not negative", value);
+}
+
+export function requireTime(value: unknown, option: string): void {
+  if (value === undefined || isTimeLimit(value)) return;
+  throw invalidOption(option, "a positive number of milliseconds", value);
+}
+
+export const hasMethods = (value: unknown, methods: readonly string[]): boolean =>
+  isRecord(value) && methods.every((method) => typeof value[method] === "function");

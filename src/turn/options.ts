@@ -1,20 +1,16 @@
-import type { Snipped, SnipSelection } from "../compact/snip.ts";
 import type { CompactionPorts } from "../compaction/apply/new-entries.ts";
 import type { Compaction } from "../compaction/compact.ts";
 import type { SummaryProgress } from "../compaction/write/attempts.ts";
 import type { RequestFrame } from "../compaction/write/shared-prefix.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import type { Entry } from "../conversation/entry.ts";
-import type { ApiMessage, ContentBlock } from "../conversation/message.ts";
+import type { ApiMessage } from "../conversation/message.ts";
 import type { FileTools } from "../conversation/tool-kinds.ts";
 import type { StepBack } from "../conversation/undo-rewind.ts";
 import type { LonghaulError } from "../errors.ts";
 import type { HookRunner } from "../hooks/hook.ts";
 import type { MemoryFilesOptions } from "../memory-files/memory-reader.ts";
 import type { Model, ModelRequest } from "../models/port.ts";
-import type { GrowthThresholds } from "../notes/growth.ts";
-import type { NotesFile, NotesLimits } from "../notes/notes-format.ts";
-import type { NotesKeep } from "../notes/plan-from-notes.ts";
 import type { HostState } from "../restore/host-state.ts";
 import type { CountText } from "../tokens/measure.ts";
 import type { ModelTable } from "../window/models.ts";
@@ -22,7 +18,7 @@ import type { OwnPrices } from "../window/prices.ts";
 import type { WindowEvidence } from "../window/session-window.ts";
 import type { GivenSettings } from "../window/settings.ts";
 import type { Thresholds, WindowState } from "../window/thresholds.ts";
-import type { AnyUsage } from "./any-usage.ts";
+import type { ResponseFacts } from "./any-usage.ts";
 import type { CompactorEvent, SkipReason } from "./events.ts";
 
 /** Who makes the call that a turn is about. The last three are never compacted by themselves: it would deadlock. */
@@ -31,7 +27,7 @@ export type Caller = "main" | "sdk" | "subagent" | "compact" | "session-memory" 
 /** A conversation in either form: messages as the API takes them, or entries as a session keeps them. */
 export type Message = ApiMessage | Entry;
 
-export interface CompactorOptions {
+export interface CompactorOptions<Modules extends readonly CompactorModule[] = readonly CompactorModule[]> {
   /**
    * The model of the conversation: its window, what its provider can do, and who writes the summary. Without
    * one the built-in summariser does, and the window is that of `modelName`.
@@ -63,12 +59,10 @@ export interface CompactorOptions {
   /** The agent's tools for files, where they have other names than those of {@link FILE_TOOLS}. */
   readonly fileTools?: FileTools | undefined;
   readonly hooks?: HookRunner | undefined;
-  /** Notes taken along the way, from which a compaction needs no model call. Of the main conversation only. */
-  readonly notes?: NotesOptions | undefined;
   /** Memory files that govern what the agent touches, attached as it does. */
   readonly memoryFiles?: MemoryFilesOptions | undefined;
-  /** Spans of old messages are collapsed one by one, in place of auto-compact. Of the main conversation only. */
-  readonly collapse?: CollapseOptions | undefined;
+  /** Mechanisms that the engine works without: `sessionNotes`, `spanCollapse`, `messageSnip`, `cachedEdits`, `apiClearing`. */
+  readonly modules?: Modules | undefined;
   /** Gets every message before it is compacted away. Without one the summary is all that is left of them. */
   readonly transcript?: TranscriptPort | undefined;
   readonly host?: HostCallbacks | undefined;
@@ -110,29 +104,6 @@ export interface CompactionOptions {
   readonly firstByteTimeoutMs: number;
   /** Milliseconds for all calls for one summary together. 300,000 by default. Then the built-in summarizer writes it. */
   readonly timeoutMs: number;
-}
-
-export interface NotesOptions {
-  readonly file: NotesFile;
-  /** Markdown: headings, each with an italic line that says what belongs there. Ours unless given. */
-  readonly template?: string | undefined;
-  /** Who writes them; `built-in` needs no model and is what there is without one. */
-  readonly writer?: "model" | "built-in" | undefined;
-  readonly enabled?: boolean | undefined;
-  /** How much must have come since the last time; less in small windows. */
-  readonly growth?: Partial<GrowthThresholds> | undefined;
-  /** How long they may be; less in small windows. */
-  readonly limits?: Partial<NotesLimits> | undefined;
-  /** How much of the newest messages a compaction from them keeps; less in small windows. */
-  readonly keep?: Partial<NotesKeep> | undefined;
-}
-
-export interface CollapseOptions {
-  /** Who summarises a span; `built-in` needs no model and is what there is without one. */
-  readonly summariser?: "model" | "built-in" | undefined;
-  /** A model that takes longer for a span is given up; 60 seconds. */
-  readonly timeoutMs?: number | undefined;
-  readonly enabled?: boolean | undefined;
 }
 
 /** Where everything is kept. Appends are durable when they resolve. */
@@ -188,8 +159,6 @@ export interface Turn<T extends Message = Message> {
   readonly window: WindowState;
   readonly compaction: Compaction | undefined;
   readonly cleared: number;
-  /** The messages and tokens that a snip removed, spared and freed. Undefined if there was nothing to remove. */
-  readonly snipped: Pick<Snipped, "messages" | "added" | "spared" | "tokensFreed"> | undefined;
   /** Why nothing was compacted; undefined when something was. */
   readonly skipped: SkipReason | undefined;
   /** What the conversation broke of the API's rules, and how it was mended. */
@@ -199,14 +168,6 @@ export interface Turn<T extends Message = Message> {
    * a setup that works worse than it could: an unknown model name, a missing SDK, a wrong key.
    */
   readonly problem: LonghaulError | undefined;
-}
-
-/** A response as far as the provider gave it: a `ModelReply`, or the response of the Messages API, OpenAI or the AI SDK. */
-export interface ResponseFacts {
-  readonly id?: string;
-  readonly model?: string;
-  readonly usage?: AnyUsage | null;
-  readonly content?: readonly ContentBlock[] | string;
 }
 
 export interface ManualOptions {
@@ -240,11 +201,30 @@ export interface ChildOptions
   readonly description?: string | undefined;
 }
 
+/** A mechanism that the engine works without, as `sessionNotes` and others make it. */
+export interface CompactorModule<Commands extends object = object> {
+  readonly name: string;
+  /** Never set. It carries the type of the methods that the module adds to a compactor. */
+  readonly adds?: Commands | undefined;
+}
+
+/** The methods that these modules add to a compactor. */
+export type CommandsOf<Modules extends readonly CompactorModule[]> = Combined<CommandsIn<Modules[number]>>;
+
+type CommandsIn<Module> = Module extends CompactorModule<infer Commands> ? Commands : never;
+
+/** All members of a union of objects. */
+type Combined<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All & object
+  : never;
+
 /** One conversation's window, kept. */
-export interface Compactor {
+export interface Compactor<Commands extends object = object> {
   readonly agentId: string | undefined;
-  /** True if context collapse replaces auto-compact. */
-  readonly isCollapseOn: boolean;
+  /** The module that makes room instead of auto-compact, such as "collapse". */
+  readonly headroomBy: string | undefined;
   /** Before every model call. */
   before<T extends Message>(messages: readonly T[], options?: BeforeOptions): Promise<Turn<T>>;
   /** After every response. */
@@ -261,10 +241,6 @@ export interface Compactor {
   compact<T extends Message>(messages: readonly T[], options?: ManualOptions): Promise<Turn<T>>;
   /** Empties results of tools that can be run again, all but the newest. Fails with an error where there are none. */
   clear<T extends Message>(messages: readonly T[], options?: ClearOptions): Promise<Turn<T>>;
-  /** Takes chosen old messages out, with a marker in their place. */
-  snip<T extends Message>(messages: readonly T[], selection: SnipSelection): Promise<Turn<T>>;
-  /** Puts the messages of collapsed spans back in their place: of these, or of all. They are the last to be collapsed again. */
-  expand<T extends Message>(messages: readonly T[], spanIds?: readonly string[]): Promise<Turn<T>>;
   /**
    * Takes back the newest compaction, commit of collapsed spans or snip: the conversation is as it was before it, plus
    * what came since. The next time the one before it. Needs a transcript with `stepBack`.
@@ -273,7 +249,7 @@ export interface Compactor {
   /** Takes the last undo back. */
   redo<T extends Message>(messages: readonly T[], options?: UndoOptions): Promise<Turn<T>>;
   /** A subagent's own conversation: its own window, state and breaker. */
-  child(options?: ChildOptions): Compactor;
+  child(options?: ChildOptions): Compactor<Commands> & Commands;
   /** The end of a conversation. Resolves when the transcript has everything; a subagent is no longer listed. */
   close(): Promise<void>;
   readonly children: readonly Compactor[];

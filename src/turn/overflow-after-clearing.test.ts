@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { toolResult, toolUse } from "../../test/support/builders.ts";
+import { type Compactor, createCompactor } from "../../test/support/full-compactor.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { scriptedModel } from "../models/scripted/scripted-model.ts";
-import { createCompactor } from "./create-compactor.ts";
-import type { Compactor, Turn } from "./options.ts";
+import type { Turn } from "./options.ts";
 
 const WINDOW_TOKENS = 20_000;
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { type Compactor, type CompactorOptions, createCompactor } from "../../test/support/full-compactor.ts";
 import type { ContentBlock } from "../conversation/message.ts";
 import type { Model, ModelEvent, ModelReply } from "../models/port.ts";
 import { Background } from "./background.ts";
-import { createCompactor } from "./create-compactor.ts";
 import type { CompactorEvent, EventDetail } from "./events.ts";
-import type { Compactor, CompactorOptions, Message } from "./options.ts";
-import type { ConversationState } from "./state.ts";
+import type { Message } from "./options.ts";
+import type { Compacted } from "./run-compaction.ts";
 
 const WINDOW_TOKENS = 200_000;
 const HOUR_MS = 3_600_000;
@@ -182,12 +182,12 @@ describe("what goes wrong before a summary is begun", () => {
   it("reaches nobody who has just got an answer", () => {
     const events: EventDetail[] = [];
     const broken = {
-      emit: (event: EventDetail) => events.push(event),
+      reporter: { emit: (event: EventDetail) => events.push(event) },
       get options(): never {
         throw new TypeError("broken");
       },
     };
-    new Background(broken as unknown as ConversationState).responded();
+    new Background(() => broken as unknown as Compacted).responded();
     expect(events).toMatchObject([{ type: "background-ended", outcome: "failed", reason: "unexpected" }]);
   });
 });

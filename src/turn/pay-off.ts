@@ -9,8 +9,8 @@ import {
 } from "../cost/rewrite-cost.ts";
 import { type Alternative, type Situation, type Weighing, weigh } from "../cost/weigh.ts";
 import { costOf } from "../window/prices.ts";
-import { whyNotToCompactNow } from "./guards.ts";
-import type { ConversationState } from "./state.ts";
+import { whyNotNow } from "./guards.ts";
+import type { Needs } from "./parts.ts";
 
 /** Below this share of the threshold there is so much room that nobody should have to fetch anything again. */
 const EARLIEST_SHARE = 0.5;
@@ -26,17 +26,28 @@ export interface ClearingSize {
 
 type Occasion = "early" | "cold" | "full";
 
-/** The cache's life is over: whatever is sent next is written anew. Not known of a conversation that others called for. */
-const isCacheCold = (state: ConversationState): boolean =>
-  state.lastCallAt !== undefined && state.idleMs() >= state.cacheTtlMs;
+/** The parts that decide whether a rewrite pays. */
+export type Weighed = Needs<
+  | "options"
+  | "gauge"
+  | "thread"
+  | "frame"
+  | "cache"
+  | "pace"
+  | "health"
+  | "turn"
+  | "background"
+  | "modules"
+  | "reporter"
+>;
 
 /** Before the threshold: whether clearing costs clearly less than to carry the results along. */
-export function paysToClearEarly(state: ConversationState, clearing: ClearingSize): boolean {
-  if (state.collapse !== undefined) return false;
-  const isCold = isCacheCold(state);
-  const { tokens } = state.size();
-  if (!isCold && tokens < state.thresholds.autoCompact * EARLIEST_SHARE) return false;
-  const situation = situationOf(state);
+export function paysToClearEarly(parts: Weighed, clearing: ClearingSize): boolean {
+  if (parts.modules.headroomBy !== undefined) return false;
+  const isCold = parts.cache.isCold;
+  const { tokens } = parts.gauge.size();
+  if (!isCold && tokens < parts.gauge.thresholds.autoCompact * EARLIEST_SHARE) return false;
+  const situation = situationOf(parts);
   if (situation === undefined) return false;
   const rewriting: Rewriting = {
     model: situation.model,
@@ -44,12 +55,12 @@ export function paysToClearEarly(state: ConversationState, clearing: ClearingSiz
     cacheTtl: situation.cacheTtl,
     contextTokens: tokens,
     rewrittenTokens: clearing.tokensFromFirst - clearing.tokensSaved,
-    carriedTokens: state.pace.carriedTokens,
+    carriedTokens: parts.pace.carriedTokens,
   };
   if (!isCold && !carriedPays(rewriting)) return false;
   const weighing = weigh({ ...situation, alternatives: [clearingWay(tokens, clearing)] });
   if (weighing?.chosen !== "clear" || !isClear(weighing)) return false;
-  tell(state, weighing, isCold ? "cold" : "early");
+  tell(parts, weighing, isCold ? "cold" : "early");
   return true;
 }
 
@@ -63,38 +74,32 @@ function isClear({ options, chosen, expectedTurns }: Weighing): boolean {
  * At the threshold: whether to clear, or to leave it to the compaction that follows. Clearing where that is not
  * possible, or where nobody knows the prices.
  */
-export function paysToClearAtThreshold(
-  state: ConversationState,
-  clearing: ClearingSize | undefined,
-): boolean {
-  const weighing = weighAtThreshold(state, clearing);
-  if (weighing === undefined) return !mayCompact(state) || state.background.paidFor() === undefined;
-  tell(state, weighing, "full");
+export function paysToClearAtThreshold(parts: Weighed, clearing: ClearingSize | undefined): boolean {
+  const weighing = weighAtThreshold(parts, clearing);
+  if (weighing === undefined) return !mayCompact(parts) || parts.background.paidFor() === undefined;
+  tell(parts, weighing, "full");
   return weighing.chosen !== "compact";
 }
 
 /** The same ahead of the threshold, for whoever has to know what will be done there. */
-export function willClearAtThreshold(state: ConversationState, clearing: ClearingSize): boolean {
-  return weighAtThreshold(state, clearing)?.chosen !== "compact";
+export function willClearAtThreshold(parts: Weighed, clearing: ClearingSize): boolean {
+  return weighAtThreshold(parts, clearing)?.chosen !== "compact";
 }
 
-function weighAtThreshold(
-  state: ConversationState,
-  clearing: ClearingSize | undefined,
-): Weighing | undefined {
-  const situation = mayCompact(state) ? situationOf(state) : undefined;
+function weighAtThreshold(parts: Weighed, clearing: ClearingSize | undefined): Weighing | undefined {
+  const situation = mayCompact(parts) ? situationOf(parts) : undefined;
   if (situation === undefined) return undefined;
   const contextTokens = Math.max(situation.contextTokens, situation.thresholdTokens);
   const alternatives = [
     ...(clearing === undefined ? [] : [clearingWay(contextTokens, clearing)]),
-    compactionWay(state, contextTokens, situation),
+    compactionWay(parts, contextTokens, situation),
   ];
   return weigh({ ...situation, contextTokens, alternatives });
 }
 
 /** What a clearing or a compaction that was carried out saves, net of its rewrite. */
 export function netSavingOf(
-  state: ConversationState,
+  parts: Weighed,
   rewritten: {
     readonly tokensBefore: number;
     readonly tokensAfter: number;
@@ -102,20 +107,17 @@ export function netSavingOf(
     readonly attempts?: readonly SummaryAttempt[];
   },
 ): NetSaving | undefined {
-  const situation = situationOf(state);
+  const situation = situationOf(parts);
   const { attempts = [], tokensBefore, ...rest } = rewritten;
-  const callCost = costOfCalls(state, attempts);
+  const callCost = costOfCalls(parts, attempts);
   if (situation === undefined || callCost === undefined) return undefined;
   const { model, prices, cacheTtl, expectedTurns: turns } = situation;
-  const cachedTokens = isCacheCold(state) ? 0 : tokensBefore;
+  const cachedTokens = parts.cache.isCold ? 0 : tokensBefore;
   return netSaving({ model, prices, cacheTtl, tokensBefore, ...rest, cachedTokens, callCost, turns });
 }
 
 /** Undefined where a call's price is not known. */
-function costOfCalls(
-  { options }: ConversationState,
-  attempts: readonly SummaryAttempt[],
-): number | undefined {
+function costOfCalls({ options }: Needs<"options">, attempts: readonly SummaryAttempt[]): number | undefined {
   let dollars = 0;
   for (const { usage, model } of attempts) {
     if (usage === undefined) continue;
@@ -126,28 +128,28 @@ function costOfCalls(
   return dollars;
 }
 
-function situationOf(state: ConversationState): Omit<Situation, "alternatives"> | undefined {
-  const { modelName, prices, cacheTtl } = state.options;
+function situationOf(parts: Weighed): Omit<Situation, "alternatives"> | undefined {
+  const { modelName, prices, cacheTtl } = parts.options;
   if (modelName === undefined) return undefined;
-  const { tokens, reportedTokens, source } = state.size();
+  const { tokens, reportedTokens, source } = parts.gauge.size();
   const known = source === "usage" ? Math.min(tokens, reportedTokens) : tokens;
   return {
     model: modelName,
     prices,
     cacheTtl,
     contextTokens: tokens,
-    cachedTokens: isCacheCold(state) ? 0 : known,
-    thresholdTokens: state.thresholds.autoCompact,
-    growthPerTurn: state.pace.growthPerTurn,
-    expectedTurns: state.pace.expectedTurns,
+    cachedTokens: parts.cache.isCold ? 0 : known,
+    thresholdTokens: parts.gauge.thresholds.autoCompact,
+    growthPerTurn: parts.pace.growthPerTurn,
+    expectedTurns: parts.pace.expectedTurns,
   };
 }
 
 /** What has just failed, or did not help, is no way out: then clearing goes first, as without any arithmetic. */
-function mayCompact(state: ConversationState): boolean {
-  const { breaker, thread } = state;
-  if (breaker.isResting() || breaker.state().strikes > 0 || thread.meter.isUnreported) return false;
-  return whyNotToCompactNow(state) === undefined;
+function mayCompact(parts: Weighed): boolean {
+  const { health, thread } = parts;
+  if (health.isResting() || health.strikes > 0 || thread.meter.isUnreported) return false;
+  return whyNotNow("auto", parts) === undefined;
 }
 
 const clearingWay = (contextTokens: number, { tokensSaved, tokensFromFirst }: ClearingSize): Alternative => ({
@@ -157,42 +159,42 @@ const clearingWay = (contextTokens: number, { tokensSaved, tokensFromFirst }: Cl
 });
 
 /** What a compaction keeps beside its summary, but for what came while that was written. In tokens. */
-export function usuallyKept(state: ConversationState): number {
-  const { options, thresholds, overheadTokens = state.frameTokens() } = state;
-  const targetTokens = thresholds.autoCompact;
-  const limits = { targetTokens, conversationTokens: Math.max(0, targetTokens - overheadTokens) };
-  return options.compaction.keepRecentTokens ?? defaultKeepRecent(limits);
+export function usuallyKept(parts: Needs<"options" | "gauge">): number {
+  const targetTokens = parts.gauge.thresholds.autoCompact;
+  const conversationTokens = Math.max(0, targetTokens - parts.gauge.overheadTokens);
+  const limits = { targetTokens, conversationTokens };
+  return parts.options.compaction.keepRecentTokens ?? defaultKeepRecent(limits);
 }
 
 function compactionWay(
-  state: ConversationState,
+  parts: Weighed,
   contextTokens: number,
   situation: Omit<Situation, "alternatives">,
 ): Alternative {
-  const overhead = state.overheadTokens ?? state.frameTokens();
-  const kept = { overheadTokens: overhead, keptTokens: usuallyKept(state) };
-  const usual = usualCompaction(state.thresholds, kept);
+  const overhead = parts.gauge.overheadTokens;
+  const kept = { overheadTokens: overhead, keptTokens: usuallyKept(parts) };
+  const usual = usualCompaction(parts.gauge.thresholds, kept);
   const { outputTokens } = usual;
-  const paidFor = state.background.paidFor();
+  const paidFor = parts.background.paidFor();
   return {
     name: "compact",
-    tokensAfter: paidFor?.tokensAfter ?? state.pace.compactedTo ?? usual.tokensAfter,
+    tokensAfter: paidFor?.tokensAfter ?? parts.pace.compactedTo ?? usual.tokensAfter,
     unchangedTokens: overhead,
-    callCost: paidFor === undefined ? callCost(state, { contextTokens, outputTokens }, situation) : 0,
+    callCost: paidFor === undefined ? callCost(parts, { contextTokens, outputTokens }, situation) : 0,
   };
 }
 
 /** A fork reads what is cached; a call of its own pays for all of it; notes and the built-in summariser call nobody. */
 function callCost(
-  state: ConversationState,
+  parts: Weighed,
   { contextTokens, outputTokens }: { readonly contextTokens: number; readonly outputTokens: number },
   { model, cachedTokens, prices }: Omit<Situation, "alternatives">,
 ): number {
-  const { options, notes, frame } = state;
-  if (options.model === undefined || notes !== undefined || options.compaction.summariser === "built-in") {
+  const { options, modules, frame } = parts;
+  if (options.model === undefined || modules.hasSummary || options.compaction.summariser === "built-in") {
     return 0;
   }
-  const isFork = frame !== undefined && cachedTokens > 0;
+  const isFork = frame.current !== undefined && cachedTokens > 0;
   const read = isFork ? cachedTokens : 0;
   const usage = {
     input_tokens: Math.max(0, contextTokens - read),
@@ -203,7 +205,7 @@ function callCost(
   return costOf(usage, writer, prices) ?? 0;
 }
 
-function tell(state: ConversationState, weighing: Weighing, occasion: Occasion): void {
-  const { growthPerTurn } = state.pace;
-  state.emit({ type: "weighed", occasion, growthPerTurn: Math.round(growthPerTurn), ...weighing });
+function tell(parts: Weighed, weighing: Weighing, occasion: Occasion): void {
+  const { growthPerTurn } = parts.pace;
+  parts.reporter.emit({ type: "weighed", occasion, growthPerTurn: Math.round(growthPerTurn), ...weighing });
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { toolResult, toolUse } from "../../test/support/builders.ts";
+import { type Compactor, createCompactor } from "../../test/support/full-compactor.ts";
 import type { ApiMessage } from "../conversation/message.ts";
-import { createCompactor } from "./create-compactor.ts";
-import type { Compactor, Turn } from "./options.ts";
+import type { Turn } from "./options.ts";
 
 const round = (id: string, words: number): readonly ApiMessage[] => [
   { role: "assistant", content: [toolUse(id, "Read", { file_path: `/project/${id}.ts` })] },

@@ -1,107 +1,114 @@
-import { tokensLeftOut } from "../clear/api-edits.ts";
+import { tokensLeftOut } from "../clear/context-edits.ts";
 import { planReactive, promptLimit } from "../compaction/plan/reactive.ts";
 import { type SizedConversation, sizeUp, sum } from "../compaction/plan/sized.ts";
 import { listField } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import { failureOf } from "../models/foreign-error.ts";
 import { ModelError, type ModelFailure } from "../models/model-error.ts";
-import { codeOf, failureReason } from "./failure-reason.ts";
-import { remedyWithoutAutoCompact, whyNotToRecover } from "./guards.ts";
-import { leaveOutAllThinking } from "./leave-out-thinking.ts";
+import type { Gauge } from "./gauge.ts";
+import { remedyWithoutAutoCompact, whyNotNow } from "./guards.ts";
 import type { Message, Turn } from "./options.ts";
-import { runCompaction } from "./run-compaction.ts";
-import { measuredBy, snapshotOf } from "./snapshot.ts";
-import type { ConversationState } from "./state.ts";
-import { sendingFrame, turnToSend } from "./turn-result.ts";
+import { measuredBy, sendingFrame, snapshotOf } from "./planning.ts";
+import { codeOf, failureReason } from "./reporter.ts";
+import { leaveOutAllThinking, noteFindings } from "./rewrite.ts";
+import { type Compacted, runCompaction } from "./run-compaction.ts";
+import { turnToSend } from "./turn-result.ts";
 
 /**
  * After a failed call: the request to call again with. Undefined when the host's own error should go to the user.
  * Throws the overflow with a remedy when a switch is the only reason not to recover.
  */
 export async function recover<T extends Message>(
-  state: ConversationState,
+  parts: Compacted,
   error: unknown,
   signal: AbortSignal | undefined,
 ): Promise<Turn<T> | undefined> {
   const failed = failureOf(error);
   switch (failed?.failure.kind) {
     case "thinking-mismatch":
-      return callWithoutThinking<T>(state);
+      return callWithoutThinking<T>(parts);
     case "thinking-missing":
-      return callAsThinking<T>(state);
+      return callAsThinking<T>(parts);
     case "too-long":
     case "too-large":
-      return compactAfterOverflow<T>(state, failed, signal);
+      return compactAfterOverflow<T>(parts, failed, signal);
     default:
       return undefined;
   }
 }
 
 /** The provider refused thinking: the call is made again without any, once per turn. */
-function callWithoutThinking<T extends Message>(state: ConversationState): Turn<T> | undefined {
-  if (state.hasStrippedThinking || !leaveOutAllThinking(state)) return undefined;
-  state.hasStrippedThinking = true;
-  return turnToSend<T>(state, {});
+function callWithoutThinking<T extends Message>(parts: Compacted): Turn<T> | undefined {
+  if (parts.turn.hasLeftOutThinking || !leaveOutAllThinking(parts)) return undefined;
+  parts.turn.leavesOutThinking();
+  return turnToSend<T>(parts, {});
 }
 
 /** The host enabled thinking without passing it in `request`. The check knows it from now on and repairs the turn. */
-const callAsThinking = <T extends Message>(state: ConversationState): Turn<T> | undefined =>
-  state.learnThinking() ? turnToSend<T>(state, {}) : undefined;
+function callAsThinking<T extends Message>(parts: Compacted): Turn<T> | undefined {
+  const { frame, thread, turn } = parts;
+  if (!frame.assumeThinking()) return undefined;
+  const findings = thread.reframe();
+  thread.offerSent(turn.given);
+  noteFindings(parts, findings);
+  return findings.some(({ rule }) => rule === "thinking-not-first") ? turnToSend<T>(parts, {}) : undefined;
+}
 
 /** Once per turn, and again as long as each further error states figures that the last compaction did not have. */
 async function compactAfterOverflow<T extends Message>(
-  state: ConversationState,
+  parts: Compacted,
   error: ModelError,
   signal: AbortSignal | undefined,
 ): Promise<Turn<T> | undefined> {
-  const { settings } = state.options;
-  const { breaker, caller } = state;
-  const last = state.recoveredFrom;
+  const { health, turn, reporter, gauge, options } = parts;
+  const { settings } = options;
+  const last = turn.recoveredFrom;
   // The request of the last recovery did not fit either.
-  if (last !== undefined) state.emitAll(breaker.judged("ineffective"));
+  if (last !== undefined) reporter.emitAll(health.judged("ineffective"));
   if (last !== undefined && !tellsMore(error.failure, last)) return undefined;
-  const reason = whyNotToRecover({ settings, breaker, caller });
+  const reason = whyNotNow("recovery", parts);
   if (reason === "disabled" || reason === "auto-disabled") {
     throw withRemedy(error, remedyWithoutAutoCompact(settings));
   }
   if (reason !== undefined) return undefined;
-  state.recoveredFrom = error.failure;
-  if (isUnexpected(state, error)) state.usageTrust.overflowed();
+  turn.recovers(error.failure);
+  if (isUnexpected(gauge, error)) gauge.overflowed();
   // With the figures of the request that failed: the window that the error states changes them.
-  const edits = listField(sendingFrame(state).context_management, "edits");
-  learnLimit(state, error);
-  const tokensBefore = state.size().tokens;
+  const edits = listField(sendingFrame(parts).context_management, "edits");
+  if (error.failure.kind === "too-long" && error.failure.limit !== undefined)
+    gauge.learnLimit(error.failure.limit);
+  const tokensBefore = gauge.size().tokens;
   // Messages beside the summary have to stay within the stated limit as well.
   const stated = Math.floor(promptLimit(error.failure));
-  const targetTokens = Math.min(stated, targetWithinReach(state));
+  const targetTokens = Math.min(stated, targetWithinReach(gauge));
   // The plan counts as the provider does, so the limit needs no padding.
-  const limitTokens = Math.max(targetTokens, Math.min(stated, state.thresholds.blocking));
+  const limitTokens = Math.max(targetTokens, Math.min(stated, gauge.thresholds.blocking));
   try {
-    const snapshot = snapshotOf(state);
-    const sized = sizeUp(snapshot, { measured: measuredBy(state) });
+    const snapshot = snapshotOf(parts);
+    const sized = sizeUp(snapshot, { measured: measuredBy(parts) });
     const plan = planReactive(snapshot, {
       failure: error.failure,
       sized,
       leftOutTokens: leftOutBy(edits, sized, error),
       targetTokens,
       limitTokens,
-      keepRecentTokens: state.options.compaction.keepRecentTokens,
-      usualRatio: state.usualRatio,
+      keepRecentTokens: options.compaction.keepRecentTokens,
+      usualRatio: gauge.usualRatio,
     });
-    const compaction = await runCompaction(state, {
+    const compaction = await runCompaction(parts, {
       trigger: "reactive",
       plan,
       targetTokens,
       limitTokens,
-      withoutModel: breaker.compactsTooOften(),
+      withoutModel: health.compactsTooOften(),
       signal,
     });
-    const tokensAfter = state.size().tokens;
-    state.emit({ type: "recovered", from: error.code, tokensBefore, tokensAfter });
-    return turnToSend<T>(state, { compaction });
+    const tokensAfter = gauge.size().tokens;
+    reporter.emit({ type: "recovered", from: error.code, tokensBefore, tokensAfter });
+    return turnToSend<T>(parts, { compaction });
   } catch (failure) {
     if (!(failure instanceof LonghaulError) || failureReason(failure) === "aborted") throw failure;
-    state.emit({ type: "recovery-failed", from: error.code, code: codeOf(failure) });
+    reporter.emit({ type: "recovery-failed", from: error.code, code: codeOf(failure) });
     return undefined;
   }
 }
@@ -138,23 +145,15 @@ function withRemedy(error: ModelError, remedy: string): ModelError {
   });
 }
 
-/** Where no compaction gets below the threshold, what the window holds is all there is to aim at. */
-function targetWithinReach({ thresholds, overheadTokens = 0 }: ConversationState): number {
+/** If no compaction gets below the threshold, the target is what the window holds. */
+function targetWithinReach({ thresholds, reportedOverhead = 0 }: Gauge): number {
   const { autoCompact, effective } = thresholds;
-  return overheadTokens < autoCompact ? autoCompact : effective;
+  return reportedOverhead < autoCompact ? autoCompact : effective;
 }
 
 /** True if the request fits by our own count: then the count is too low. */
-function isUnexpected(state: ConversationState, { failure }: ModelError): boolean {
+function isUnexpected(gauge: Gauge, { failure }: ModelError): boolean {
   if (failure.kind !== "too-long") return false;
-  const { limit = state.facts.windowTokens, outputTokens = 0 } = failure;
-  return state.size().tokens < limit - outputTokens;
-}
-
-/** The provider says how large its window is; a table may be wrong, or a server started with less. */
-function learnLimit(state: ConversationState, { failure }: ModelError): void {
-  if (failure.kind !== "too-long" || failure.limit === undefined) return;
-  state.statedLimitTokens = failure.limit;
-  if (failure.limit >= state.facts.windowTokens) return;
-  state.learnWindow({ ...state.facts, windowTokens: failure.limit, windowOrigin: "provider-limit" });
+  const { limit = gauge.facts.windowTokens, outputTokens = 0 } = failure;
+  return gauge.size().tokens < limit - outputTokens;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { toolResult, toolUse } from "../../test/support/builders.ts";
+import { createCompactor } from "../../test/support/full-compactor.ts";
 import type { ApiMessage } from "../conversation/message.ts";
-import { createCompactor } from "./create-compactor.ts";
 import type { CompactorEvent } from "./events.ts";
 
 const WINDOW_TOKENS = 24_000;

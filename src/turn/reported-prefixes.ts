@@ -3,7 +3,7 @@ import { CLEARED_FIELD, isEntry, PREFIX_FIELD } from "../conversation/entry.ts";
 import { clearedBefore, inputTokens } from "../conversation/reported-usage.ts";
 import { field } from "../conversation/untrusted.ts";
 import { extended, hash } from "./message-digest.ts";
-import { isReport } from "./reports-before-mark.ts";
+import { isReport } from "./usage-trust.ts";
 
 /** The newest reports. An older one is never the newest of a conversation again. */
 const MOST_REPORTS = 4_096;

@@ -2,21 +2,26 @@ import { kindOf, requireJson } from "../conversation/given-messages.ts";
 import { isRecord } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import { isModel, requireModel } from "../models/require-model.ts";
-import { isTimeLimit } from "../models/time-limit.ts";
 import { type Settings, SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
 import { INHERITANCE } from "./child-options.ts";
-import { invalidOption, type OptionNames, requireOptionNames } from "./option-names.ts";
+import {
+  hasMethods,
+  invalidOption,
+  type OptionNames,
+  requireFigure,
+  requireOneOf,
+  requireOptionNames,
+  requireTime,
+} from "./option-names.ts";
 import type {
   BeforeOptions,
   ChildOptions,
   ClearingOptions,
   ClearOptions,
-  CollapseOptions,
   CompactionOptions,
   CompactorOptions,
   HostCallbacks,
   ManualOptions,
-  NotesOptions,
   UndoOptions,
 } from "./options.ts";
 
@@ -41,16 +46,6 @@ const COMPACTION: OptionNames<CompactionOptions> = {
   firstByteTimeoutMs: true,
   timeoutMs: true,
 };
-const NOTES: OptionNames<NotesOptions> = {
-  file: true,
-  template: true,
-  writer: true,
-  enabled: true,
-  growth: true,
-  limits: true,
-  keep: true,
-};
-const COLLAPSE: OptionNames<CollapseOptions> = { summariser: true, timeoutMs: true, enabled: true };
 const HOST: OptionNames<HostCallbacks> = {
   onEvent: true,
   onProgress: true,
@@ -87,8 +82,6 @@ const UNDO: OptionNames<UndoOptions> = { signal: true };
 const GROUPS = {
   clearing: CLEARING,
   compaction: COMPACTION,
-  notes: NOTES,
-  collapse: COLLAPSE,
   host: HOST,
   settings: SETTINGS,
 } as const satisfies Partial<Record<keyof CompactorOptions, OptionNames<object>>>;
@@ -123,6 +116,16 @@ function requireAllOptions(
   requireJson(options.request, "request");
 }
 
+/** Throws unless the chosen form of clearing is the engine's own or that of an installed module. */
+export function requireInstalledForm({ clearing, modules = [] }: CompactorOptions): void {
+  const form = clearing?.form;
+  if (form !== "cached" && form !== "api") return;
+  if (modules.some(({ name }) => name === form)) return;
+  const maker = form === "api" ? "apiClearing()" : "cachedEdits()";
+  const remedy = `Add ${maker} to the modules, or choose another form.`;
+  throw invalidOption("clearing.form", "a form that the engine or one of its modules has", form, remedy);
+}
+
 /** Throws `window-invalid` unless this is a size that a context window can have. */
 export function requireWindow(tokens: unknown, option = "windowTokens"): void {
   if (tokens === undefined) return;
@@ -149,43 +152,18 @@ function requireWindows({ windowTokens, models }: CompactorOptions): void {
 const FORMS: readonly ClearingOptions["form"][] = ["auto", "size", "time", "cached", "api", "off"];
 const SUMMARISERS: readonly CompactionOptions["summariser"][] = ["model", "provider", "built-in"];
 
-function requireChoices({
-  modelName,
-  cacheTtl,
-  clearing,
-  compaction,
-  notes,
-  collapse,
-}: CompactorOptions): void {
+function requireChoices({ modelName, cacheTtl, clearing, compaction }: CompactorOptions): void {
   if (modelName !== undefined && (typeof modelName !== "string" || modelName === "")) {
     throw invalidOption("modelName", "the name of a model", modelName);
   }
   requireOneOf(cacheTtl, ["5m", "1h"], "cacheTtl");
   requireOneOf(clearing?.form, FORMS, "clearing.form");
   requireOneOf(compaction?.summariser, SUMMARISERS, "compaction.summariser");
-  requireOneOf(notes?.writer, ["model", "built-in"], "notes.writer");
-  requireOneOf(collapse?.summariser, ["model", "built-in"], "collapse.summariser");
   requireFigure(compaction?.keepRecentTokens, "compaction.keepRecentTokens");
   requireFigure(clearing?.targetTokens, "clearing.targetTokens");
   requireFigure(clearing?.idleMinutes, "clearing.idleMinutes");
   requireTime(compaction?.firstByteTimeoutMs, "compaction.firstByteTimeoutMs");
   requireTime(compaction?.timeoutMs, "compaction.timeoutMs");
-  requireTime(collapse?.timeoutMs, "collapse.timeoutMs");
-}
-
-function requireOneOf(value: unknown, choices: readonly string[], option: string): void {
-  if (value === undefined || choices.includes(String(value))) return;
-  throw invalidOption(option, choices.map((choice) => `"${choice}"`).join(" or "), value);
-}
-
-function requireFigure(value: unknown, option: string): void {
-  if (value === undefined || (typeof value === "number" && value >= 0)) return;
-  throw invalidOption(option, "a number that is not negative", value);
-}
-
-function requireTime(value: unknown, option: string): void {
-  if (value === undefined || isTimeLimit(value)) return;
-  throw invalidOption(option, "a positive number of milliseconds", value);
 }
 
 /** An object with these methods, and the way to get one. */
@@ -212,11 +190,8 @@ function requirePorts(options: CompactorOptions): void {
       );
     }
   }
-  const { notes, host = {} } = options;
-  if (notes !== undefined && !hasMethods(notes.file, ["read", "write"])) {
-    const remedy = "Pass notesFile(path) of longhaul/node, or your own { path, read, write }.";
-    throw invalidOption("notes.file", "an object with read(), write()", notes.file, remedy);
-  }
+  const { host = {}, modules = [] } = options;
+  requireModules(modules);
   for (const [name, callback] of Object.entries(host)) {
     const isRight = name === "caches" ? Array.isArray(callback) : typeof callback === "function";
     if (callback !== undefined && !isRight) {
@@ -229,8 +204,12 @@ function requirePorts(options: CompactorOptions): void {
   }
 }
 
-const hasMethods = (value: unknown, methods: readonly string[]): boolean =>
-  isRecord(value) && methods.every((method) => typeof value[method] === "function");
+function requireModules(modules: unknown): void {
+  const isModule = (module: unknown): boolean => hasMethods(module, ["attach"]);
+  if (Array.isArray(modules) && modules.every(isModule)) return;
+  const remedy = "Pass what the makers of modules return, such as [sessionNotes({ file })].";
+  throw invalidOption("modules", "an array of modules", modules, remedy);
+}
 
 export function requireBeforeOptions(options: BeforeOptions): void {
   requireOptionNames(options, BEFORE, "before");

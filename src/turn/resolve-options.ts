@@ -57,7 +57,6 @@ export function resolveOptions(options: CompactorOptions): ResolvedOptions {
     prices: own.prices,
     clearing: { ...DEFAULT_CLEARING, ...options.clearing },
     compaction: options.compaction ?? {},
-    collapse: options.collapse ?? (settings.collapseEnabled ? {} : undefined),
     timeLimits: timeLimitsOf({
       firstByteMs: options.compaction?.firstByteTimeoutMs,
       totalMs: options.compaction?.timeoutMs,

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
+import { type Compactor, createCompactor } from "../../test/support/full-compactor.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { DECISION_PADDING } from "../tokens/measure.ts";
-import { createCompactor } from "./create-compactor.ts";
-import type { Compactor } from "./options.ts";
 
 const newCompactor = (): Compactor =>
   createCompactor({

@@ -1,42 +1,200 @@
-import type { Entry } from "../conversation/entry.ts";
-import { withEditedCleared } from "./clear-stale.ts";
+import { type AppliedClearing, applyClearing } from "../clear/apply.ts";
+import type { Clearing } from "../clear/clearing.ts";
+import { withOldMediaAsMarks } from "../compaction/plan/media-marks.ts";
+import type { Finding } from "../conversation/check/finding.ts";
+import { MAX_REQUEST_BYTES, maxMediaFor } from "../conversation/check/limits.ts";
+import type { Entry, MicrocompactBoundaryEntry } from "../conversation/entry.ts";
+import { withoutThinkingFrom } from "../conversation/without-thinking.ts";
+import { withoutBlocks } from "./bound-thinking.ts";
 import type { EventDetail } from "./events.ts";
-import type { ConversationState } from "./state.ts";
+import type { Needs } from "./parts.ts";
+
+type Rewritten = Needs<
+  "thread" | "gauge" | "turn" | "cache" | "pace" | "modules" | "reporter" | "newLink" | "transcript"
+>;
 
 export interface Rewrite {
-  /** What is to be rewritten. */
+  /** The entries to be rewritten. */
   readonly entries: readonly Entry[];
-  /** What the next entry is to hang on. */
+  /** The line on which the next entry hangs. */
   readonly leaf: string | null;
-  /** For the transcript, before what else is written of it. */
+  /** For the transcript, before the other lines of the rewrite. */
   readonly marks: readonly Entry[];
-  goOnWith(entries: readonly Entry[], thinking: LeftOut): void;
+  /** Continues with these entries. `marks` are new ones of the caller that say what was saved. */
+  goOnWith(entries: readonly Entry[], thinking: LeftOutThinking, marks?: readonly Entry[]): void;
 }
 
-interface LeftOut {
+interface LeftOutThinking {
   readonly blocks: number;
   readonly reason?: Extract<EventDetail, { readonly type: "thinking-left-out" }>["reason"];
 }
 
 /**
- * Edits of the cached prefix end when the messages are rewritten: what they left out would come back at once, which
- * may be far more than the window holds. So a rewrite starts from messages in which it is cleared. Nothing has
- * changed before the rewrite is gone on with.
+ * Begins a change of messages that were sent before. Results that a request has the provider leave out would come back
+ * at once, which may be far more than the window holds, so a rewrite starts from messages in which they are cleared.
+ * Nothing changes before {@link Rewrite.goOnWith}.
  */
-export function beginRewrite(state: ConversationState): Rewrite {
-  const { thread } = state;
-  const cleared = withEditedCleared(state);
+export function beginRewrite(parts: Rewritten): Rewrite {
+  const { thread, reporter } = parts;
+  const cleared = withHiddenCleared(parts);
   const marks = cleared === undefined ? [] : [cleared.mark];
   return {
     entries: cleared === undefined ? thread.entries : [...cleared.entries, cleared.mark],
     leaf: cleared?.mark.uuid ?? thread.leaf,
     marks,
-    goOnWith(entries, { blocks, reason = "rewrite" }) {
-      for (const mark of marks) thread.meter.add(mark);
-      state.noteFindings(thread.rewrite(entries));
-      state.historyChanged();
+    goOnWith(entries, { blocks, reason = "rewrite" }, own = []) {
+      noteFindings(parts, thread.rewrite(entries, [...own, ...marks]));
+      historyChanged(parts);
       const leftOut = blocks + (cleared?.thinkingLeftOut ?? 0);
-      if (leftOut > 0) state.emit({ type: "thinking-left-out", blocks: leftOut, reason });
+      if (leftOut > 0) reporter.emit({ type: "thinking-left-out", blocks: leftOut, reason });
     },
   };
+}
+
+/** Messages that were sent before are another now: an answer under way and the cache are about the old ones. */
+export function historyChanged({
+  turn,
+  cache,
+  pace,
+  gauge,
+  modules,
+}: Needs<"turn" | "cache" | "pace" | "gauge" | "modules">): void {
+  turn.abandonAnswer();
+  cache.invalidate();
+  pace.rewritten();
+  gauge.providerFreed(0);
+  modules.changed({ kind: "rewritten" });
+}
+
+/** From here on the conversation is this one: everything known of the old one, or made ready for it, is forgotten. */
+export function restart(
+  parts: Rewritten & Needs<"background" | "memory" | "agentId">,
+  entries: readonly Entry[],
+): void {
+  const { thread, cache, modules, background, memory, turn, agentId, reporter } = parts;
+  noteFindings(parts, thread.restart(entries));
+  historyChanged(parts);
+  cache.restart();
+  modules.changed({ kind: "restarted" });
+  background.reset();
+  memory?.forget();
+  memory?.attachedIn(entries);
+  // A subagent must not reset what others share; caches that it was given are its own.
+  if (turn.ownsSharedState || agentId !== undefined) reporter.host.cleanCaches();
+}
+
+export function noteFindings(
+  { turn, reporter }: Needs<"turn" | "reporter">,
+  findings: readonly Finding[],
+): void {
+  if (findings.length === 0) return;
+  turn.addFindings(findings);
+  const rules: Record<string, number> = {};
+  for (const { rule } of findings) rules[rule] = (rules[rule] ?? 0) + 1;
+  reporter.emit({ type: "request-repaired", rules });
+}
+
+/** Results cleared in the messages, and the mark that says so. */
+export interface ClearedMessages extends AppliedClearing {
+  readonly mark: MicrocompactBoundaryEntry;
+}
+
+export function withCleared(
+  { thread, gauge, modules, newLink }: Needs<"thread" | "gauge" | "modules" | "newLink">,
+  clearing: Clearing,
+): ClearedMessages {
+  const { bindsThinking } = gauge;
+  const { hiddenTokens, hiddenSinceReport } = modules.leftOut();
+  // The last usage is without the hidden results, but for the newest of them.
+  const saved = gainOf(thread, clearing) - (hiddenTokens - hiddenSinceReport);
+  const mark: MicrocompactBoundaryEntry = {
+    ...newLink(thread.leaf),
+    type: "system",
+    subtype: "microcompact_boundary",
+    microcompactMetadata: {
+      compactedToolIds: clearing.results.map(({ id }) => id),
+      preTokens: gauge.size().tokens,
+      tokensSaved: Math.round(saved * gauge.ratio),
+      ...(bindsThinking ? { longhaul: { bindsThinking: true } } : {}),
+    },
+  };
+  return { ...applyClearing(thread.entries, clearing, { bindsThinking }), mark };
+}
+
+/** Tokens of the estimate that a clearing frees. */
+export function gainOf({ contents }: Needs<"thread">["thread"], { results }: Clearing): number {
+  const { placeholderTokens } = contents.results;
+  return results.reduce((sum, { tokens }) => sum + tokens - placeholderTokens, 0);
+}
+
+/** Undefined if the provider leaves nothing out. */
+function withHiddenCleared(
+  parts: Needs<"thread" | "gauge" | "modules" | "newLink">,
+): ClearedMessages | undefined {
+  const hidden = parts.modules.hiddenToolUseIds();
+  if (hidden.size === 0) return undefined;
+  const { results } = parts.thread.contents;
+  const edited = results.results().filter(({ id }) => hidden.has(id));
+  return edited.length === 0 ? undefined : withCleared(parts, results.describe("cached", edited));
+}
+
+interface Shortened {
+  readonly entries: readonly Entry[];
+  readonly blocks: number;
+}
+
+/** Leaves out thinking that the model wrote behind other messages than those that are sent before it now. */
+export function leaveOutMisplacedThinking(parts: Rewritten): void {
+  // Without its thinking a message may be sent otherwise, which moves the thinking behind it.
+  for (;;) {
+    const misplaced = parts.thread.misplacedThinking();
+    if (misplaced.size === 0) return;
+    leaveOut(parts, "rewrite", (entries) => withoutBlocks(entries, misplaced));
+  }
+}
+
+/** Leaves out all thinking. False if there is none. */
+export function leaveOutAllThinking(parts: Rewritten): boolean {
+  const withoutAny = (entries: readonly Entry[]): Shortened => withoutThinkingFrom(entries, 0);
+  if (withoutAny(parts.thread.entries).blocks === 0) return false;
+  leaveOut(parts, "mismatch", withoutAny);
+  return true;
+}
+
+/** The session file gets the shortened lines again, under the same ids. */
+function leaveOut(
+  parts: Rewritten,
+  reason: "rewrite" | "mismatch",
+  shorten: (entries: readonly Entry[]) => Shortened,
+): void {
+  const rewrite = beginRewrite(parts);
+  const { entries, blocks } = shorten(rewrite.entries);
+  const again = entries.filter((entry, at) => entry !== rewrite.entries[at]);
+  rewrite.goOnWith(entries, { blocks, reason });
+  parts.transcript.add([...rewrite.marks, ...again], new Set(again));
+}
+
+/** Share of the request's bytes for pictures and documents: texts need the rest. */
+const MEDIA_BYTES = MAX_REQUEST_BYTES * 0.75;
+/** A batch leaves this share, so that the next one is far off: each costs a rewrite of the cached prefix. */
+const LEFT_SHARE = 0.75;
+
+/** Old pictures give way before the provider's limits are passed; one by one they would break the cache each turn. */
+export function limitMedia(parts: Rewritten): void {
+  const { thread, gauge } = parts;
+  const { count, bytes } = thread.contents.media;
+  const maxCount = maxMediaFor(gauge.facts.windowTokens);
+  if (count <= maxCount && bytes <= MEDIA_BYTES) return;
+  const left = { maxCount: Math.floor(maxCount * LEFT_SHARE), maxBytes: MEDIA_BYTES * LEFT_SHARE };
+  if (withOldMediaAsMarks(thread.entries, left) === thread.entries) return;
+  const rewrite = beginRewrite(parts);
+  const marked = withOldMediaAsMarks(rewrite.entries, left);
+  const first = marked.findIndex((entry, index) => entry !== rewrite.entries[index]);
+  // The cleared results may have held all that was too much.
+  const { entries, blocks } =
+    gauge.bindsThinking && first !== -1 ? withoutThinkingFrom(marked, first) : { entries: marked, blocks: 0 };
+  rewrite.goOnWith(entries, { blocks });
+  parts.transcript.add(rewrite.marks);
+  const { count: leftCount } = thread.contents.media;
+  parts.reporter.emit({ type: "media-replaced", replaced: count - leftCount, left: leftCount });
 }

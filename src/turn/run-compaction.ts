@@ -1,10 +1,11 @@
-import { tierOf } from "../compaction/apply/assemble.ts";
+import { rebuild, tierOf } from "../compaction/apply/assemble.ts";
 import { conventionsOf, linesInPlace } from "../compaction/apply/session-lines.ts";
-import { type Compaction, type CompactOptions, compact, rebuild } from "../compaction/compact.ts";
+import type { Compaction, CompactOptions } from "../compaction/compact.ts";
+import { compact } from "../compaction/compact.ts";
 import { type CompactionPlan, unchangedTokens } from "../compaction/plan/compaction-plan.ts";
 import type { LeastSaving } from "../compaction/worthwhile.ts";
-import { attemptsOf, type SummaryProgress } from "../compaction/write/attempts.ts";
-import type { PreparedSummary } from "../compaction/write/write-summary.ts";
+import type { SummaryProgress } from "../compaction/write/attempts.ts";
+import { attemptsOf } from "../compaction/write/attempts.ts";
 import { copiedIds } from "../conversation/copies.ts";
 import type { Entry, SessionRecord } from "../conversation/entry.ts";
 import { asOneWrite } from "../conversation/one-write.ts";
@@ -17,106 +18,83 @@ import type { BackgroundAgent, HostState } from "../restore/host-state.ts";
 import { recentlyReadPaths } from "../restore/read-state.ts";
 import { provenIn } from "../window/session-window.ts";
 import type { Trigger } from "./events.ts";
-import { codeOf, failureReason } from "./failure-reason.ts";
-import { forkOf } from "./fork.ts";
 import { withHostStatus } from "./host-status.ts";
-import { netSavingOf, usuallyKept } from "./pay-off.ts";
-import { recallToolOf } from "./recall-tool.ts";
-import { restart } from "./restart.ts";
-import { lastingFailures } from "./setup-notices.ts";
-import { limitOf } from "./snapshot.ts";
-import type { ConversationState } from "./state.ts";
+import type { CompactionRequest, Needs } from "./parts.ts";
+import { netSavingOf, usuallyKept, type Weighed } from "./pay-off.ts";
+import { forkOf } from "./planning.ts";
+import { codeOf, failureReason } from "./reporter.ts";
+import { restart } from "./rewrite.ts";
 
-export interface CompactionRequest {
-  readonly trigger: Trigger;
-  readonly plan: CompactionPlan;
-  /** The summary was written in the background. */
-  readonly prepared?: PreparedSummary | undefined;
-  /** The summary has been written along the way. */
-  readonly notes?: { readonly text: string } | undefined;
-  readonly instructions?: string | undefined;
-  /** The user insists: compact even if it does not pay. */
-  readonly force?: boolean | undefined;
-  /** There is no time to ask one. */
-  readonly withoutModel?: boolean | undefined;
-  /** What the result should stay below. */
-  readonly targetTokens: number;
-  /** Limit for the sake of unseen results. {@link limitOf} by default. */
-  readonly limitTokens?: number | undefined;
-  /** What is put back may hold this many tokens. */
-  readonly restoreBudgetTokens?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
+/** The parts that a compaction reads and changes. */
+export type Compacted = Weighed &
+  Needs<"agentId" | "now" | "newLink" | "transcript" | "chain" | "memory" | "subagents">;
 
 /** Carries a plan out and lets the conversation go on with the result. A failure leaves everything as it was. */
-export async function runCompaction(
-  state: ConversationState,
-  request: CompactionRequest,
-): Promise<Compaction> {
-  const startedAt = state.now();
+export async function runCompaction(parts: Compacted, request: CompactionRequest): Promise<Compaction> {
+  const startedAt = parts.now();
   const { trigger, plan } = request;
-  state.emit({ type: "compaction-started", trigger, tokens: plan.tokensBefore });
+  parts.reporter.emit({ type: "compaction-started", trigger, tokens: plan.tokensBefore });
   try {
-    const compaction = await withHostStatus(state.host, {}, async (onProgress) => {
+    const compaction = await withHostStatus(parts.reporter.host, {}, async (onProgress) => {
       // What is compacted away must be in the transcript first; better to know before the model is asked.
-      await untilAborted(request.signal, state.transcript.flush());
-      const made = await compact(plan, state.options.ports, compactOptions(state, request, onProgress));
-      await adopt(state, made);
+      await untilAborted(request.signal, parts.transcript.flush());
+      const made = await compact(plan, parts.options.ports, compactOptions(parts, request, onProgress));
+      await adopt(parts, made);
       return made;
     });
-    forgetFiles(state, plan);
-    reportUnusedNotes(state, request, compaction);
-    reportSuccess(state, request, compaction, state.now() - startedAt);
+    forgetFiles(parts, plan);
+    reportUnusedNotes(parts, request, compaction);
+    reportSuccess(parts, request, compaction, parts.now() - startedAt);
     // The conversation goes on as a new one.
-    state.turnId = state.options.ports.newUuid();
+    parts.turn.renewId();
     return compaction;
   } catch (error) {
-    reportFailure(state, trigger, error, state.now() - startedAt);
+    reportFailure(parts, trigger, error, parts.now() - startedAt);
     throw error;
   }
 }
 
-export function reportFailure(
-  state: ConversationState,
-  trigger: Trigger,
-  error: unknown,
-  durationMs: number,
-): void {
+export function reportFailure(parts: Compacted, trigger: Trigger, error: unknown, durationMs: number): void {
   const reason = failureReason(error);
   const attempts = attemptsOf(error);
-  state.emit({ type: "compaction-failed", trigger, reason, code: codeOf(error), attempts, durationMs });
-  state.noteFailure(error);
-  state.emitAll(state.breaker.failed({ trigger, reason }));
+  parts.reporter.emit({
+    type: "compaction-failed",
+    trigger,
+    reason,
+    code: codeOf(error),
+    attempts,
+    durationMs,
+  });
+  parts.reporter.noteFailure(error);
+  parts.reporter.emitAll(parts.health.failed({ trigger, reason }));
 }
 
 /** For the boundary: a usage may have proven a larger window since the session was opened. */
-function recordFor({
-  facts,
-  options: { modelName: model, windowEvidence },
-}: ConversationState): SessionRecord {
-  const window = provenIn(model, facts) ?? windowEvidence;
+function recordFor({ gauge, options }: Needs<"gauge" | "options">): SessionRecord {
+  const { modelName: model, windowEvidence } = options;
+  const window = provenIn(model, gauge.facts) ?? windowEvidence;
   return { ...(model === undefined ? {} : { model }), ...(window === undefined ? {} : { window }) };
 }
 
 /** How this conversation is compacted. */
 export function compactOptions(
-  state: ConversationState,
+  parts: Compacted,
   request: CompactionRequest,
   onProgress: (progress: SummaryProgress) => void,
 ): CompactOptions {
   const { trigger, prepared, notes, instructions, targetTokens, restoreBudgetTokens, signal } = request;
-  const { options } = state;
+  const { options } = parts;
   let retries = 0;
   return {
     prepared,
-    leastSaving: leastSavingFor(state, request),
+    leastSaving: leastSavingFor(parts, request),
     instructions: [options.compaction.instructions, instructions].filter(Boolean).join("\n\n") || undefined,
     source: notes && notesSource({ ...notes, instructions: options.compaction.instructions }),
     model: options.model,
     summaryModel: options.summaryModel,
     summariser: request.withoutModel ? "built-in" : options.compaction.summariser,
-    fork: trigger === "reactive" ? undefined : forkOf(state),
-    state: hostState(state),
+    fork: trigger === "reactive" ? undefined : forkOf(parts),
+    state: hostState(parts),
     fileTools: options.fileTools,
     hooks: options.hooks,
     hookContext: {
@@ -124,30 +102,30 @@ export function compactOptions(
       cwd: options.cwd ?? "",
       permissionMode:
         typeof options.permissionMode === "function" ? options.permissionMode() : options.permissionMode,
-      agentId: state.agentId,
+      agentId: parts.agentId,
     },
-    onHook: (outcome) => reportHook(state, outcome),
+    onHook: (outcome) => reportHook(parts, outcome),
     transcriptPath: options.transcript?.path,
-    sessionRecord: recordFor(state),
-    recallTool: recallToolOf(state.frame),
+    sessionRecord: recordFor(parts),
+    recallTool: parts.frame.recallTool,
     targetTokens,
-    limitTokens: request.limitTokens ?? limitOf(state),
+    limitTokens: request.limitTokens ?? parts.gauge.limitTokens,
     // What the thresholds set aside for it.
-    maxOutputTokens: state.thresholds.size - state.thresholds.effective,
-    windowOf: state.windowOf,
+    maxOutputTokens: parts.gauge.thresholds.size - parts.gauge.thresholds.effective,
+    windowOf: parts.gauge.windowOf,
     timeLimits: options.timeLimits,
     restoreBudgetTokens,
     autonomous: options.compaction.autonomous,
-    bindsThinking: state.bindsThinking,
+    bindsThinking: parts.gauge.bindsThinking,
     signal,
     onProgress: (progress) => {
       onProgress(progress);
       if (progress.phase === "hooks") {
-        state.emit({ type: "hooks-started", event: progress.event, hooks: progress.hooks });
+        parts.reporter.emit({ type: "hooks-started", event: progress.event, hooks: progress.hooks });
       }
       if (progress.phase !== "cut") return;
       const { droppedRounds, rounds } = progress;
-      state.emit({
+      parts.reporter.emit({
         type: "prompt-too-long-retried",
         attempt: ++retries,
         droppedRounds,
@@ -162,7 +140,7 @@ export function compactOptions(
  * an unseen tool result is kept: it can be summarized only after the next call.
  */
 function leastSavingFor(
-  { thresholds }: ConversationState,
+  { gauge: { thresholds } }: Needs<"gauge">,
   { trigger, plan, force = false }: CompactionRequest,
 ): LeastSaving {
   if (trigger === "reactive") return "some";
@@ -172,14 +150,14 @@ function leastSavingFor(
 }
 
 /** From here on the conversation is the compacted one. The transcript has it before anything is forgotten. */
-async function adopt(state: ConversationState, compaction: Compaction): Promise<void> {
-  const { ports, transcript } = state.options;
+async function adopt(parts: Compacted, compaction: Compaction): Promise<void> {
+  const { ports, transcript } = parts.options;
   const lines =
     transcript === undefined ? [] : asOneWrite(linesInPlace(compaction, conventionsOf(undefined), ports));
-  if (lines.length > 0) await state.transcript.commit(lines);
+  if (lines.length > 0) await parts.transcript.commit(lines);
   const entries = asWritten(rebuild(compaction), lines);
-  restart(state, entries);
-  for (const entry of entries) state.host.message(entry);
+  restart(parts, entries);
+  for (const entry of entries) parts.reporter.host.message(entry);
 }
 
 /**
@@ -192,50 +170,50 @@ function asWritten(entries: readonly Entry[], lines: readonly Entry[]): readonly
 }
 
 /** What the agent had seen of them is gone, so its next read must be a real one. */
-function forgetFiles({ host, options }: ConversationState, plan: CompactionPlan): void {
+function forgetFiles({ reporter, options }: Needs<"reporter" | "options">, plan: CompactionPlan): void {
   const pairs = plan.keptPlace === "after" ? plan.pairs() : undefined;
   const paths = recentlyReadPaths(plan.summarised, options.fileTools, pairs);
-  if (paths.length > 0) host.filesForgotten(paths);
+  if (paths.length > 0) reporter.host.filesForgotten(paths);
 }
 
-/** What is known here of the host, besides what it tells itself: subagents under way, memory files, notes. */
-function hostState({ options, children, notes }: ConversationState): HostState {
+/** What the host told, and what is known here besides: subagents under way, memory files, facts of modules. */
+function hostState({ options, subagents, modules }: Needs<"options" | "subagents" | "modules">): HostState {
   const { state = {}, memoryFiles } = options;
+  const running = subagents();
   return {
     ...(memoryFiles === undefined ? {} : { memoryFiles: memoryFilesNow(memoryFiles) }),
-    ...(notes === undefined ? {} : { sessionMemory: () => notes.pathIfFilled() }),
+    ...modules.hostState(),
     ...state,
-    ...(children.size === 0 ? {} : { agents: () => agentsWith(children, state) }),
+    ...(running.length === 0 ? {} : { agents: () => agentsWith(running, state) }),
   };
 }
 
 /** A host that keeps its own list tells more of them. */
 async function agentsWith(
-  children: ConversationState["children"],
+  running: readonly BackgroundAgent[],
   state: HostState,
 ): Promise<readonly BackgroundAgent[]> {
-  const told = (await state.agents?.()) ?? [];
-  const ids = new Set(told.map(({ id }) => id));
-  return [...told, ...[...children.values()].filter(({ id }) => !ids.has(id))];
+  const known = (await state.agents?.()) ?? [];
+  const ids = new Set(known.map(({ id }) => id));
+  return [...known, ...running.filter(({ id }) => !ids.has(id))];
 }
 
 function reportSuccess(
-  state: ConversationState,
+  parts: Compacted,
   { trigger, plan, prepared }: CompactionRequest,
   compaction: Compaction,
   durationMs: number,
 ): void {
-  const threshold = state.thresholds.autoCompact;
-  const { turn } = state.breaker;
-  state.judgement.compacted({ trigger, turn });
-  const chain = state.chain.record({ turnId: state.turnId, turn, threshold, caller: state.caller });
-  state.emit({
+  const { gauge, turn, health } = parts;
+  const threshold = gauge.thresholds.autoCompact;
+  const chain = parts.chain.record({ turnId: turn.id, turn: health.turn, threshold, caller: turn.caller });
+  parts.reporter.emit({
     type: "restored",
     items: compaction.restored.items.map(({ kind, name, tokens }) => ({ kind, name, tokens })),
     skipped: compaction.restored.skipped,
   });
-  const tokensAfter = state.size().tokens;
-  state.emit({
+  const tokensAfter = gauge.size().tokens;
+  parts.reporter.emit({
     type: "compacted",
     trigger,
     tier: tierOf(compaction),
@@ -249,33 +227,33 @@ function reportSuccess(
     chain,
     durationMs,
     isAboveThreshold: tokensAfter >= threshold,
-    netSaving: netSavingOf(state, {
+    netSaving: netSavingOf(parts, {
       tokensBefore: plan.tokensBefore,
       tokensAfter,
       unchangedTokens: unchangedTokens(plan),
       attempts: compaction.attempts,
     }),
   });
-  state.noteSetup(lastingFailures(compaction.attempts));
+  parts.reporter.noteAttempts(compaction.attempts);
   // What came while the summary was written differs from one compaction to the next.
-  const cameSince = prepared === undefined ? 0 : Math.max(0, plan.keptTokens - usuallyKept(state));
-  state.pace.compacted(tokensAfter - cameSince);
-  state.emitAll(state.breaker.compacted({ trigger }));
+  const cameSince = prepared === undefined ? 0 : Math.max(0, plan.keptTokens - usuallyKept(parts));
+  parts.pace.compacted(tokensAfter - cameSince);
+  parts.reporter.emitAll(parts.health.compacted({ trigger }));
 }
 
 /** Hooks may ask for what notes do not know; then somebody else wrote the summary. */
-function reportUnusedNotes(
-  state: ConversationState,
-  { trigger }: CompactionRequest,
-  { written }: Compaction,
-): void {
+function reportUnusedNotes(parts: Compacted, { trigger }: CompactionRequest, { written }: Compaction): void {
   const [first] = written.attempts;
   if (first?.step !== "notes" || first.outcome === "written") return;
-  state.emit({ type: "notes-declined", trigger, reason: (first.reason ?? "instructions") as NotesDecline });
+  parts.reporter.emit({
+    type: "notes-declined",
+    trigger,
+    reason: (first.reason ?? "instructions") as NotesDecline,
+  });
 }
 
-function reportHook(state: ConversationState, outcome: HookOutcome): void {
+function reportHook(parts: Compacted, outcome: HookOutcome): void {
   const { event, kind, durationMs } = outcome;
-  state.emit({ type: "hook-ended", event, kind, state: outcome.state, durationMs });
-  state.host.hookMessage(outcome.text);
+  parts.reporter.emit({ type: "hook-ended", event, kind, state: outcome.state, durationMs });
+  parts.reporter.host.hookMessage(outcome.text);
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { ConversationBuilder, usage } from "../../test/support/builders.ts";
+import { createCompactor } from "../../test/support/full-compactor.ts";
 import { type CompactMetadata, isCompactBoundary } from "../conversation/entry.ts";
-import { createCompactor } from "./create-compactor.ts";
 
 const MODEL = "claude-sonnet-4-5";
 

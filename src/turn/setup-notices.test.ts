@@ -1,11 +1,10 @@
 import { describe, expect, it, vi } from "vitest";
 import { HeldNotes } from "../../test/engine/notes-file.case.ts";
+import { type CompactorOptions, createCompactor } from "../../test/support/full-compactor.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { ModelError, type ModelFailure } from "../models/model-error.ts";
 import { scriptedModel } from "../models/scripted/scripted-model.ts";
-import { createCompactor } from "./create-compactor.ts";
 import type { CompactorEvent } from "./events.ts";
-import type { CompactorOptions } from "./options.ts";
 
 const HELLO: readonly ApiMessage[] = [{ role: "user", content: "hello" }];
 

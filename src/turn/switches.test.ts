@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { toolResult, toolUse } from "../../test/support/builders.ts";
+import { type Compactor, type CompactorOptions, createCompactor } from "../../test/support/full-compactor.ts";
 import { CLEARED_RESULT_TEXT } from "../conversation/cleared.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { ModelError } from "../models/model-error.ts";
 import { PLAIN_CAPABILITIES } from "../models/plain-model.ts";
 import type { Model, ModelCapabilities } from "../models/port.ts";
-import { createCompactor } from "./create-compactor.ts";
 import type { CompactorEvent } from "./events.ts";
-import type { ClearingOptions, Compactor, CompactorOptions } from "./options.ts";
+import type { ClearingOptions } from "./options.ts";
 
 const HOUR_MS = 3_600_000;
 const WINDOW_TOKENS = 40_000;

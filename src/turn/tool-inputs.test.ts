@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../test/support/builders.ts";
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
+import { type Compactor, createCompactor } from "../../test/support/full-compactor.ts";
 import type { ApiMessage } from "../conversation/message.ts";
-import { createCompactor } from "./create-compactor.ts";
-import type { Compactor, Message, Turn } from "./options.ts";
+import type { Message, Turn } from "./options.ts";
 
 const TODOS = [{ content: "write the test", status: "pending" }];
 const tools = [

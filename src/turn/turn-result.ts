@@ -1,52 +1,52 @@
-import { API_CLEARING_TRIGGER_TOKENS, contextEdits } from "../clear/api-edits.ts";
 import type { Compaction } from "../compaction/compact.ts";
-import type { RequestFrame } from "../compaction/write/shared-prefix.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import { formatCount } from "../conversation/text.ts";
 import { LonghaulError } from "../errors.ts";
 import { type CacheMarkOptions, withCacheMarks } from "../models/anthropic/prompt-cache-marks.ts";
 import type { ModelRequest } from "../models/port.ts";
-import { inProportion, type Thresholds, type WindowState, windowState } from "../window/thresholds.ts";
-import { usesCacheEdits, usesContextEdits } from "./clear-stale.ts";
+import { type Thresholds, type WindowState, windowState } from "../window/thresholds.ts";
 import type { SkipReason } from "./events.ts";
 import { remedyWithoutAutoCompact } from "./guards.ts";
-import { leaveOutMisplacedThinking } from "./leave-out-thinking.ts";
 import type { Message, Turn } from "./options.ts";
-import type { ConversationState } from "./state.ts";
+import type { Needs } from "./parts.ts";
+import { sendingFrame } from "./planning.ts";
+import { leaveOutMisplacedThinking } from "./rewrite.ts";
 
 export interface Outcome {
   readonly compaction?: Compaction | undefined;
   readonly cleared?: number;
-  readonly snipped?: Turn["snipped"];
   readonly skipped?: SkipReason | undefined;
   readonly problem?: LonghaulError | undefined;
 }
 
+type Answered = Needs<"thread" | "frame" | "gauge" | "turn" | "options" | "modules" | "reporter">;
+type Sending = Answered & Needs<"cache" | "pace" | "newLink" | "transcript">;
+
 /** What the host gets for its turn: a call follows. */
-export function turnToSend<T extends Message>(state: ConversationState, outcome: Outcome): Turn<T> {
-  leaveOutMisplacedThinking(state);
-  noteSending(state);
-  return turnResult(state, outcome);
+export function turnToSend<T extends Message>(parts: Sending, outcome: Outcome): Turn<T> {
+  leaveOutMisplacedThinking(parts);
+  noteSending(parts);
+  return turnResult(parts, outcome);
 }
 
 /** What the host gets between two calls. */
-export function turnResult<T extends Message>(state: ConversationState, outcome: Outcome): Turn<T> {
-  const tokens = state.size().tokens;
-  const window = windowState(tokens, state.thresholds);
+export function turnResult<T extends Message>(parts: Answered, outcome: Outcome): Turn<T> {
+  const { gauge, reporter } = parts;
+  const { tokens } = gauge.size();
+  const window = windowState(tokens, gauge.thresholds);
   const problem =
-    outcome.problem ?? (window.isAtBlockingLimit ? windowFull(tokens, state.thresholds) : state.setup.next());
-  return new TurnResult<T>(state, outcome, { problem, tokens, window });
+    outcome.problem ??
+    (window.isAtBlockingLimit ? windowFull(tokens, gauge.thresholds) : reporter.nextProblem());
+  return new TurnResult<T>(parts, outcome, { problem, tokens, window });
 }
 
-/** What the response will be compared with. */
-function noteSending(state: ConversationState): void {
-  const { system, tools } = state.frame ?? {};
-  const model = state.options.modelName;
-  state.sentMessages = state.thread.sent.length;
-  state.isAnswerUnderWay = true;
-  state.thread.boundThinking.noteSent();
-  state.calls += 1;
-  state.watched = state.cacheWatch.sent({ system, tools, model, at: state.now() }, state.caller);
+/** The response will be compared with this. */
+function noteSending({ frame, options, thread, turn, cache }: Sending): void {
+  const { system, tools } = frame.current ?? {};
+  const { modelName: model } = options;
+  thread.noteSent();
+  turn.sent();
+  cache.sent({ system, tools, model, caller: turn.caller, messages: thread.sent.length });
 }
 
 type TurnFigures = Pick<Turn, "problem" | "tokens" | "window">;
@@ -59,26 +59,24 @@ class TurnResult<T extends Message> implements Turn<T> {
   readonly window: WindowState;
   readonly compaction: Compaction | undefined;
   readonly cleared: number;
-  readonly snipped: Turn["snipped"];
   readonly skipped: SkipReason | undefined;
   readonly findings: readonly Finding[];
   readonly problem: LonghaulError | undefined;
   readonly #makeRequest: () => ModelRequest;
   #request: ModelRequest | undefined;
 
-  constructor(state: ConversationState, outcome: Outcome, { problem, tokens, window }: TurnFigures) {
-    this.id = state.turnId;
-    this.messages = state.thread.handBack(state.given) as readonly T[];
+  constructor(parts: Answered, outcome: Outcome, { problem, tokens, window }: TurnFigures) {
+    this.id = parts.turn.id;
+    this.messages = parts.thread.handBack(parts.turn.given) as readonly T[];
     this.tokens = tokens;
-    this.thresholds = state.thresholds;
+    this.thresholds = parts.gauge.thresholds;
     this.window = window;
     this.compaction = outcome.compaction;
     this.cleared = outcome.cleared ?? 0;
-    this.snipped = outcome.snipped;
     this.skipped = outcome.compaction === undefined ? outcome.skipped : undefined;
-    this.findings = state.findings;
+    this.findings = parts.turn.findings;
     this.problem = problem;
-    this.#makeRequest = requestMaker(state);
+    this.#makeRequest = requestMaker(parts);
   }
 
   /** Made when it is asked for: marks are looked for in the whole conversation, and not every host sends this. */
@@ -89,42 +87,16 @@ class TurnResult<T extends Message> implements Turn<T> {
 }
 
 /** Holds on to what is sent now: the conversation goes on before the request may be asked for. */
-function requestMaker(state: ConversationState): () => ModelRequest {
-  const messages = state.thread.outbox();
-  const frame = sendingFrame(state);
-  const { capabilities, cacheTtl } = state.options;
+function requestMaker(parts: Answered): () => ModelRequest {
+  const messages = parts.thread.outbox();
+  const frame = sendingFrame(parts);
+  const { capabilities, cacheTtl } = parts.options;
   const marks: CacheMarkOptions = cacheTtl === undefined ? {} : { ttl: cacheTtl };
   return () => {
     const request: ModelRequest = { ...frame, messages: messages() };
     return capabilities.promptCache ? withCacheMarks(request, marks) : request;
   };
 }
-
-/** The host's frame with the edits that this provider takes. */
-export function sendingFrame(state: ConversationState): RequestFrame {
-  const frame = state.frame ?? {};
-  if (usesCacheEdits(state)) {
-    const cacheEdits = state.cachedEdits.edits();
-    return cacheEdits.length === 0 ? frame : { ...frame, cache_edits: cacheEdits };
-  }
-  if (!usesContextEdits(state) || frame.context_management !== undefined) return frame;
-  const { clearing } = state.options;
-  const edits = contextEdits({
-    // Above the warning, auto-compact or the blocking limit would come first and the provider never clear.
-    triggerTokens: Math.min(API_CLEARING_TRIGGER_TOKENS, state.thresholds.warning),
-    targetTokens: inProportion(state.thresholds, clearing.targetTokens),
-    tools: clearing.tools,
-    toolsInPlay: [...(frame.tools ?? []).map(({ name }) => name), ...state.thread.contents.toolNames],
-    unseenResults: state.thread.contents.results.unseenCount,
-    idleMs: state.longestIdleMs,
-    thinkingOn: isThinkingOn(frame),
-  });
-  return edits.length === 0 ? frame : { ...frame, context_management: { edits } };
-}
-
-/** The API takes `clear_thinking` with these two types of thinking and refuses it with all others. */
-const isThinkingOn = ({ thinking }: RequestFrame): boolean =>
-  thinking?.type === "enabled" || thinking?.type === "adaptive";
 
 function windowFull(tokens: number, thresholds: Thresholds): LonghaulError {
   const { headroomBy } = thresholds;

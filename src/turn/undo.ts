@@ -9,9 +9,9 @@ import { untilAborted } from "../models/abortable.ts";
 import { recentlyReadPaths } from "../restore/read-state.ts";
 import { inProportion } from "../window/thresholds.ts";
 import type { Message, Turn } from "./options.ts";
-import { restart } from "./restart.ts";
-import { beginRewrite } from "./rewrite.ts";
-import type { ConversationState } from "./state.ts";
+import type { EngineParts, Needs } from "./parts.ts";
+import { beginRewrite, restart } from "./rewrite.ts";
+import { takeIn } from "./take-in.ts";
 import { fromTranscript } from "./transcript-queue.ts";
 import { turnResult } from "./turn-result.ts";
 
@@ -28,88 +28,85 @@ interface GoBackOptions {
 
 /** Takes the newest step back, or the newest undo. The transcript has it first; a failure leaves everything as it was. */
 export async function goBack<T extends Message>(
-  state: ConversationState,
+  parts: EngineParts,
   messages: readonly T[],
   { redo, signal }: GoBackOptions,
 ): Promise<Turn<T>> {
-  state.takeIn(messages);
-  const port = state.options.transcript;
+  takeIn(parts, messages);
+  const port = parts.options.transcript;
   if (port?.stepBack === undefined) throw transcriptNeeded();
-  await untilAborted(signal, state.transcript.flush());
+  await untilAborted(signal, parts.transcript.flush());
   const found = await fromTranscript(port, signal, async () => port.stepBack?.({ redo }));
   if (found === undefined) throw redo ? nothingToRedo() : nothingToUndo();
-  await carryOut(state, found);
-  return turnResult<T>(state, {});
+  await carryOut(parts, found);
+  return turnResult<T>(parts, {});
 }
 
-async function carryOut(state: ConversationState, found: StepBack): Promise<void> {
-  const { thread, options } = state;
-  const tokensBefore = state.size().tokens;
+async function carryOut(parts: EngineParts, found: StepBack): Promise<void> {
+  const { thread, options, gauge, reporter, modules, transcript } = parts;
+  const tokensBefore = gauge.size().tokens;
   const left = thread.entries;
-  const back = { ...found, since: sinceInMemory(state, found) };
+  const back = { ...found, since: sinceInMemory(parts, found) };
   const restored = restoredEntries(back);
-  const carried = carriedEntries(back, state.bindsThinking);
-  const tokens = estimate(state, [...restored, ...carried.entries]);
+  const carried = carriedEntries(back, gauge.bindsThinking);
+  const tokens = estimate(gauge, [...restored, ...carried.entries]);
   const leaf = { entries: left, leafUuid: thread.leaf };
   const { mark, carried: copies } = continueBefore(back, carried.entries, leaf, tokens, options.ports);
   // An edited line is right with or without the undo, so it is no part of the one write.
   const moved = (back.moved ?? []).map((line) => movedWith(line, mark));
-  await state.transcript.commit([...(back.edited ?? []), ...asOneWrite([mark, ...moved, ...copies])]);
-  thread.plain.readBack(restored);
-  for (const [at, copy] of copies.entries()) thread.plain.renewed(carried.entries[at] as Entry, copy);
-  goOnWith(state, [...restored, mark, ...copies], left);
-  rest(state, back);
-  if (back.step.kind === "collapse") state.collapse?.expanded(shownAgain(left, restored));
+  await transcript.commit([...(back.edited ?? []), ...asOneWrite([mark, ...moved, ...copies])]);
+  thread.readBack(
+    restored,
+    copies.map((copy, at) => [carried.entries[at] as Entry, copy]),
+  );
+  goOnWith(parts, [...restored, mark, ...copies], left);
+  rest(parts, back);
+  const shownAgain = back.step.kind === "collapse" ? collapsedAgain(left, restored) : [];
+  modules.changed({ kind: "undone", shownAgain });
   if (carried.blocks > 0)
-    state.emit({ type: "thinking-left-out", blocks: carried.blocks, reason: "rewrite" });
-  state.emit({
+    reporter.emit({ type: "thinking-left-out", blocks: carried.blocks, reason: "rewrite" });
+  reporter.emit({
     type: "undone",
     direction: mark.undo.direction,
     step: mark.undo.step,
     tokensBefore,
-    tokensAfter: state.size().tokens,
+    tokensAfter: gauge.size().tokens,
     messagesRestored: messagesBehind(restored),
     messagesCarried: messagesBehind(copies),
   });
 }
 
-/** As the host has it now: what it took out since stays out. What edits of the cached prefix left out is cleared. */
-function sinceInMemory(state: ConversationState, { since }: StepBack): readonly Entry[] {
+/** As the host has it now: messages that it took out since stay out. Results that requests left out are cleared. */
+function sinceInMemory(parts: EngineParts, { since }: StepBack): readonly Entry[] {
   const written = new Set(since.map(({ uuid }) => uuid));
-  return beginRewrite(state).entries.filter(({ uuid }) => written.has(uuid));
+  return beginRewrite(parts).entries.filter(({ uuid }) => written.has(uuid));
 }
 
-const estimate = (state: ConversationState, entries: readonly Entry[]): number =>
-  Math.round(
-    entries.reduce((sum, entry) => sum + state.tokensOf(entry), state.overheadTokens ?? state.frameTokens()),
-  );
+const estimate = ({ tokensOf, overheadTokens }: Needs<"gauge">["gauge"], entries: readonly Entry[]): number =>
+  Math.round(entries.reduce((sum, entry) => sum + tokensOf(entry), overheadTokens));
 
 /** From here on the conversation is the one from before the step. */
-function goOnWith(state: ConversationState, entries: readonly Entry[], left: readonly Entry[]): void {
-  restart(state, entries);
-  state.notes?.conversationChanged(entries);
+function goOnWith(parts: EngineParts, entries: readonly Entry[], left: readonly Entry[]): void {
+  restart(parts, entries);
   const there = new Set(entries.map(({ uuid }) => uuid));
   const paths = recentlyReadPaths(
     left.filter(({ uuid }) => !there.has(uuid)),
-    state.options.fileTools,
+    parts.options.fileTools,
   );
-  if (paths.length > 0) state.host.filesForgotten(paths);
-  state.turnId = state.options.ports.newUuid();
+  if (paths.length > 0) parts.reporter.host.filesForgotten(paths);
+  parts.turn.renewId();
 }
 
 /** What somebody wanted to have back is not compacted away at once. */
-function rest(state: ConversationState, { step }: StepBack): void {
-  const { thresholds } = state;
-  const restUntilTokens = Math.min(
-    thresholds.blocking,
-    state.size().tokens + inProportion(thresholds, REST_TOKENS),
-  );
-  state.breaker.undone({ restUntilTokens: step.undo === undefined ? restUntilTokens : undefined });
-  state.judgement.undone();
+function rest({ gauge, health }: Needs<"gauge" | "health">, { step }: StepBack): void {
+  const { thresholds } = gauge;
+  const growth = gauge.size().tokens + inProportion(thresholds, REST_TOKENS);
+  const restUntilTokens = Math.min(thresholds.blocking, growth);
+  health.undone({ restUntilTokens: step.undo === undefined ? restUntilTokens : undefined });
 }
 
 /** Messages of all spans that are no longer there: one commit may have several. */
-function shownAgain(left: readonly Entry[], restored: readonly Entry[]): readonly string[] {
+function collapsedAgain(left: readonly Entry[], restored: readonly Entry[]): readonly string[] {
   const there = new Set(restored.map(({ uuid }) => uuid));
   return left.filter(({ uuid }) => !there.has(uuid)).flatMap(collapsedUuids);
 }

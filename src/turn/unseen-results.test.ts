@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { toolResult, toolUse } from "../../test/support/builders.ts";
+import { type Compactor, type CompactorOptions, createCompactor } from "../../test/support/full-compactor.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { ModelError } from "../models/model-error.ts";
-import { createCompactor } from "./create-compactor.ts";
-import type { Compactor, CompactorOptions, Message, Turn } from "./options.ts";
+import type { Message, Turn } from "./options.ts";
 
 const words = (count: number, seed: number): string =>
   Array.from({ length: count }, (_, at) => `w${(at * 31 + seed * 7) % 997}`).join(" ");

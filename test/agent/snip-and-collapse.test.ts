@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Agent } from "../../src/agent/agent-options.ts";
 import { inspectSession } from "../../src/cli/inspect-report.ts";
-import { collapsedIn } from "../../src/compact/collapse/report.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
+import { collapsedIn } from "../../src/modules/collapse/report.ts";
 import { loadSession, openRecall } from "../../src/node.ts";
 import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { coder } from "../../src/testing/simulator/behaviours/coder.ts";

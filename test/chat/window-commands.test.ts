@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { collapsedIn } from "../../src/compact/collapse/report.ts";
 import { isSnipMarker } from "../../src/conversation/snipped.ts";
+import { collapsedIn } from "../../src/modules/collapse/report.ts";
 import { echo, textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { spanSummaries } from "../../src/testing/simulator/behaviours/spans.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { tokensLeftOut } from "../../src/clear/api-edits.ts";
+import { tokensLeftOut } from "../../src/clear/context-edits.ts";
 import { CLEARED_RESULT_TEXT } from "../../src/conversation/cleared.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";

@@ -1,7 +1,7 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { linesOf as collapseLines, commitSpans } from "../../src/compact/collapse/commit.ts";
+import { linesOf as collapseLines, commitSpans } from "../../src/modules/collapse/commit.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { linesOf } from "../../src/transcript/serialize.ts";
 import { countingPorts } from "../support/long-session.ts";

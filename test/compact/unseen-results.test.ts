@@ -1,7 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { planSpan } from "../../src/compact/collapse/plan-span.ts";
-import { snip } from "../../src/compact/snip.ts";
 import { type Compaction, compact, rebuild } from "../../src/compaction/compact.ts";
 import {
   type CompactionPlan,
@@ -16,6 +14,8 @@ import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import type { ContentBlock, ToolResultBlock } from "../../src/conversation/message.ts";
 import { unseenFrom } from "../../src/conversation/newest-response.ts";
 import { contentText } from "../../src/conversation/untrusted.ts";
+import { planSpan } from "../../src/modules/collapse/plan-span.ts";
+import { snip } from "../../src/modules/snip/snip.ts";
 import { planFromNotes } from "../../src/notes/plan-from-notes.ts";
 import { ESTIMATORS, measureBlock } from "../../src/tokens/measure.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { HookEvent, HookRunner } from "../../src/hooks/hook.ts";
 import type { HostState } from "../../src/restore/host-state.ts";
-import type { CompactorOptions } from "../../src/turn/options.ts";
+import type { CompactorOptions } from "../support/full-compactor.ts";
 import type { AgentLoop } from "./agent-loop.case.ts";
 import { isDirect, isFork, status } from "./faults.case.ts";
 import { hasCompacted, openScene, type Scene, workUntil, workUpToThreshold } from "./scene.case.ts";

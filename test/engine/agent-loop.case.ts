@@ -6,9 +6,9 @@ import { complete } from "../../src/models/complete.ts";
 import type { Model, ModelReply, ModelUsage } from "../../src/models/port.ts";
 import { withRetries } from "../../src/models/retry.ts";
 import type { Simulator } from "../../src/testing/simulator/simulator.ts";
-import { createCompactor } from "../../src/turn/create-compactor.ts";
 import type { CompactorEvent } from "../../src/turn/events.ts";
-import type { Caller, Compactor, CompactorOptions, Message, Turn } from "../../src/turn/options.ts";
+import type { Caller, Message, Turn } from "../../src/turn/options.ts";
+import { type Compactor, type CompactorOptions, createCompactor } from "../support/full-compactor.ts";
 import { type Form, type HostConversation, hostConversation } from "./host-conversation.case.ts";
 import { AGENT_TOOLS, Workplace } from "./workplace.case.ts";
 

@@ -8,9 +8,9 @@ import { ESTIMATORS, measureRequest } from "../../src/tokens/measure.ts";
 import { indexEntries } from "../../src/transcript/entry-index.ts";
 import { withoutRepeatedLines } from "../../src/transcript/repeated-lines.ts";
 import { stepBack } from "../../src/transcript/steps.ts";
-import { createCompactor } from "../../src/turn/create-compactor.ts";
-import type { Compactor, Turn } from "../../src/turn/options.ts";
+import type { Turn } from "../../src/turn/options.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";
+import { type Compactor, createCompactor } from "../support/full-compactor.ts";
 
 export type ListName = "own" | "held";
 export type Copying = "none" | "clone" | "json";

@@ -2,6 +2,7 @@
  * A process of its own in which an agent works on a session in files, for tests that kill it. Its one argument are
  * its orders; it goes on with the session that is there, and reports by writes that do not wait in a buffer.
  */
+
 import { existsSync, readFileSync, statSync, writeSync } from "node:fs";
 import { isCompactBoundary } from "../../src/conversation/entry.ts";
 import { stringField } from "../../src/conversation/untrusted.ts";
@@ -12,7 +13,8 @@ import { createFixedClock } from "../../src/testing/clock.ts";
 import { type AppendFile, type OpenedAppendFile, openAppendFile } from "../../src/transcript/append-file.ts";
 import { resumeSession } from "../../src/transcript/resume.ts";
 import { openTranscript } from "../../src/transcript/writer.ts";
-import type { CompactorOptions, TranscriptPort } from "../../src/turn/options.ts";
+import type { TranscriptPort } from "../../src/turn/options.ts";
+import type { CompactorOptions } from "../support/full-compactor.ts";
 import { AgentLoop } from "./agent-loop.case.ts";
 import { kindOf, type LineKind, type Orders, type Report, uuidsOf } from "./killed-report.case.ts";
 import { tokensIn } from "./transcript-view.case.ts";

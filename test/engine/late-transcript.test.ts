@@ -6,9 +6,9 @@ import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
 import { resumeSession } from "../../src/transcript/resume.ts";
 import { openTranscript } from "../../src/transcript/writer.ts";
-import { createCompactor } from "../../src/turn/create-compactor.ts";
 import type { TranscriptPort } from "../../src/turn/options.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";
+import { createCompactor } from "../support/full-compactor.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 
 const folder = temporaryFolder();

@@ -6,7 +6,8 @@ import type { LoggedRequest } from "../../src/testing/simulator/server/request-l
 import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
 import { openTranscript } from "../../src/transcript/writer.ts";
 import type { CompactorEvent } from "../../src/turn/events.ts";
-import type { CompactorOptions, Turn } from "../../src/turn/options.ts";
+import type { Turn } from "../../src/turn/options.ts";
+import type { CompactorOptions } from "../support/full-compactor.ts";
 import { AgentLoop, type EventOf } from "./agent-loop.case.ts";
 import { armFaults } from "./faults.case.ts";
 import { collectGarbage, Traces } from "./garbage.case.ts";

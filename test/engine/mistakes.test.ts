@@ -6,10 +6,12 @@ import type { ApiMessage } from "../../src/conversation/message.ts";
 import { LonghaulError } from "../../src/errors.ts";
 import { complete } from "../../src/models/complete.ts";
 import { scriptedModel } from "../../src/models/scripted/scripted-model.ts";
+import { sessionNotes } from "../../src/modules/notes/notes-module.ts";
 import { accountTokens } from "../../src/tokens/accounting.ts";
 import { contextTokens } from "../../src/tokens/context-meter.ts";
 import { createCompactor } from "../../src/turn/create-compactor.ts";
 import type { CompactorOptions } from "../../src/turn/options.ts";
+import { HeldNotes } from "./notes-file.case.ts";
 
 /** A JavaScript host: no compiler tells it what is wrong. */
 const any = (value: unknown): never => value as never;
@@ -348,9 +350,33 @@ const OPTIONS: readonly Mistake[] = [
   ],
   [
     "a path in place of a notes file",
-    () => create({ notes: { file: "/tmp/notes.md" } }),
+    () => sessionNotes({ file: "/tmp/notes.md" as never }),
     "option-invalid",
     /notesFile/,
+  ],
+  [
+    "an option that session notes do not have",
+    () => sessionNotes({ file: new HeldNotes(), files: [] } as never),
+    "option-unknown",
+    /file/,
+  ],
+  [
+    "options of a module in place of the module",
+    () => create({ modules: [{ file: "/tmp/notes.md" }] }),
+    "option-invalid",
+    /sessionNotes/,
+  ],
+  [
+    "a form of clearing whose module is missing",
+    () => create({ clearing: { form: "cached" } }),
+    "option-invalid",
+    /cachedEdits\(\)/,
+  ],
+  [
+    "the form of clearing of a missing module in a subagent",
+    () => engine().child({ clearing: { form: "api" } }),
+    "option-invalid",
+    /apiClearing\(\)/,
   ],
   [
     "a callback that is no function",

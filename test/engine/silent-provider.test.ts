@@ -2,8 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ApiMessage } from "../../src/conversation/message.ts";
-import { createCompactor } from "../../src/turn/create-compactor.ts";
-import type { CompactorOptions } from "../../src/turn/options.ts";
+import { type CompactorOptions, createCompactor } from "../support/full-compactor.ts";
 import { connect } from "./agent-loop.case.ts";
 
 // Loading it takes longer than the tests wait.

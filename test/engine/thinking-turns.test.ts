@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ApiMessage } from "../../src/conversation/message.ts";
 import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
-import { createCompactor } from "../../src/turn/create-compactor.ts";
-import type { Compactor, Message, Turn } from "../../src/turn/options.ts";
+import type { Message, Turn } from "../../src/turn/options.ts";
 import { ConversationBuilder, toolResult, toolUse } from "../support/builders.ts";
+import { type Compactor, createCompactor } from "../support/full-compactor.ts";
 import { connect } from "./agent-loop.case.ts";
 
 /** A model that takes thinking of type `enabled`. */

@@ -1,11 +1,8 @@
 import { join } from "node:path";
 import {
-  type Compactor,
   type CompactorEvent,
-  type CompactorOptions,
   type ContentBlock,
   complete,
-  createCompactor,
   type Message,
   type Model,
   ModelError,
@@ -18,6 +15,7 @@ import {
 import { openTranscript, resumeSession, type TranscriptWriter } from "../../src/node.ts";
 import type { LoggedRequest } from "../../src/testing/index.ts";
 import { HeldNotes } from "../engine/notes-file.case.ts";
+import { type Compactor, type CompactorOptions, createCompactor } from "../support/full-compactor.ts";
 import {
   isAccepted,
   isOverflow,

@@ -1,5 +1,6 @@
-import type { Message, SnipSelection, Turn } from "../../src/index.ts";
+import type { Message, Turn } from "../../src/index.ts";
 import { claudeFeatures } from "../../src/index.ts";
+import type { SnipSelection } from "../../src/modules/snip/snip.ts";
 import type { Conversation } from "./conversation.ts";
 import { Conversation as Host } from "./conversation.ts";
 import { drawFault } from "./faults.ts";

@@ -12,10 +12,10 @@ import { rewindLoaded } from "../../src/host/rewind-session.ts";
 import { indexEntries } from "../../src/transcript/entry-index.ts";
 import { currentConversation } from "../../src/transcript/relink.ts";
 import { stepBack } from "../../src/transcript/steps.ts";
-import { createCompactor } from "../../src/turn/create-compactor.ts";
 import type { CompactorEvent } from "../../src/turn/events.ts";
-import type { Compactor, Message, TranscriptPort, Turn } from "../../src/turn/options.ts";
+import type { Message, TranscriptPort, Turn } from "../../src/turn/options.ts";
 import { findModel } from "../../src/window/models.ts";
+import { type Compactor, createCompactor } from "../support/full-compactor.ts";
 
 export type EngineStep =
   | { readonly do: "talk"; readonly size: number }

@@ -3,8 +3,7 @@ import { afterEach, beforeEach } from "vitest";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { resumeSession } from "../../src/transcript/resume.ts";
 import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";
-import { createCompactor } from "../../src/turn/create-compactor.ts";
-import type { Compactor, CompactorOptions } from "../../src/turn/options.ts";
+import { type Compactor, type CompactorOptions, createCompactor } from "../support/full-compactor.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 
 /** An engine with a session file of its own for each test. */

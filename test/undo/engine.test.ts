@@ -8,9 +8,9 @@ import type { ApiMessage } from "../../src/conversation/message.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { resumeSession } from "../../src/transcript/resume.ts";
 import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";
-import { createCompactor } from "../../src/turn/create-compactor.ts";
 import type { CompactorEvent } from "../../src/turn/events.ts";
-import type { Compactor, CompactorOptions, TranscriptPort } from "../../src/turn/options.ts";
+import type { TranscriptPort } from "../../src/turn/options.ts";
+import { type Compactor, type CompactorOptions, createCompactor } from "../support/full-compactor.ts";
 import { codeOf } from "../support/long-session.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 

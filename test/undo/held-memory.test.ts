@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { ApiMessage } from "../../src/conversation/message.ts";
 import { openTranscript } from "../../src/transcript/writer.ts";
-import { createCompactor } from "../../src/turn/create-compactor.ts";
 import { collectGarbage, Traces } from "../engine/garbage.case.ts";
+import { createCompactor } from "../support/full-compactor.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 
 const folder = temporaryFolder();

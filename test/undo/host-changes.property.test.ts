@@ -8,8 +8,8 @@ import type { EntryIndex } from "../../src/transcript/entry-index.ts";
 import { indexWithoutDuplicates } from "../../src/transcript/load.ts";
 import { conversationOf } from "../../src/transcript/relink.ts";
 import { stepBack } from "../../src/transcript/steps.ts";
-import { createCompactor } from "../../src/turn/create-compactor.ts";
 import type { Message, TranscriptPort } from "../../src/turn/options.ts";
+import { createCompactor } from "../support/full-compactor.ts";
 
 type Form = "messages" | "entries";
 type Change = "edit" | "rename" | "insert" | "cut";

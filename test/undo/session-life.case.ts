@@ -1,9 +1,6 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { expect } from "vitest";
-import { commitSpans, linesOf } from "../../src/compact/collapse/commit.ts";
-import { expandableSpans, expandSpans } from "../../src/compact/collapse/expand.ts";
-import { snip } from "../../src/compact/snip.ts";
 import type { CompactionPorts } from "../../src/compaction/apply/new-entries.ts";
 import { withClearedResults } from "../../src/conversation/cleared.ts";
 import { soundCuts } from "../../src/conversation/cut.ts";
@@ -18,6 +15,9 @@ import {
   writeCompaction,
 } from "../../src/host/compact-session.ts";
 import { undoSession, writeUndo } from "../../src/host/undo-session.ts";
+import { commitSpans, linesOf } from "../../src/modules/collapse/commit.ts";
+import { expandableSpans, expandSpans } from "../../src/modules/collapse/expand.ts";
+import { snip } from "../../src/modules/snip/snip.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { writeNewSession } from "../../src/transcript/new-session.ts";
 import type { Session } from "../../src/transcript/session.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { type Compactor, LonghaulError, type Model } from "../../index.ts";
-import { Conversation, type ConversationSpec } from "../agent-conversation.ts";
+import { LonghaulError, type Model } from "../../index.ts";
+import { type AgentCompactor, Conversation, type ConversationSpec } from "../agent-conversation.ts";
 import type { AgentEvent, RunResult } from "../agent-events.ts";
 import type { AgentType } from "../agent-options.ts";
 import { agentsFolder, type House, lazyTranscript } from "../agent-session.ts";
@@ -13,7 +13,7 @@ export interface Parent {
   /** As they are when the subagent starts. */
   readonly model: Model;
   readonly windowTokens: number | undefined;
-  readonly compactor: Compactor;
+  readonly compactor: AgentCompactor;
   readonly state: AgentState;
   readonly emit: (event: AgentEvent) => void;
 }

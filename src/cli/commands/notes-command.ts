@@ -9,11 +9,11 @@ import {
   readNotes,
 } from "../../host/session-notes.ts";
 import { readTextFile } from "../../host/text-file.ts";
+import { notesLimitsFor } from "../../modules/notes/notes-keeper.ts";
 import type { NotesLimits } from "../../notes/notes-format.ts";
 import { findSession } from "../../transcript/find-session.ts";
 import type { Session } from "../../transcript/session.ts";
 import { withSessionFile } from "../../transcript/session-file.ts";
-import { notesLimitsFor } from "../../turn/notes-limits.ts";
 import type { Composition } from "../composition.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { SPAN_SYSTEM_PROMPT, spanPrompt } from "../../compact/collapse/prompt.ts";
+import { SPAN_SYSTEM_PROMPT, spanPrompt } from "../../modules/collapse/summarise-span.ts";
 import { summaryPrompt } from "../../summary/summary-prompt.ts";
 import { always } from "./behaviours/answers.ts";
 import type { SeenRequest } from "./exchange.ts";

@@ -1,11 +1,11 @@
 import type { Agent, PromptAt } from "../../../agent/index.ts";
-import { collapsedIn, type SpanReport } from "../../../compact/collapse/report.ts";
 import { sizeUp } from "../../../compaction/plan/sized.ts";
 import { indexOfMessage, timeOf } from "../../../conversation/copies.ts";
 import { type Entry, isCompactBoundary, isSummaryEntry } from "../../../conversation/entry.ts";
 import { countMessages } from "../../../conversation/flatten/flatten.ts";
 import { isSnipMarker } from "../../../conversation/snipped.ts";
 import { spokenIn } from "../../../host/rewind-session.ts";
+import { collapsedIn, type SpanReport } from "../../../modules/collapse/report.ts";
 import { withForceHint } from "../../force-hint.ts";
 import { ageWords, formatCount, plural } from "../../view/numbers.ts";
 import { fitText, foldText } from "../../view/text-width.ts";

@@ -2,7 +2,7 @@ import type { NotesWriter } from "../../../agent/index.ts";
 import { LonghaulError } from "../../../errors.ts";
 import { readNotes } from "../../../host/session-notes.ts";
 import { readTextFile } from "../../../host/text-file.ts";
-import { notesLimitsFor } from "../../../turn/notes-limits.ts";
+import { notesLimitsFor } from "../../../modules/notes/notes-keeper.ts";
 import type { Thresholds } from "../../../window/thresholds.ts";
 import { notesReport, notesView } from "../../notes-report.ts";
 import { formatCount } from "../../view/numbers.ts";

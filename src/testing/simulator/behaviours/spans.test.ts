@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { condensedIn, SPAN_SYSTEM_PROMPT, spanPrompt } from "../../../compact/collapse/prompt.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
+import { condensedIn, SPAN_SYSTEM_PROMPT, spanPrompt } from "../../../modules/collapse/summarise-span.ts";
 import type { SeenRequest, Turn } from "../exchange.ts";
 import { coder } from "./coder.ts";
 import { isSpanCall, type SpanKind, spanSummaries } from "./spans.ts";

@@ -1,5 +1,5 @@
-import { asCondensed, SPAN_SYSTEM_PROMPT } from "../../../compact/collapse/prompt.ts";
 import { type ApiMessage, contentBlocks } from "../../../conversation/message.ts";
+import { asCondensed, SPAN_SYSTEM_PROMPT } from "../../../modules/collapse/summarise-span.ts";
 import { summarise } from "../../../summary/builtin/summarise.ts";
 import { entriesOf } from "../../../summary/builtin/summarise-messages.ts";
 import { SUMMARY_HEADING } from "../../../summary/format.ts";

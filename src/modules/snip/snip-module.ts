@@ -1,0 +1,127 @@
+import type { Entry } from "../../conversation/entry.ts";
+import type { SnipEnd } from "../../conversation/snipped.ts";
+import { recentlyReadPaths } from "../../restore/read-state.ts";
+import type { Message, Turn } from "../../turn/options.ts";
+import type { AttachedModule, ConversationChange, EngineModule, EngineParts } from "../../turn/parts.ts";
+import { beginRewrite } from "../../turn/rewrite.ts";
+import { takeIn } from "../../turn/take-in.ts";
+import { turnResult } from "../../turn/turn-result.ts";
+import { isReport } from "../../turn/usage-trust.ts";
+import { type Snipped, type SnipSelection, snip } from "./snip.ts";
+
+/** A turn after a snip. */
+export type SnipTurn<T extends Message = Message> = Turn<T> & {
+  /** The messages and tokens that a snip removed, spared and freed. */
+  readonly snipped: Pick<Snipped, "messages" | "added" | "spared" | "tokensFreed">;
+};
+
+export interface SnipCommands {
+  /** Takes chosen old messages out, with a marker in their place. */
+  snip<T extends Message>(messages: readonly T[], selection: SnipSelection): Promise<SnipTurn<T>>;
+}
+
+/** Lets a user remove chosen old messages. */
+export function messageSnip(): EngineModule<SnipCommands> {
+  return { name: "snip", attach: (parts) => new AttachedSnip(parts) };
+}
+
+class AttachedSnip implements AttachedModule<SnipCommands> {
+  readonly commands: SnipCommands;
+  readonly #parts: EngineParts;
+  /** In the last usage, but no longer in the conversation. As the provider counts. */
+  #removedTokens = 0;
+
+  constructor(parts: EngineParts) {
+    this.#parts = parts;
+    this.commands = { snip: (messages, selection) => this.#snip(messages, selection) };
+  }
+
+  leftOut(): { readonly removedTokens: number } {
+    return { removedTokens: this.#removedTokens };
+  }
+
+  changed(change: ConversationChange): void {
+    if (change.kind === "restarted") this.#removedTokens = 0;
+    if (change.kind !== "read" || this.#removedTokens === 0) return;
+    const { gauge } = this.#parts;
+    // The newest report is about a conversation without what was snipped.
+    const isReported = (entry: Entry): boolean => isReport(entry) && gauge.isCredible(entry.message.usage);
+    if (change.isAnother || change.added.some(isReported)) this.#removedTokens = 0;
+  }
+
+  /**
+   * Removes chosen old messages and leaves a marker in their place. The transcript has the markers before the
+   * conversation changes. Until the next usage arrives, the engine subtracts what was freed.
+   */
+  async #snip<T extends Message>(messages: readonly T[], selection: SnipSelection): Promise<SnipTurn<T>> {
+    const parts = this.#parts;
+    const { options, thread, gauge, transcript, reporter } = parts;
+    takeIn(parts, messages);
+    // The marker says that what was removed can be read there.
+    await transcript.flush();
+    const rewrite = beginRewrite(parts);
+    const snipped = snip(rewrite.entries, inEntries(parts, messages, selection), {
+      ports: options.ports,
+      tokensOf: gauge.tokensOf,
+      leafUuid: rewrite.leaf,
+      bindsThinking: gauge.bindsThinking,
+      transcriptPath: options.transcript?.path,
+    });
+    if (snipped.removed > 0) {
+      const end: SnipEnd = {
+        ...parts.newLink(snipped.markers.at(-1)?.uuid ?? thread.leaf),
+        type: "system",
+        subtype: "informational",
+        content: "Messages removed by longhaul",
+        snip: { tokensSaved: savedBeforeReport(parts, rewrite.entries, snipped.entries) },
+      };
+      await transcript.commit([...rewrite.marks, ...snipped.markers, end]);
+      rewrite.goOnWith([...snipped.entries, end], { blocks: snipped.thinkingBlocks });
+      forget(parts, rewrite.entries);
+      this.#removedTokens += snipped.tokensFreed;
+      reporter.emit({ type: "snipped", messages: snipped.messages, tokensFreed: snipped.tokensFreed });
+    }
+    const { messages: removed, added, spared, tokensFreed } = snipped;
+    return Object.assign(turnResult<T>(parts, {}), {
+      snipped: { messages: removed, added, spared, tokensFreed },
+    });
+  }
+}
+
+/** A usage after the removed messages includes them; an earlier one does not. */
+function savedBeforeReport(
+  { gauge }: EngineParts,
+  before: readonly Entry[],
+  after: readonly Entry[],
+): number {
+  const report = after.findLast(isReport);
+  if (report === undefined) return 0;
+  const tokensUpTo = (entries: readonly Entry[]): number =>
+    entries
+      .slice(
+        0,
+        entries.findLastIndex(({ uuid }) => uuid === report.uuid),
+      )
+      .reduce((sum, entry) => sum + gauge.tokensOf(entry), 0);
+  return Math.max(0, Math.round(tokensUpTo(before) - tokensUpTo(after)));
+}
+
+/** The agent no longer sees the files that the removed messages showed. */
+function forget({ reporter, memory, options, thread }: EngineParts, before: readonly Entry[]): void {
+  const left = new Set(thread.entries.map(({ uuid }) => uuid));
+  const gone = before.filter(({ uuid }) => !left.has(uuid));
+  const paths = recentlyReadPaths(gone, options.fileTools);
+  if (paths.length > 0) reporter.host.filesForgotten(paths);
+  memory?.attachedIn(thread.entries);
+}
+
+/** A host counts in its own messages. */
+function inEntries(
+  { thread }: EngineParts,
+  messages: readonly Message[],
+  selection: SnipSelection,
+): SnipSelection {
+  if (!("from" in selection)) return selection;
+  const { from, to } = selection;
+  return { from: thread.referTo(from, messages), to: thread.referTo(to, messages) };
+}

@@ -1,0 +1,19 @@
+import { describe, expect, it } from "vitest";
+import type { RequestFrame } from "../compaction/write/shared-prefix.ts";
+import { Frame } from "./frame.ts";
+
+const recallToolOf = (request: RequestFrame | undefined) => new Frame(request, () => 0).recallTool;
+
+describe("the tool by which an agent searches what was summarised", () => {
+  it("is told of where the requests have it, and nowhere else", () => {
+    const tools = [{ name: "Read" }, { name: "recall" }] as never;
+    expect(recallToolOf({ tools, max_tokens: 1 })).toBe("recall");
+    expect(recallToolOf({ tools: [{ name: "Read" }] as never, max_tokens: 1 })).toBeUndefined();
+    expect(recallToolOf(undefined)).toBeUndefined();
+  });
+
+  it("is not found in what is no list of tools", () => {
+    for (const tools of ["recall", { name: "recall" }, [null, "recall", 1]])
+      expect(recallToolOf({ tools: tools as never, max_tokens: 1 })).toBeUndefined();
+  });
+});

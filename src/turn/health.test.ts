@@ -1,0 +1,275 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { Health, type HealthChange } from "./health.ts";
+
+const MINUTE = 60_000;
+let nowMs: number;
+let health: Health;
+
+beforeEach(() => {
+  nowMs = 1_800_000_000_000;
+  health = new Health({ now: () => nowMs });
+});
+
+const turns = (count: number): readonly HealthChange[] =>
+  Array.from({ length: count }, () => health.onTurn()).flat();
+const fail = (): readonly HealthChange[] => health.failed({ trigger: "auto", reason: "no_summary" });
+const compact = (): readonly HealthChange[] => health.compacted({ trigger: "auto" });
+
+function openByFailures(): void {
+  for (let strike = 0; strike < 3; strike++) fail();
+  expect(health.mayCompact()).toBe(false);
+}
+
+describe("strikes", () => {
+  it("three failures in a row open it, and it is told once", () => {
+    expect([...fail(), ...fail()]).toEqual([]);
+    expect(health.mayCompact()).toBe(true);
+    expect(fail()).toEqual([{ type: "breaker-opened", why: "failures", strikes: 3 }]);
+    expect([health.openReason, health.strikes]).toEqual(["failures", 3]);
+    expect(fail()).toEqual([]);
+  });
+
+  it("successes that the provider does not confirm are strikes as well", () => {
+    const changes = [1, 2, 3].flatMap(() => {
+      turns(10);
+      return [...compact(), ...health.judged("ineffective")];
+    });
+    expect(changes).toEqual([{ type: "breaker-opened", why: "ineffective", strikes: 3 }]);
+  });
+
+  it("failures and ineffective successes make one row", () => {
+    fail();
+    compact();
+    health.judged("ineffective");
+    expect(health.strikes).toBe(2);
+    expect(fail()).toEqual([{ type: "breaker-opened", why: "failures", strikes: 3 }]);
+  });
+
+  it("a success breaks the row until it is judged, and for good when it proves effective", () => {
+    fail();
+    fail();
+    compact();
+    expect(fail()).toEqual([]);
+    health.judged("effective");
+    expect([health.openReason, health.strikes]).toEqual([undefined, 0]);
+    fail();
+    expect(fail()).toEqual([]);
+  });
+
+  it("two unjudged successes shelve all strikes before them", () => {
+    fail();
+    turns(10);
+    compact();
+    fail();
+    turns(10);
+    compact();
+    expect(health.strikes).toBe(0);
+    expect(health.judged("ineffective")).toEqual([
+      { type: "breaker-opened", why: "ineffective", strikes: 3 },
+    ]);
+  });
+
+  it.each(["aborted", "not_enough_messages"] as const)("%s is no strike", (reason) => {
+    for (let times = 0; times < 10; times++) health.failed({ trigger: "auto", reason });
+    expect(health.strikes).toBe(0);
+  });
+
+  it.each([
+    "no_summary",
+    "api_error",
+    "prompt_too_long",
+    "does_not_pay",
+    "blocked_by_hook",
+    "transcript_failed",
+    "other",
+  ] as const)("%s is one", (reason) => {
+    health.failed({ trigger: "auto", reason });
+    expect(health.strikes).toBe(1);
+  });
+
+  it("rests after a compaction that did not pay, and counts it for the frequency", () => {
+    turns(1);
+    const lose = (): readonly HealthChange[] => health.failed({ trigger: "auto", reason: "does_not_pay" });
+    lose();
+    expect([health.isResting(), health.state(0)]).toEqual([true, "did-not-pay"]);
+    turns(2);
+    expect([health.isResting(), health.state(0)]).toEqual([false, undefined]);
+    lose();
+    turns(2);
+    expect(lose()).toEqual([{ type: "breaker-opened", why: "ineffective", strikes: 3 }]);
+    expect(health.mayCompact()).toBe(false);
+  });
+
+  it("a manual compaction that does not pay changes nothing", () => {
+    turns(1);
+    for (let times = 0; times < 5; times++) health.failed({ trigger: "manual", reason: "does_not_pay" });
+    expect(health.isResting()).toBe(false);
+    expect([health.openReason, health.strikes]).toEqual([undefined, 0]);
+  });
+
+  it("strikes before a success that proved effective are forgotten for good", () => {
+    fail();
+    fail();
+    compact();
+    health.judged("effective");
+    turns(10);
+    compact();
+    health.judged("ineffective");
+    expect(health.strikes).toBe(1);
+  });
+
+  it("manual runs are never strikes, failed or ineffective", () => {
+    for (let times = 0; times < 5; times++) health.failed({ trigger: "manual", reason: "api_error" });
+    expect(health.strikes).toBe(0);
+    for (let times = 0; times < 5; times++) {
+      health.failed({ trigger: "manual", reason: "api_error" });
+      health.compacted({ trigger: "manual" });
+      health.judged("ineffective");
+    }
+    expect([health.openReason, health.strikes]).toEqual([undefined, 0]);
+  });
+
+  it("a verdict without a compaction changes nothing", () => {
+    expect(health.judged("ineffective")).toEqual([]);
+    expect(health.strikes).toBe(0);
+  });
+});
+
+describe("closing", () => {
+  it("after ten minutes one try is let through; if it fails the pause doubles, up to an hour", () => {
+    openByFailures();
+    for (const minutes of [10, 20, 40, 60, 60]) {
+      nowMs += minutes * MINUTE - 1;
+      expect(health.mayCompact()).toBe(false);
+      nowMs += 1;
+      expect(health.mayCompact()).toBe(true);
+      const [closed, opened, ...rest] = fail();
+      expect(closed).toEqual({ type: "breaker-closed", why: "time" });
+      expect(opened).toMatchObject({ type: "breaker-opened", why: "failures" });
+      expect(rest).toEqual([]);
+      expect(health.mayCompact()).toBe(false);
+    }
+  });
+
+  it("turns do the same, on a clock that stands still", () => {
+    openByFailures();
+    for (const count of [10, 20, 40, 60, 60]) {
+      expect(turns(count - 1)).toEqual([]);
+      expect(turns(1)).toEqual([{ type: "breaker-closed", why: "progress" }]);
+      fail();
+      expect(health.mayCompact()).toBe(false);
+    }
+  });
+
+  it("a try that proves effective makes the next pause short again", () => {
+    openByFailures();
+    turns(10);
+    fail();
+    turns(20);
+    compact();
+    health.judged("effective");
+    openByFailures();
+    expect(turns(10)).toEqual([{ type: "breaker-closed", why: "progress" }]);
+  });
+
+  it("a try that is ineffective opens it again at once, for longer", () => {
+    openByFailures();
+    turns(10);
+    compact();
+    expect(health.judged("ineffective")).toMatchObject([{ type: "breaker-opened", why: "ineffective" }]);
+    turns(19);
+    expect(health.mayCompact()).toBe(false);
+    turns(1);
+    expect(health.mayCompact()).toBe(true);
+  });
+
+  it("a context that fell well below the threshold by itself is worth one try", () => {
+    openByFailures();
+    expect(health.sized({ tokens: 90_000, threshold: 100_000 })).toEqual([]);
+    expect(health.sized({ tokens: 89_999, threshold: 100_000 })).toEqual([
+      { type: "breaker-closed", why: "progress" },
+    ]);
+    expect(health.sized({ tokens: 10, threshold: 100_000 })).toEqual([]);
+    expect(fail()).toMatchObject([{ type: "breaker-opened" }]);
+    turns(19);
+    expect(health.mayCompact()).toBe(false);
+  });
+
+  it("a successful manual compaction closes it, whatever had opened it", () => {
+    openByFailures();
+    expect(health.compacted({ trigger: "manual" })).toEqual([{ type: "breaker-closed", why: "manual" }]);
+    for (let times = 0; times < 3; times++) compact();
+    expect(health.openReason).toBe("frequency");
+    expect(health.compacted({ trigger: "manual" })).toEqual([{ type: "breaker-closed", why: "manual" }]);
+  });
+
+  it("in a pause a success of a recovery closes it only when it proves effective", () => {
+    openByFailures();
+    expect(health.compacted({ trigger: "reactive" })).toEqual([]);
+    expect(health.mayCompact()).toBe(false);
+    expect(health.judged("effective")).toEqual([{ type: "breaker-closed", why: "success" }]);
+  });
+
+  it("after a request that was accepted, one more recovery is let through", () => {
+    const failRecovery = () => health.failed({ trigger: "reactive", reason: "does_not_pay" });
+    for (let turn = 0; turn < 3; turn++) failRecovery();
+    expect(health.mayRecover()).toBe(false);
+    health.accepted();
+    expect(health.mayRecover()).toBe(true);
+    failRecovery();
+    expect(health.mayRecover()).toBe(false);
+  });
+
+  it("failures of recoveries during a pause do not make it longer", () => {
+    openByFailures();
+    turns(9);
+    health.failed({ trigger: "reactive", reason: "api_error" });
+    expect(turns(1)).toEqual([{ type: "breaker-closed", why: "progress" }]);
+  });
+});
+
+describe("frequency", () => {
+  it("at most three compactions within ten turns, however effective each is", () => {
+    const made: number[] = [];
+    for (let turn = 0; turn < 100; turn++) {
+      health.onTurn();
+      if (!health.mayCompact()) continue;
+      made.push(health.turn);
+      compact();
+      health.judged("effective");
+    }
+    for (const [index, turn] of made.entries()) {
+      expect(turn - (made[index - 3] ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(10);
+    }
+    expect(made).toHaveLength(30);
+  });
+
+  it("is told when it holds off and when it lets go", () => {
+    turns(1);
+    compact();
+    compact();
+    expect(compact()).toEqual([{ type: "breaker-opened", why: "frequency", strikes: 0 }]);
+    expect(turns(9)).toEqual([]);
+    expect(turns(1)).toEqual([{ type: "breaker-closed", why: "progress" }]);
+  });
+
+  it("a context below the threshold does not lift it: that is what a compaction leaves", () => {
+    for (let times = 0; times < 3; times++) compact();
+    expect(health.sized({ tokens: 1, threshold: 100_000 })).toEqual([]);
+    expect(health.mayCompact()).toBe(false);
+  });
+
+  it("turns that take very long are let through one by one", () => {
+    for (let times = 0; times < 3; times++) compact();
+    nowMs += 10 * MINUTE;
+    expect(health.onTurn()).toEqual([{ type: "breaker-closed", why: "time" }]);
+    expect(compact()).toMatchObject([{ type: "breaker-opened", why: "frequency" }]);
+  });
+
+  it("recoveries count, manual runs do not", () => {
+    for (let times = 0; times < 5; times++) health.compacted({ trigger: "manual" });
+    expect(health.mayCompact()).toBe(true);
+    for (let times = 0; times < 3; times++) health.compacted({ trigger: "reactive" });
+    expect(health.openReason).toBe("frequency");
+  });
+});
