@@ -3,7 +3,7 @@ import { CLEARING_TARGET_TOKENS } from "../clear/by-size.ts";
 import { KEEP_RECENT_TOKENS } from "../compaction/plan/keep-recent.ts";
 import { FACT_KINDS } from "../conversation/fact-ledger.ts";
 import { POLICY_NAMES, type PolicyName } from "../evaluate/policy.ts";
-import { REPLAY_POLICIES, type ReplayPolicyName } from "../evaluate/replay/result.ts";
+import { REPLAY_POLICIES, type ReplayPolicyName } from "../evaluate/replay/replay-result.ts";
 import { pricesOf } from "../window/prices.ts";
 import { NOTES_WRITERS, OUTPUT_FORMATS, PERMISSION_MODES } from "./chat/settings.ts";
 import type { ChatCommandOptions } from "./commands/chat-command.ts";

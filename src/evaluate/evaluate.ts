@@ -1,24 +1,31 @@
-import type { Entry } from "../conversation/entry.ts";
+import { type Entry, isCompactBoundary, isMicrocompactBoundary } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
+import { PER_MILLION } from "../cost/rates.ts";
+import { sessionHistory } from "../host/session-history.ts";
 import { type CountText, ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 import type { Session } from "../transcript/session.ts";
 import { findModel } from "../window/models.ts";
-import type { PriceTable } from "../window/prices.ts";
-import { pricedModel } from "../window/prices.ts";
+import { costOf, type PriceTable, pricedModel, pricesOf } from "../window/prices.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
-import { type ChainOutcome, type Course, planCourse, runChain } from "./chain.ts";
-import { costsOf } from "./costs.ts";
-import { createPolicy } from "./policies/policies.ts";
+import {
+  type ChainedCompaction,
+  type ChainOutcome,
+  type Course,
+  planCourse,
+  runChain,
+} from "./compaction-chain.ts";
+import {
+  type ChainEvaluation,
+  type Evaluation,
+  type MissingProbe,
+  type PolicyEvaluation,
+  tallyProbes,
+} from "./evaluation.ts";
+import { createPolicy } from "./policies.ts";
 import { POLICY_NAMES, type Policy, type PolicyName } from "./policy.ts";
-import { deriveProbes } from "./probes/derive.ts";
-import { contextOf } from "./probes/held.ts";
-import type { Probe } from "./probes/probe.ts";
-import { type Recoverable, withTranscript } from "./recoverable.ts";
-import { remembering } from "./remembering.ts";
-import type { ChainEvaluation, Evaluation, MissingProbe, PolicyEvaluation } from "./result.ts";
+import { deriveProbes, type Probe } from "./probes.ts";
 import { SessionFiles } from "./session-files.ts";
-import { sessionStream } from "./stream.ts";
-import { tallyProbes } from "./tally.ts";
+import { contextOf, type Recoverable, withTranscript } from "./still-known.ts";
 
 /** Small enough that most sessions fill it many times. */
 export const EVALUATED_WINDOW_TOKENS = 50_000;
@@ -154,4 +161,58 @@ function tokensOf({ entries, compactions }: ChainOutcome, countText: CountText):
   const last = left.at(-1) ?? measureEntries(entries, countText);
   const sum = left.reduce((total, tokens) => total + tokens, 0);
   return { mean: left.length === 0 ? last : Math.round(sum / left.length), last };
+}
+
+/** What a chain of compactions costs: the calls, and what the provider's cache has to take in anew. */
+export function costsOf(
+  compactions: readonly ChainedCompaction[],
+  model: string,
+  own?: PriceTable,
+): PolicyEvaluation["cost"] {
+  let [calls, rewrites] = [0, 0];
+  for (const compaction of compactions) {
+    for (const { usage } of compaction.calls) calls += costOf(usage, model, own) ?? 0;
+    const prices = pricesOf(model, compaction.tokensAfter, own);
+    rewrites += (compaction.rewrittenTokens * (prices?.cacheWrite5m ?? 0)) / PER_MILLION;
+  }
+  return { total: calls + rewrites, calls, rewrites };
+}
+
+/** Shorter texts are counted as fast as they are looked up. */
+const WORTH_REMEMBERING_CHARS = 200;
+
+/** Counts each text once: the same messages are measured before and after every compaction, by every policy. */
+function remembering(countText: CountText): CountText {
+  const known = new Map<string, number>();
+  return (text) => {
+    if (text.length < WORTH_REMEMBERING_CHARS) return countText(text);
+    const counted = known.get(text);
+    if (counted !== undefined) return counted;
+    const tokens = countText(text);
+    known.set(text, tokens);
+    return tokens;
+  };
+}
+
+/**
+ * Everything that was said in a session, oldest first, as if it had never been compacted: without the summaries and
+ * marks of its own compactions, and without the sizes that the provider reported, which belong to another window.
+ */
+export function sessionStream(session: Session): readonly Entry[] {
+  const history = sessionHistory(session);
+  return asStream(history.entries.filter((entry) => !history.isRetold(entry)));
+}
+
+export function asStream(entries: readonly Entry[]): readonly Entry[] {
+  return entries
+    .filter(
+      (entry) => entry.type !== "progress" && !isCompactBoundary(entry) && !isMicrocompactBoundary(entry),
+    )
+    .map(withoutUsage);
+}
+
+function withoutUsage(entry: Entry): Entry {
+  if (entry.type !== "assistant" || entry.message?.usage === undefined) return entry;
+  const { usage: _, ...message } = entry.message;
+  return { ...entry, message };
 }

@@ -8,23 +8,23 @@ export {
   evaluateSession,
   evaluateStream,
 } from "./evaluate.ts";
-export { createPolicy } from "./policies/policies.ts";
+export type { ChainEvaluation, Evaluation, MissingProbe, PolicyEvaluation, Tally } from "./evaluation.ts";
+export { totalOf } from "./evaluation.ts";
+export { createPolicy } from "./policies.ts";
 export type { Policy, PolicyCall, PolicyInput, PolicyName, PolicyOptions, PolicyOutcome } from "./policy.ts";
 export { POLICY_NAMES } from "./policy.ts";
-export { deriveProbes } from "./probes/derive.ts";
-export type { Probe, ProbeKind } from "./probes/probe.ts";
-export { replayChart } from "./replay/chart/chart.ts";
-export type { Comparison, Rival } from "./replay/compare.ts";
+export type { Probe, ProbeKind } from "./probes.ts";
+export { deriveProbes } from "./probes.ts";
+export { replayChart } from "./replay/chart.ts";
 export { type ReplayOptions, type ReplayProgress, replayEntries, replaySession } from "./replay/replay.ts";
+export type { Comparison, Rival } from "./replay/replay-result.ts";
 export {
   type PolicyReplay,
   REPLAY_POLICIES,
   type Replay,
   type ReplayPolicyName,
   type ReplayTotal,
-} from "./replay/result.ts";
-export type { EngineSetup } from "./replay/run.ts";
+  totalOfReplays,
+} from "./replay/replay-result.ts";
+export type { EngineSetup } from "./replay/stage.ts";
 export type { ReplayedTurn, TokenSums } from "./replay/till.ts";
-export { totalOfReplays } from "./replay/total.ts";
-export type { ChainEvaluation, Evaluation, MissingProbe, PolicyEvaluation, Tally } from "./result.ts";
-export { totalOf } from "./totals.ts";

@@ -2,11 +2,10 @@ import { basename } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { createDemoSession } from "../../src/demo/demo.ts";
-import { evaluateStream } from "../../src/evaluate/evaluate.ts";
-import { deriveProbes } from "../../src/evaluate/probes/derive.ts";
-import { withTranscript } from "../../src/evaluate/recoverable.ts";
-import type { PolicyEvaluation } from "../../src/evaluate/result.ts";
-import { asStream, sessionStream } from "../../src/evaluate/stream.ts";
+import { asStream, evaluateStream, sessionStream } from "../../src/evaluate/evaluate.ts";
+import type { PolicyEvaluation } from "../../src/evaluate/evaluation.ts";
+import { deriveProbes } from "../../src/evaluate/probes.ts";
+import { withTranscript } from "../../src/evaluate/still-known.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.ts";
 

@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { terminal } from "../../../test/support/terminal.ts";
 import { createDemoSession } from "../../demo/demo.ts";
-import { evaluateStream } from "../../evaluate/evaluate.ts";
-import type { Evaluation } from "../../evaluate/result.ts";
-import { asStream } from "../../evaluate/stream.ts";
-import { totalOf } from "../../evaluate/totals.ts";
+import { asStream, evaluateStream } from "../../evaluate/evaluate.ts";
+import type { Evaluation } from "../../evaluate/evaluation.ts";
+import { totalOf } from "../../evaluate/evaluation.ts";
 import { textWidth } from "../view/text-width.ts";
 import { type EvalReport, evalView } from "./eval-command.ts";
 

@@ -1,16 +1,15 @@
 import { createDemoSession } from "../../demo/demo.ts";
-import { type EvaluateOptions, evaluateSession, evaluateStream } from "../../evaluate/evaluate.ts";
-import type { PolicyName } from "../../evaluate/policy.ts";
-import { PROBE_KINDS } from "../../evaluate/probes/probe.ts";
+import { asStream, type EvaluateOptions, evaluateSession, evaluateStream } from "../../evaluate/evaluate.ts";
 import type {
   ChainEvaluation,
   Evaluation,
   MissingProbe,
   PolicyEvaluation,
   Tally,
-} from "../../evaluate/result.ts";
-import { asStream } from "../../evaluate/stream.ts";
-import { totalOf } from "../../evaluate/totals.ts";
+} from "../../evaluate/evaluation.ts";
+import { totalOf } from "../../evaluate/evaluation.ts";
+import type { PolicyName } from "../../evaluate/policy.ts";
+import { PROBE_KINDS } from "../../evaluate/probes.ts";
 import type { Composition } from "../composition.ts";
 import { eachSession, GENERATED_SESSION } from "../each-session.ts";
 import type { Terminal } from "../terminal.ts";

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { unfolded } from "../../../test/support/cli.ts";
 import { terminal } from "../../../test/support/terminal.ts";
-import { compare } from "../../evaluate/replay/compare.ts";
 import {
+  compare,
   type PolicyReplay,
   REPLAY_POLICIES,
   type Replay,
   type ReplayPolicyName,
-} from "../../evaluate/replay/result.ts";
-import { totalOfReplays } from "../../evaluate/replay/total.ts";
+  totalOfReplays,
+} from "../../evaluate/replay/replay-result.ts";
 import { textWidth } from "../view/text-width.ts";
 import { replayView } from "./replay-command.ts";
 

@@ -3,11 +3,16 @@ import type { CacheTtl } from "../../cost/rates.ts";
 import { createDemoSession } from "../../demo/demo.ts";
 import { LonghaulError } from "../../errors.ts";
 import { EVALUATED_WINDOW_TOKENS } from "../../evaluate/evaluate.ts";
-import { replayChart } from "../../evaluate/replay/chart/chart.ts";
-import type { Rival } from "../../evaluate/replay/compare.ts";
+import { replayChart } from "../../evaluate/replay/chart.ts";
 import { type ReplayOptions, replayEntries, replaySession } from "../../evaluate/replay/replay.ts";
-import type { PolicyReplay, Replay, ReplayPolicyName, ReplayTotal } from "../../evaluate/replay/result.ts";
-import { totalOfReplays } from "../../evaluate/replay/total.ts";
+import type {
+  PolicyReplay,
+  Replay,
+  ReplayPolicyName,
+  ReplayTotal,
+  Rival,
+} from "../../evaluate/replay/replay-result.ts";
+import { totalOfReplays } from "../../evaluate/replay/replay-result.ts";
 import { whyNotWritten } from "../../transcript/write-error.ts";
 import type { EffectiveSettings } from "../../window/settings.ts";
 import type { ResolvedWindowOptions } from "../../window/thresholds.ts";

@@ -4,10 +4,15 @@ import type { Entry } from "../../conversation/entry.ts";
 import { createDemoSession } from "../../demo/demo.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import { costOf } from "../../window/prices.ts";
-import { type InputParts, PrefixCache } from "./cache.ts";
+import { type InputParts, PrefixCache } from "./prefix-cache.ts";
 import { type ReplayOptions, replayEntries } from "./replay.ts";
-import { type PolicyReplay, REPLAY_POLICIES, type Replay, type ReplayPolicyName } from "./result.ts";
-import { totalOfReplays } from "./total.ts";
+import {
+  type PolicyReplay,
+  REPLAY_POLICIES,
+  type Replay,
+  type ReplayPolicyName,
+  totalOfReplays,
+} from "./replay-result.ts";
 
 const MODEL = "claude-sonnet-5";
 const entries: readonly Entry[] = createDemoSession({ approximateTokens: 60_000 });

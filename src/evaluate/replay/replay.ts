@@ -10,18 +10,23 @@ import { type PriceTable, pricedModel } from "../../window/prices.ts";
 import { sessionWindow } from "../../window/session-window.ts";
 import { computeThresholds } from "../../window/thresholds.ts";
 import type { EvaluatedSession } from "../evaluate.ts";
-import { createPolicy } from "../policies/policies.ts";
-import { deriveProbes } from "../probes/derive.ts";
-import { contextOf } from "../probes/held.ts";
-import type { Probe } from "../probes/probe.ts";
-import { PrefixCache } from "./cache.ts";
-import { compare } from "./compare.ts";
+import { createPolicy } from "../policies.ts";
+import type { Probe } from "../probes.ts";
+import { deriveProbes } from "../probes.ts";
+import { contextOf } from "../still-known.ts";
+import { PrefixCache } from "./prefix-cache.ts";
 import { type RecordedHistory, type RecordedSession, recordedCalls } from "./recorded-calls.ts";
-import { type PolicyReplay, REPLAY_POLICIES, type Replay, type ReplayPolicyName } from "./result.ts";
-import type { EngineSetup, RunOutcome, Stage } from "./run.ts";
+import {
+  compare,
+  type PolicyReplay,
+  REPLAY_POLICIES,
+  type Replay,
+  type ReplayPolicyName,
+} from "./replay-result.ts";
 import { runLonghaul } from "./run-longhaul.ts";
 import { runPolicy } from "./run-policy.ts";
 import { scaleOf } from "./scale.ts";
+import type { EngineSetup, RunOutcome, Stage } from "./stage.ts";
 import { MODEL_SUMMARY_TOKENS } from "./summary-model.ts";
 import { Till } from "./till.ts";
 import { VirtualClock } from "./virtual-clock.ts";

@@ -2,9 +2,9 @@ import type { Entry } from "../../conversation/entry.ts";
 import { createCompactor } from "../../turn/create-compactor.ts";
 import type { Compactor, CompactorOptions, Turn } from "../../turn/options.ts";
 import { SessionFiles } from "../session-files.ts";
-import type { PrefixCache, ReplayUsage } from "./cache.ts";
+import type { PrefixCache, ReplayUsage } from "./prefix-cache.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
-import { asReplayed, outputTokensOf, type RunOutcome, type Stage, tokensOfRequest } from "./run.ts";
+import { asReplayed, outputTokensOf, type RunOutcome, type Stage, tokensOfRequest } from "./stage.ts";
 import { summaryModel, tooLong } from "./summary-model.ts";
 
 /** The engine itself, as a host has it: three calls around each model call. */

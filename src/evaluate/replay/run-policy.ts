@@ -6,10 +6,10 @@ import { withCacheMarks } from "../../models/anthropic/prompt-cache-marks.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import type { Policy, PolicyCall } from "../policy.ts";
-import { latencyMs } from "./latency.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
-import { asReplayed, outputTokensOf, type RunOutcome, type Stage, tokensOfRequest } from "./run.ts";
 import type { Scale } from "./scale.ts";
+import { asReplayed, outputTokensOf, type RunOutcome, type Stage, tokensOfRequest } from "./stage.ts";
+import { latencyMs } from "./summary-model.ts";
 
 /** Undefined: nothing is ever left out, as if the window had no end. */
 export function runPolicy(policy: Policy | undefined, stage: Stage): Promise<RunOutcome> {

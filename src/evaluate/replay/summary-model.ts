@@ -1,11 +1,11 @@
+import type { Usage } from "../../conversation/entry.ts";
 import { throwIfAborted, untilAborted } from "../../models/abortable.ts";
 import { anthropicCapabilities } from "../../models/anthropic/capabilities.ts";
 import { ModelError } from "../../models/model-error.ts";
 import type { CallOptions, Model, ModelEvent, ModelReply, ModelRequest } from "../../models/port.ts";
 import { builtInModel } from "../../summary/builtin/builtin-model.ts";
-import { type PrefixCache, usageOf } from "./cache.ts";
-import { latencyMs } from "./latency.ts";
-import { type Stage, tokensOfRequest } from "./run.ts";
+import { type PrefixCache, usageOf } from "./prefix-cache.ts";
+import { type Stage, tokensOfRequest } from "./stage.ts";
 
 /** In tokens of the estimate: what models write for an agent like Claude Code, the middle of recorded sessions. */
 export const MODEL_SUMMARY_TOKENS = 3_300;
@@ -53,3 +53,24 @@ async function replyTo(request: ModelRequest): Promise<ModelReply> {
 
 export const tooLong = (tokens: number, limit: number): ModelError =>
   new ModelError({ kind: "too-long", tokens, limit }, `The request has ${tokens} tokens of ${limit}.`);
+
+/** Until a model begins to answer, whatever it is asked. */
+const BASE_MS = 1_000;
+/** What it has to read anew: ten thousand tokens take a second. */
+const MS_PER_NEW_TOKEN = 0.1;
+/** What it finds in its cache: ten times as fast. */
+const MS_PER_CACHED_TOKEN = 0.01;
+/** Sixty tokens a second. */
+const MS_PER_OUTPUT_TOKEN = 1_000 / 60;
+
+/** How long a call takes, in milliseconds: rough figures of hosted models, the same for every policy. */
+export function latencyMs(usage: Usage): number {
+  const fresh = usage.input_tokens + (usage.cache_creation_input_tokens ?? 0);
+  const cached = usage.cache_read_input_tokens ?? 0;
+  return Math.round(
+    BASE_MS +
+      fresh * MS_PER_NEW_TOKEN +
+      cached * MS_PER_CACHED_TOKEN +
+      usage.output_tokens * MS_PER_OUTPUT_TOKEN,
+  );
+}

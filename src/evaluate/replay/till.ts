@@ -3,7 +3,7 @@ import { inputTokens } from "../../conversation/reported-usage.ts";
 import { CACHE_TTL_MS, type CacheTtl } from "../../cost/rates.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import { costOf, type PricedUsage, type PriceTable } from "../../window/prices.ts";
-import { type PrefixCache, type ReplayUsage, usageOf } from "./cache.ts";
+import { type PrefixCache, type ReplayUsage, usageOf } from "./prefix-cache.ts";
 
 /** Tokens by what is paid for them. */
 export interface TokenSums {

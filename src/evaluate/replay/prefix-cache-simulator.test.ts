@@ -7,7 +7,7 @@ import { withCacheMarks } from "../../models/anthropic/prompt-cache-marks.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import { type Body, createScene } from "../../testing/simulator/prompt/scene.case.ts";
 import { measureBlock } from "../../tokens/measure.ts";
-import { PrefixCache } from "./cache.ts";
+import { PrefixCache } from "./prefix-cache.ts";
 import { recordedCalls } from "./recorded-calls.ts";
 
 const SYSTEM: readonly ContentBlock[] = [{ type: "text", text: "You are an agent. ".repeat(600) }];

@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { apiRuleViolations } from "../../../test/support/api-rules.ts";
-import { arbitraryEntries } from "../../../test/support/arbitraries.ts";
-import { deepFreeze } from "../../../test/support/deep-freeze.ts";
-import { withoutUsage } from "../../../test/support/long-session.ts";
-import type { Entry } from "../../conversation/entry.ts";
-import { flattenChecked } from "../../conversation/flatten/flatten.ts";
-import { ESTIMATORS, measureEntries } from "../../tokens/measure.ts";
-import { findModel } from "../../window/models.ts";
-import { computeThresholds } from "../../window/thresholds.ts";
-import { POLICY_NAMES } from "../policy.ts";
+import { apiRuleViolations } from "../../test/support/api-rules.ts";
+import { arbitraryEntries } from "../../test/support/arbitraries.ts";
+import { deepFreeze } from "../../test/support/deep-freeze.ts";
+import { withoutUsage } from "../../test/support/long-session.ts";
+import type { Entry } from "../conversation/entry.ts";
+import { flattenChecked } from "../conversation/flatten/flatten.ts";
+import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
+import { findModel } from "../window/models.ts";
+import { computeThresholds } from "../window/thresholds.ts";
 import { createPolicy } from "./policies.ts";
+import { POLICY_NAMES } from "./policy.ts";
 
 /** Small, so that even short conversations fill it. */
 const smallWindow = fc.integer({ min: 40, max: 4_000 });

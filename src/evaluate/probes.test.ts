@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arbitraryEntries } from "../../../test/support/arbitraries.ts";
-import { ConversationBuilder, toolResult } from "../../../test/support/builders.ts";
-import { createDemoSession } from "../../demo/demo.ts";
-import { deriveProbes } from "./derive.ts";
-import { contextOf, haystackOf } from "./held.ts";
-import type { Probe, ProbeKind } from "./probe.ts";
+import { arbitraryEntries } from "../../test/support/arbitraries.ts";
+import { ConversationBuilder, toolResult } from "../../test/support/builders.ts";
+import { createDemoSession } from "../demo/demo.ts";
+import type { Probe, ProbeKind } from "./probes.ts";
+import { deriveProbes } from "./probes.ts";
+import { contextOf, haystackOf } from "./still-known.ts";
 
 function work(): ConversationBuilder {
   const c = new ConversationBuilder("probes");

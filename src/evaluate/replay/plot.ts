@@ -1,6 +1,4 @@
-import type { ReplayPolicyName } from "../result.ts";
-import { element, label, line, type Svg } from "./svg.ts";
-import { ticksTo } from "./ticks.ts";
+import type { ReplayPolicyName } from "./replay-result.ts";
 
 /** One policy's line. */
 export interface Series {
@@ -106,3 +104,68 @@ function limitLine(
     label(title, x + width, at - 4, { "text-anchor": "end", class: "dim" }),
   ];
 }
+
+/** A piece of SVG, ready to be put into another. Only the functions here make one, so that nothing goes in unescaped. */
+export interface Svg {
+  readonly markup: string;
+}
+
+type Attributes = Readonly<Record<string, string | number>>;
+
+export function element(name: string, attributes: Attributes = {}, children: readonly Svg[] = []): Svg {
+  const opening = [
+    name,
+    ...Object.entries(attributes).map(([key, value]) => `${key}="${escaped(shown(value))}"`),
+  ].join(" ");
+  if (children.length === 0) return { markup: `<${opening}/>` };
+  return { markup: `<${opening}>${children.map(({ markup }) => markup).join("")}</${name}>` };
+}
+
+export const text = (content: string): Svg => ({ markup: escaped(content) });
+
+export const label = (content: string, x: number, y: number, attributes: Attributes = {}): Svg =>
+  element("text", { x, y, ...attributes }, [text(content)]);
+
+export const line = (x1: number, y1: number, x2: number, y2: number, className: string): Svg =>
+  element("line", { x1, y1, x2, y2, class: className });
+
+/** A tenth of a pixel is more than anybody sees. */
+const shown = (value: string | number): string =>
+  typeof value === "number" ? String(Math.round(value * 10) / 10) : value;
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+};
+
+/** What XML has no form for, not even escaped, is left out. */
+const escaped = (value: string): string =>
+  value
+    .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "")
+    .replace(/[&<>"]/g, (character) => ESCAPES[character] ?? "");
+
+/** How many steps an axis has, about. */
+const STEPS = 6;
+
+/** Round numbers from 0 up to `most`, evenly spaced. */
+export function ticksTo(most: number): readonly number[] {
+  if (!(most > 0)) return [0];
+  const rough = most / STEPS;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = ([1, 2, 2.5, 5].find((factor) => factor * power >= rough) ?? 10) * power;
+  const ticks: number[] = [];
+  for (let count = 0; count * step <= most * 1.000_001; count++) ticks.push(count * step);
+  return ticks;
+}
+
+export function shortTokens(tokens: number): string {
+  if (tokens < 1_000) return String(Math.round(tokens));
+  return tokens < 1_000_000 ? `${trimmed(tokens / 1_000)}K` : `${trimmed(tokens / 1_000_000)}M`;
+}
+
+export const shortDollars = (dollars: number): string =>
+  `$${dollars >= 100 ? Math.round(dollars) : dollars.toFixed(2)}`;
+
+const trimmed = (value: number): string => String(Number(value.toFixed(value < 10 ? 1 : 0)));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { compare } from "./compare.ts";
-import type { PolicyReplay, ReplayPolicyName } from "./result.ts";
+import type { PolicyReplay, ReplayPolicyName } from "./replay-result.ts";
+import { compare } from "./replay-result.ts";
 
 const replayed = (policy: ReplayPolicyName, total: number, probesKept: number): PolicyReplay => ({
   policy,

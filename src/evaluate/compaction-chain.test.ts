@@ -5,8 +5,8 @@ import type { Entry } from "../conversation/entry.ts";
 import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 import { findModel } from "../window/models.ts";
 import { computeThresholds } from "../window/thresholds.ts";
-import { planCourse, runChain } from "./chain.ts";
-import { createPolicy } from "./policies/policies.ts";
+import { planCourse, runChain } from "./compaction-chain.ts";
+import { createPolicy } from "./policies.ts";
 import type { Policy } from "./policy.ts";
 
 const countText = ESTIMATORS.o200k;

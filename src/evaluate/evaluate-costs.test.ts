@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { pricedModel } from "../window/prices.ts";
-import { costsOf } from "./costs.ts";
+import { costsOf } from "./evaluate.ts";
 
 const OWN = { "house-model": { input: 2, output: 4, cacheRead: 1, cacheWrite5m: 3, cacheWrite1h: 5 } };
 const USAGE = { input_tokens: 1_000_000, output_tokens: 500_000 };

@@ -3,7 +3,7 @@ import type { ApiMessage, ContentBlock } from "../../conversation/message.ts";
 import { withCacheMarks, withReadMarkOnly } from "../../models/anthropic/prompt-cache-marks.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import { measureBlock } from "../../tokens/measure.ts";
-import { type InputParts, PrefixCache, usageOf } from "./cache.ts";
+import { type InputParts, PrefixCache, usageOf } from "./prefix-cache.ts";
 
 const MINUTE_MS = 60_000;
 const MARK = { type: "ephemeral" } as const;

@@ -1,12 +1,12 @@
+import { type ContentBlock, contentBlocks, type MessageContent } from "../../conversation/message.ts";
 import { isRecord } from "../../conversation/untrusted.ts";
 import { CACHE_TTL_MS, type CacheTtl } from "../../cost/rates.ts";
 import type { ModelRequest, ModelUsage } from "../../models/port.ts";
-import { BlockNumbers, PromptNode } from "./prompt-tree.ts";
 
 /** How far back from a mark the provider looks for what an earlier call wrote, the mark included. */
 const LOOK_BACK_POSITIONS = 20;
 
-export interface PrefixCacheOptions {
+interface PrefixCacheOptions {
   /** Prompts below this many tokens are not cached. */
   readonly minimumTokens: number;
   /** What a tool, a block of the system prompt or of a message takes. */
@@ -130,3 +130,51 @@ export type ReplayUsage = ModelUsage & {
     readonly ephemeral_1h_input_tokens: number;
   };
 };
+
+/** A prefix of prompts: the same blocks in the same order lead to the same node. */
+class PromptNode {
+  readonly #next = new Map<number, PromptNode>();
+  /** Of the cache entry that was written here last; in milliseconds. */
+  expiresAt: number = Number.NEGATIVE_INFINITY;
+  ttlMs = 0;
+
+  after(block: number): PromptNode {
+    let node = this.#next.get(block);
+    if (node === undefined) {
+      node = new PromptNode();
+      this.#next.set(block, node);
+    }
+    return node;
+  }
+}
+
+/** Numbers for blocks: the same for blocks that are the same byte for byte once written out, marks aside. */
+class BlockNumbers {
+  readonly #byText = new Map<string, number>();
+  readonly #byObject = new WeakMap<object, number>();
+  readonly #texts = new Map<string, ContentBlock>();
+
+  /** A text in place of blocks is one block, and the same one whenever it comes again. */
+  blocksOf(content: MessageContent): readonly ContentBlock[] {
+    if (typeof content !== "string") return contentBlocks(content);
+    const block = this.#texts.get(content) ?? { type: "text", text: content };
+    this.#texts.set(content, block);
+    return [block];
+  }
+
+  of(block: object, place: string): number {
+    const known = this.#byObject.get(block);
+    if (known !== undefined) return known;
+    const text = place + JSON.stringify(block, withoutMarks);
+    let number = this.#byText.get(text);
+    if (number === undefined) {
+      number = this.#byText.size;
+      this.#byText.set(text, number);
+    }
+    this.#byObject.set(block, number);
+    return number;
+  }
+}
+
+const withoutMarks = (name: string, value: unknown): unknown =>
+  name === "cache_control" ? undefined : value;

@@ -1,0 +1,263 @@
+import type { CompactionPorts } from "../compaction/apply/new-entries.ts";
+import { type Compaction, compact, rebuild } from "../compaction/compact.ts";
+import {
+  type CompactionPlan,
+  planCompaction,
+  planUnder,
+  RESULT_SHARE,
+} from "../compaction/plan/compaction-plan.ts";
+import { withClearedResults } from "../conversation/cleared.ts";
+import { type Entry, isEntry, rawContent } from "../conversation/entry.ts";
+import { indexPairs } from "../conversation/pairs.ts";
+import { groupRounds } from "../conversation/rounds.ts";
+import { RECALL_TOOL_NAME } from "../conversation/tool-kinds.ts";
+import { contentText } from "../conversation/untrusted.ts";
+import { LonghaulError } from "../errors.ts";
+import type { Model } from "../models/port.ts";
+import { scriptedModel } from "../models/scripted/scripted-model.ts";
+import { classifyUserText } from "../summary/readers/readers.ts";
+import { summaryPrompt } from "../summary/summary-prompt.ts";
+import { HOSTILE_SECTIONS } from "../testing/simulator/behaviours/hostile-summary.ts";
+import { type CountText, ESTIMATORS, measureEntries } from "../tokens/measure.ts";
+import { findModel } from "../window/models.ts";
+import type { Thresholds } from "../window/thresholds.ts";
+import type { Policy, PolicyCall, PolicyInput, PolicyName, PolicyOptions, PolicyOutcome } from "./policy.ts";
+
+const MAKERS: Readonly<Record<PolicyName, (options: PolicyOptions) => Policy>> = {
+  longhaul,
+  "longhaul-hostile": longhaulHostile,
+  "drop-oldest": dropOldest,
+  "keep-last": keepLast,
+  "clear-results": clearResults,
+  "plain-summary": plainSummary,
+};
+
+/** A policy for one conversation. What would not make it smaller leaves it as it is. */
+export function createPolicy(name: PolicyName, options: PolicyOptions = {}): Policy {
+  const policy = MAKERS[name](options);
+  const { countText = ESTIMATORS.o200k } = options;
+  return {
+    ...policy,
+    shrink: async (input) => {
+      const entries = input.entries.filter(isEntry);
+      const outcome = await policy.shrink({ ...input, entries });
+      const isSmaller = measureEntries(outcome.entries, countText) < measureEntries(entries, countText);
+      return isSmaller ? outcome : { ...outcome, entries };
+    },
+  };
+}
+
+/** A sliding window, as LangChain's `trimMessages` and most truncating agents have it. */
+function dropOldest(options: PolicyOptions): Policy {
+  const description = "the oldest rounds are left out";
+  return cuttingPolicy("drop-oldest", description, options, (entries, thresholds, countText) =>
+    withoutOldestRounds(entries, targetUnder(thresholds), countText),
+  );
+}
+
+/** As LangChain's summarisation keeps by default; others keep 6 to 40. */
+const KEPT_MESSAGES = 20;
+/** A response, and the user's message before it or the results after it: two messages of the API. */
+const KEPT_ROUNDS = KEPT_MESSAGES / 2;
+
+/** The first request and the newest messages, as Roo, OpenHands (`keep_first`) and many chat memories have it. */
+function keepLast(options: PolicyOptions): Policy {
+  const description = `the first request and the last ${KEPT_MESSAGES} messages`;
+  return cuttingPolicy("keep-last", description, options, (entries, thresholds, countText) => {
+    const newest = groupRounds(entries)
+      .slice(-KEPT_ROUNDS)
+      .flatMap((round) => round.entries);
+    const first = entries.find(isPersonsMessage);
+    const lead = first === undefined || newest.includes(first) ? [] : [first];
+    const kept = [...lead, ...newest];
+    if (measureEntries(kept, countText) < thresholds.autoCompact) return kept;
+    // Twenty messages may be more than the window holds.
+    const room = targetUnder(thresholds) - measureEntries(lead, countText);
+    return [...lead, ...withoutOldestRounds(newest, room, countText)];
+  });
+}
+
+/** As LangChain's `ClearToolUsesEdit` and Anthropic's `clear_tool_uses` have it by default. */
+const KEPT_RESULTS = 3;
+
+/** Calls stay, their results go; where that does not make enough room, the oldest rounds go as well. */
+function clearResults(options: PolicyOptions): Policy {
+  const description = `tool results are emptied but for the last ${KEPT_RESULTS}`;
+  return cuttingPolicy("clear-results", description, options, (entries, thresholds, countText) => {
+    const answered = [...indexPairs(entries).pairs.values()].filter(({ results }) => results.length > 0);
+    const stale = answered.slice(0, -KEPT_RESULTS).map(({ id }) => id);
+    const cleared = withClearedResults(entries, new Set(stale));
+    const isEnough = measureEntries(cleared, countText) < thresholds.autoCompact;
+    return isEnough ? cleared : withoutOldestRounds(cleared, targetUnder(thresholds), countText);
+  });
+}
+
+type Cut = (entries: readonly Entry[], thresholds: Thresholds, countText: CountText) => readonly Entry[];
+
+/** A policy that only leaves things out. */
+const cuttingPolicy = (
+  name: PolicyName,
+  description: string,
+  { countText = ESTIMATORS.o200k }: PolicyOptions,
+  cut: Cut,
+): Policy => ({
+  name,
+  description,
+  hasRecall: false,
+  shrink: async ({ entries, thresholds }) => ({ entries: cut(entries, thresholds, countText), calls: [] }),
+});
+
+/** What a policy that only leaves things out goes down to: the same as our own compactions aim at. */
+const targetUnder = ({ autoCompact }: Thresholds): number => Math.floor(autoCompact * RESULT_SHARE);
+
+/**
+ * Without the oldest rounds, until what is left is below the target. The newest is always kept, and a call is never
+ * parted from its result. The very entries where they are below it already.
+ */
+function withoutOldestRounds(
+  entries: readonly Entry[],
+  targetTokens: number,
+  countText: CountText,
+): readonly Entry[] {
+  const rounds = groupRounds(entries);
+  const sizes = rounds.map((round) => measureEntries(round.entries, countText));
+  let left = sizes.reduce((total, size) => total + size, 0);
+  let first = 0;
+  while (first < rounds.length - 1 && left >= targetTokens) left -= sizes[first++] ?? 0;
+  return first === 0 ? entries : rounds.slice(first).flatMap((round) => round.entries);
+}
+
+/** Whether a person wrote it, as opposed to all else that travels in user entries. */
+function isPersonsMessage(entry: Entry): boolean {
+  if (!isEntry(entry) || entry.type !== "user") return false;
+  if (entry.isMeta === true || entry.isCompactSummary === true) return false;
+  return "text" in classifyUserText(contentText(rawContent(entry)));
+}
+
+/** This library as it is, with its built-in summariser. */
+function longhaul(options: PolicyOptions): Policy {
+  return {
+    name: "longhaul",
+    description: "checked summary, recent messages, files put back, recall",
+    hasRecall: true,
+    shrink: shrinkBy(options, "longhaul", undefined),
+  };
+}
+
+/** The same where the model that writes the summary says nothing true. */
+function longhaulHostile(options: PolicyOptions): Policy {
+  const liar = scriptedModel(() => HOSTILE_SUMMARY, { name: "hostile" });
+  return {
+    name: "longhaul-hostile",
+    description: "the same with a summariser that only lies",
+    hasRecall: true,
+    shrink: shrinkBy(options, "hostile", liar),
+  };
+}
+
+function shrinkBy(options: PolicyOptions, name: string, model: Model | undefined): Policy["shrink"] {
+  const portsFor = steadyPorts(name);
+  const bindsThinking = findModel(options.model).bindsThinking === true;
+  return (input) =>
+    unlessNothingToDo(input, async () => {
+      const { entries, thresholds } = input;
+      const limits = { thresholdTokens: thresholds.autoCompact, countText: options.countText };
+      const fitted = planUnder({ entries }, limits);
+      if (!("plan" in fitted)) return { entries, calls: [] };
+      const { plan, targetTokens, restoreBudgetTokens } = fitted;
+      const compaction = await compact(plan, portsFor(entries), {
+        model,
+        targetTokens,
+        restoreBudgetTokens,
+        transcriptPath: input.transcriptPath,
+        recallTool: RECALL_TOOL_NAME,
+        state: options.state ?? {},
+        bindsThinking,
+      });
+      // Written in the background, before the threshold is reached.
+      return { entries: rebuild(compaction), calls: [summaryCall(plan, compaction, false)] };
+    });
+}
+
+/**
+ * A summary in place of everything, and the person's last message, as goose, crush, Roo and the SDKs have it. It is the
+ * summary of our built-in summariser, which knows how to carry an earlier one on: nobody looks whether it is complete.
+ */
+function plainSummary({ countText, summaryTokens }: PolicyOptions): Policy {
+  const portsFor = steadyPorts("plain");
+  return {
+    name: "plain-summary",
+    description: "a summary that nobody checks, and the last request",
+    hasRecall: false,
+    shrink: (input) =>
+      unlessNothingToDo(input, async () => {
+        const { entries, thresholds } = input;
+        const targetTokens = targetUnder(thresholds);
+        const plan = planCompaction(
+          { entries },
+          { trigger: "auto", keepRecentTokens: 0, targetTokens, countText },
+        );
+        const compaction = await compact(plan, portsFor(entries), {
+          targetTokens,
+          // These programs do not ask whether it pays.
+          leastSaving: "some",
+          facts: "off",
+          ...(summaryTokens === undefined ? {} : { summaryBudgetTokens: summaryTokens }),
+        });
+        const last = entries.findLast(isPersonsMessage);
+        return {
+          entries: [...rebuild(compaction), ...(last === undefined ? [] : [last])],
+          calls: [summaryCall(plan, compaction, true)],
+        };
+      }),
+  };
+}
+
+/** Codes that say: it is as small as it gets. */
+const NOTHING_TO_DO: ReadonlySet<string> = new Set(["not-enough-messages", "compaction-ineffective"]);
+
+/** A conversation that cannot be made smaller stays as it is. */
+async function unlessNothingToDo(
+  { entries }: PolicyInput,
+  shrink: () => Promise<PolicyOutcome>,
+): Promise<PolicyOutcome> {
+  try {
+    return await shrink();
+  } catch (error) {
+    if (error instanceof LonghaulError && NOTHING_TO_DO.has(error.code)) return { entries, calls: [] };
+    throw error;
+  }
+}
+
+/** Nothing in it is true. It forges none of the quoted facts: those would be taken out again. */
+const HOSTILE_SUMMARY: string = ["<summary>", HOSTILE_SECTIONS, "</summary>"].join("\n");
+
+/** Ids in order and the time of the newest entry: the same input gives the same result. */
+function steadyPorts(name: string): (entries: readonly Entry[]) => CompactionPorts {
+  let count = 0;
+  return (entries) => {
+    const newest = entries.findLast(({ timestamp }) => !Number.isNaN(Date.parse(timestamp ?? "")));
+    const now = new Date(newest?.timestamp ?? 0);
+    return { now: () => now, newUuid: () => `${name}-${++count}` };
+  };
+}
+
+/**
+ * What a model would have been asked: the conversation out of its cache, the request for a summary, and a summary as
+ * long as this one. The same for everybody who has one written, though most send a request of its own and pay it in full.
+ */
+function summaryCall(
+  { countTokens, tokensBefore }: CompactionPlan,
+  { written }: Compaction,
+  isWaitedFor: boolean,
+): PolicyCall {
+  return {
+    isWaitedFor,
+    usage: {
+      input_tokens: countTokens(summaryPrompt()),
+      cache_read_input_tokens: tokensBefore,
+      cache_creation_input_tokens: 0,
+      output_tokens: countTokens(written.text),
+    },
+  };
+}
