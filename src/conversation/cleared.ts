@@ -34,13 +34,7 @@ export function withClearedResults(
   clearedToolUseIds: ReadonlySet<string>,
 ): readonly Entry[] {
   if (clearedToolUseIds.size === 0) return entries;
-  let changed = false;
-  const rewritten = entries.map((entry) => {
-    const after = clearInEntry(entry, clearedToolUseIds);
-    if (after !== entry) changed = true;
-    return after;
-  });
-  return changed ? rewritten : entries;
+  return withClearedResultsAt(entries, entries.keys(), clearedToolUseIds);
 }
 
 /** As {@link withClearedResults}, where it is known which entries hold them: all others are not looked at. */

@@ -30,29 +30,21 @@ export function requireOwnShapes(messages: unknown): void {
   for (let index = 0; index < messages.length; index++) requireOwnShape(messages[index], index);
 }
 
-const API_NAMES: Readonly<Record<ForeignApi, string>> = {
-  "openai-chat": "OpenAI Chat Completions",
-  "openai-responses": "OpenAI Responses",
-  "ai-sdk": "AI SDK",
-  "ai-sdk-ui": "AI SDK UI",
-  langchain: "LangChain",
-  gemini: "Gemini",
-  "bedrock-converse": "Bedrock Converse",
+const BY_AI_SDK = "aiSdkModel({ model }) calls any model of the AI SDK with such messages";
+
+/** The name of each other API, and how to call its models with messages of ours. */
+const FOREIGN_APIS: Readonly<Record<ForeignApi, readonly [name: string, way: string]>> = {
+  "openai-chat": ["OpenAI Chat Completions", `${BY_AI_SDK}, OpenAI's included`],
+  "openai-responses": ["OpenAI Responses", `${BY_AI_SDK}, OpenAI's included`],
+  "ai-sdk": ["AI SDK", `${BY_AI_SDK} and converts them for it`],
+  "ai-sdk-ui": ["AI SDK UI", `Keep UI messages for the screen. ${BY_AI_SDK}`],
+  langchain: ["LangChain", `${BY_AI_SDK}, and anthropicModel({ model }) calls Claude`],
+  gemini: ["Gemini", `${BY_AI_SDK}, Google's included`],
+  "bedrock-converse": ["Bedrock Converse", `${BY_AI_SDK}, Bedrock's included`],
 };
 
 const OWN_SHAPE =
   "Keep the conversation in the shape of the Messages API: a tool call is a tool_use block of an assistant message, its result a tool_result block of the next user message.";
-const BY_AI_SDK = "aiSdkModel({ model }) calls any model of the AI SDK with such messages";
-
-const REMEDIES: Readonly<Record<ForeignApi, string>> = {
-  "openai-chat": `${OWN_SHAPE} ${BY_AI_SDK}, OpenAI's included (docs/models.md).`,
-  "openai-responses": `${OWN_SHAPE} ${BY_AI_SDK}, OpenAI's included (docs/models.md).`,
-  "ai-sdk": `${OWN_SHAPE} ${BY_AI_SDK} and converts them for it (docs/models.md).`,
-  "ai-sdk-ui": `${OWN_SHAPE} Keep UI messages for the screen. ${BY_AI_SDK} (docs/models.md).`,
-  langchain: `${OWN_SHAPE} ${BY_AI_SDK}, and anthropicModel({ model }) calls Claude (docs/models.md).`,
-  gemini: `${OWN_SHAPE} ${BY_AI_SDK}, Google's included (docs/models.md).`,
-  "bedrock-converse": `${OWN_SHAPE} ${BY_AI_SDK}, Bedrock's included (docs/models.md).`,
-};
 
 /** Throws where this is a message of another API, or a whole reply. */
 export function requireOwnShape(message: unknown, index: number): void {
@@ -65,10 +57,11 @@ export function requireOwnShape(message: unknown, index: number): void {
   const found = foreignShape(message);
   if (found === undefined) return;
   const { api, evidence } = found;
+  const [name, way] = FOREIGN_APIS[api];
   throw new LonghaulError(
     "messages-foreign",
-    `messages[${index}] has the shape of ${API_NAMES[api]} (${evidence}). longhaul reads messages of the Anthropic Messages API, and would lose tool calls and media of this one.`,
-    { remedy: REMEDIES[api], facts: { index, api, evidence } },
+    `messages[${index}] has the shape of ${name} (${evidence}). longhaul reads messages of the Anthropic Messages API, and would lose tool calls and media of this one.`,
+    { remedy: `${OWN_SHAPE} ${way} (docs/models.md).`, facts: { index, api, evidence } },
   );
 }
 

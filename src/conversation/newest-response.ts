@@ -1,13 +1,6 @@
 import { isCleared } from "./cleared.ts";
-import {
-  type Entry,
-  entryBlocks,
-  isEntry,
-  isSummaryEntry,
-  isSynthetic,
-  responseIdOf,
-  type UserEntry,
-} from "./entry.ts";
+import { type Entry, entryBlocks, isEntry, isSummaryEntry, isSynthetic, responseIdOf } from "./entry.ts";
+import type { ToolResultBlock } from "./message.ts";
 
 /**
  * Index of the newest response, where results of its calls follow that no model has seen. It and all after it belong
@@ -22,13 +15,13 @@ export function unseenFrom(entries: readonly Entry[]): number {
     const entry = entries[at];
     if (!isEntry(entry)) continue;
     if (!showsModelSpoke(entry)) {
-      addResults(entry, results);
+      for (const block of resultsIn(entry)) if (!isCleared(block)) results.add(block.tool_use_id);
       continue;
     }
-    const id = entry.type === "assistant" && !isSummaryEntry(entry) ? responseIdOf(entry) : undefined;
-    const isResponse = entry.type === "assistant" && !isSummaryEntry(entry);
+    if (entry.type !== "assistant" || isSummaryEntry(entry)) break;
+    const id = responseIdOf(entry);
     const isFirstFound = first === entries.length;
-    if (!isResponse || (!isFirstFound && (id === undefined || id !== responseId))) break;
+    if (!isFirstFound && (id === undefined || id !== responseId)) break;
     [first, responseId] = [at, id];
     hasUnseen ||= entryBlocks(entry).some((block) => block.type === "tool_use" && results.has(block.id));
   }
@@ -43,21 +36,14 @@ export function showsModelSpoke(entry: Entry): boolean {
   return entry.type === "assistant" ? !isSynthetic(entry) : isSummaryEntry(entry);
 }
 
-function addResults(entry: Entry, ids: Set<string>): void {
-  if (entry.type !== "user") return;
-  for (const block of entryBlocks(entry)) {
-    if (block.type === "tool_result" && !isCleared(block)) ids.add(block.tool_use_id);
-  }
-}
-
-/** Whether the newest response waits for a result. What an earlier one never got is not waited for any more. */
+/** True if the newest response waits for a result. Results that an earlier one never got do not count any more. */
 export function hasOpenCalls(entries: readonly Entry[]): boolean {
   const answered = new Set<string>();
   let newest: { readonly id: string | undefined } | undefined;
   for (let at = entries.length - 1; at >= 0; at--) {
     const entry = entries[at];
     if (!isEntry(entry)) continue;
-    if (entry.type === "user") noteResults(entry, answered);
+    for (const block of resultsIn(entry)) answered.add(block.tool_use_id);
     if (entry.type !== "assistant") continue;
     const id = responseIdOf(entry);
     if (newest !== undefined && (id === undefined || id !== newest.id)) return false;
@@ -68,6 +54,5 @@ export function hasOpenCalls(entries: readonly Entry[]): boolean {
   return false;
 }
 
-function noteResults(entry: UserEntry, answered: Set<string>): void {
-  for (const block of entryBlocks(entry)) if (block.type === "tool_result") answered.add(block.tool_use_id);
-}
+const resultsIn = (entry: Entry): readonly ToolResultBlock[] =>
+  entry.type === "user" ? entryBlocks(entry).filter((block) => block.type === "tool_result") : [];

@@ -30,26 +30,19 @@ interface WithoutThinking {
  */
 export function withoutThinkingFrom(entries: readonly Entry[], index: number): WithoutThinking {
   const from = Math.max(0, Math.trunc(index) || 0);
+  const left = withoutThinkingIn(entries, [{ from, to: entries.length }]);
   let blocks = 0;
-  let begunBefore: ReadonlySet<string> | undefined;
-  let rewritten: Entry[] | undefined;
-  for (let at = from; at < entries.length; at++) {
-    const entry = entries[at] as Entry;
-    if (!holdsThinking(entry)) continue;
-    const responseId = responseIdOf(entry);
-    if (responseId !== undefined) {
-      begunBefore ??= responsesIn(entries, from);
-      if (begunBefore.has(responseId)) continue;
-    }
-    const after = entryWithoutThinking(entry);
-    blocks += entry.message.content.length - after.message.content.length;
-    rewritten ??= entries.slice();
-    rewritten[at] = after;
+  for (const [at, entry] of left.entries()) {
+    const before = entries[at];
+    if (entry !== before) blocks += blocksOf(before).length - blocksOf(entry).length;
   }
-  return { entries: rewritten ?? entries, blocks };
+  return { entries: left, blocks };
 }
 
-/** What was written before `to` by responses that begin at `from` or later. */
+const blocksOf = (entry: Entry | undefined): readonly unknown[] =>
+  entry?.type === "assistant" ? entryBlocks(entry) : [];
+
+/** Entries before `to` of responses that begin at `from` or later. */
 interface Span {
   readonly from: number;
   readonly to: number;
@@ -96,16 +89,6 @@ function holdsThinking(entry: Entry): entry is AssistantEntry {
 }
 
 const isThinkingBlock = (block: unknown): boolean => isBlock(block) && isThinking(block);
-
-function responsesIn(entries: readonly Entry[], end: number): ReadonlySet<string> {
-  const ids = new Set<string>();
-  for (let at = 0; at < end; at++) {
-    const entry = entries[at];
-    const id = isEntry(entry) && entry.type === "assistant" ? responseIdOf(entry) : undefined;
-    if (id !== undefined) ids.add(id);
-  }
-  return ids;
-}
 
 /**
  * Lines of a session without the thinking that the model would no longer take. On disk nothing is changed: a

@@ -2,7 +2,6 @@ import { withClearedResults } from "../conversation/cleared.ts";
 import { committedSpanIds, expandedSpanIds, isCollapsedSpan } from "../conversation/collapsed.ts";
 import { copiedIds } from "../conversation/copies.ts";
 import { type Entry, isCompactBoundary, type StepKind, type UndoRecord } from "../conversation/entry.ts";
-import { once } from "../conversation/once.ts";
 import { isSnipMarker } from "../conversation/snipped.ts";
 import { isSettled, isStandIn, standInUuids } from "../conversation/stand-ins.ts";
 import { isUndoMark, type StepBack, undoRecordOf } from "../conversation/undo-rewind.ts";
@@ -102,7 +101,11 @@ export function* stepsOf(index: EntryIndex): Generator<Step> {
       yield { kind, line: boundary, first: boundary, since, ...(undo === undefined ? {} : { undo }) };
     }
     // Who lists all steps asks each what came since, and much of that is the same.
-    later = once(() => [...carriedAndSince(index, here), ...newer()]);
+    let sinceThen: readonly Entry[] | undefined;
+    later = () => {
+      sinceThen ??= [...carriedAndSince(index, here), ...newer()];
+      return sinceThen;
+    };
     stretch = undo === undefined ? past : stretchBefore(index, boundary);
   }
 }
@@ -116,7 +119,11 @@ function* stepsWithin(
   newer: () => readonly Entry[],
 ): Generator<Step> {
   const { lines } = stretch;
-  const shown = once(() => asSent(stretch));
+  let sent: readonly Entry[] | undefined;
+  const shown = (): readonly Entry[] => {
+    sent ??= asSent(stretch);
+    return sent;
+  };
   for (let at = lines.length - 1; at >= 0; at--) {
     const found = stepEndingAt(lines, at);
     if (found === undefined || isFromBefore(index, stretch, found.first)) continue;

@@ -6,8 +6,7 @@ import type {
   Usage,
   UserEntry,
 } from "../conversation/entry.ts";
-import { sentContent } from "../conversation/flatten/attachment-content.ts";
-import { reminder } from "../conversation/flatten/reminder.ts";
+import { reminder, sentContent } from "../conversation/flatten/attachment-content.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { contentBlocks, isBlock } from "../conversation/message.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";

@@ -1,7 +1,6 @@
 import { withClearedResults } from "../../conversation/cleared.ts";
 import { type Entry, isEntry } from "../../conversation/entry.ts";
 import type { ContentBlock } from "../../conversation/message.ts";
-import { once } from "../../conversation/once.ts";
 import { indexPairs, type PairIndex } from "../../conversation/pairs.ts";
 import type { KnownTokens } from "../../tokens/accounting.ts";
 import { type ContextSize, meterFor } from "../../tokens/context-meter.ts";
@@ -76,20 +75,25 @@ export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversat
   const { measured } = options;
   const { estimates, context, overheadTokens, ratio } =
     measured === undefined ? measure(entries, sent, countText) : reused(sent, measured);
-  const tokens = once(() => Array.from(estimates, (estimate) => estimate * ratio));
+  let tokens: readonly number[] | undefined;
+  let pairs: PairIndex | undefined;
   const estimateOfBlock = measured?.tokensOfBlock ?? ((block) => measureBlock(block, countText));
   return {
     entries,
     sent,
     get tokens() {
-      return tokens();
+      tokens ??= Array.from(estimates, (estimate) => estimate * ratio);
+      return tokens;
     },
     tokensSent: {
       ofEntry: (_, index) => (estimates[index] ?? 0) * ratio,
       ofBlock: (block) => estimateOfBlock(block) * ratio,
     },
     context,
-    pairs: once(() => indexPairs(entries)),
+    pairs: () => {
+      pairs ??= indexPairs(entries);
+      return pairs;
+    },
     contextTokens: context.tokens,
     source: context.source,
     overheadTokens,

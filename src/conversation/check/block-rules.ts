@@ -61,18 +61,16 @@ const RESULT_LABEL = "[Result of a tool call]";
 export const blocksInTheirRole: Rule = {
   reports: ["block-in-wrong-role", "thinking-in-wrong-role", "media-in-assistant"],
   looksAt: "messages",
-  apply: keepBlocksInTheirRole,
+  apply(draft, settings) {
+    const messages: DraftMessage[] = [];
+    for (const message of draft.messages) {
+      messages.push(message);
+      const results = mendMessage(draft, message, settings);
+      if (results.length > 0) messages.push(addedMessage("user", results, message.origin));
+    }
+    if (messages.length !== draft.messages.length) draft.messages = messages;
+  },
 };
-
-function keepBlocksInTheirRole(draft: Draft, settings: CheckSettings): void {
-  const messages: DraftMessage[] = [];
-  for (const message of draft.messages) {
-    messages.push(message);
-    const results = mendMessage(draft, message, settings);
-    if (results.length > 0) messages.push(addedMessage("user", results, message.origin));
-  }
-  if (messages.length !== draft.messages.length) draft.messages = messages;
-}
 
 /** Returns the tool results of an assistant message, which go into a user message of their own. */
 function mendMessage(draft: Draft, message: DraftMessage, settings: CheckSettings): readonly Part[] {
@@ -85,7 +83,7 @@ function mendMessage(draft: Draft, message: DraftMessage, settings: CheckSetting
     else if (part.block.type === "tool_result" && message.role === "assistant") {
       results.push(part);
       const text = "A tool result stands in an assistant message; it moved to the user message after it.";
-      draft.report({ rule: "block-in-wrong-role", at: part.origin, message: text, action: "moved" });
+      draft.report("block-in-wrong-role", "moved", part.origin, text);
     } else parts.push(...mendForeign(draft, part, message));
   }
   message.parts = parts;
@@ -101,17 +99,17 @@ function mendForeign(draft: Draft, part: Part, { role }: DraftMessage): readonly
   const { block, origin } = part;
   if (isThinking(block)) {
     const text = `Thinking belongs to the assistant and was left out of this ${role} message.`;
-    draft.report({ rule: "thinking-in-wrong-role", at: origin, message: text, action: "dropped" });
+    draft.report("thinking-in-wrong-role", "dropped", origin, text);
     return [];
   }
   if (isMedia(block)) {
     const text = `A message of the ${role} cannot hold a block of type ${block.type}; a marker stands for it.`;
     const rule = role === "assistant" ? "media-in-assistant" : "block-in-wrong-role";
-    draft.report({ rule, at: origin, message: text, action: "replaced-by-text" });
+    draft.report(rule, "replaced-by-text", origin, text);
     return [{ block: mediaMarker(block), origin }];
   }
   const text = `A message of the ${role} cannot hold a block of type ${block.type}; it is sent as text.`;
-  draft.report({ rule: "block-in-wrong-role", at: origin, message: text, action: "replaced-by-text" });
+  draft.report("block-in-wrong-role", "replaced-by-text", origin, text);
   const replacements =
     block.type === "tool_result" ? toolResultAsContent(block, RESULT_LABEL) : [jsonText(block)];
   return replacements.map((replacement) =>
@@ -131,7 +129,7 @@ function mendResult(draft: Draft, part: Part): Part {
   const mended = rewriteNested(part.block, (nested) => {
     if (mayStandInResult(nested)) return nested;
     const text = `A tool result cannot hold a block of type ${nested.type}; it is sent as text.`;
-    draft.report({ rule: "block-in-wrong-role", at: part.origin, message: text, action: "replaced-by-text" });
+    draft.report("block-in-wrong-role", "replaced-by-text", part.origin, text);
     return jsonText(nested);
   });
   return withBlock(part, mended);
@@ -160,25 +158,23 @@ function rolesOf(block: ContentBlock): readonly Role[] | undefined {
 export const noUserCitations: Rule = {
   reports: ["citations-in-user"],
   looksAt: "messages",
-  apply: dropUserCitations,
+  apply(draft, settings) {
+    if (settings.apiVersion === "2023-06-01") return;
+    draft.rewriteParts((part, message) => {
+      if (message.role !== "user") return part;
+      const strip = (block: ContentBlock): ContentBlock => {
+        if (tagOf(block) === "search_result") return withSearchTexts(block, strip);
+        if (block.type !== "text" || !Array.isArray(block.citations) || block.citations.length === 0)
+          return block;
+        const text = "Text of a user message cannot carry citations; they were removed and the text stays.";
+        draft.report("citations-in-user", "dropped", part.origin, text);
+        const { citations: _, ...rest } = block;
+        return rest;
+      };
+      return withBlock(part, rewriteNested(strip(part.block), strip));
+    });
+  },
 };
-
-function dropUserCitations(draft: Draft, settings: CheckSettings): void {
-  if (settings.apiVersion === "2023-06-01") return;
-  draft.rewriteParts((part, message) => {
-    if (message.role !== "user") return part;
-    const strip = (block: ContentBlock): ContentBlock => {
-      if (tagOf(block) === "search_result") return withSearchTexts(block, strip);
-      if (block.type !== "text" || !Array.isArray(block.citations) || block.citations.length === 0)
-        return block;
-      const text = "Text of a user message cannot carry citations; they were removed and the text stays.";
-      draft.report({ rule: "citations-in-user", at: part.origin, message: text, action: "dropped" });
-      const { citations: _, ...rest } = block;
-      return rest;
-    };
-    return withBlock(part, rewriteNested(strip(part.block), strip));
-  });
-}
 
 /** The texts of a search result are blocks of their own. */
 function withSearchTexts(block: ContentBlock, strip: (text: ContentBlock) => ContentBlock): ContentBlock {
@@ -192,21 +188,19 @@ function withSearchTexts(block: ContentBlock, strip: (text: ContentBlock) => Con
 export const noEmptyTexts: Rule = {
   reports: ["text-empty", "text-blank", "cache-mark-on-empty-text"],
   looksAt: "messages",
-  apply: dropEmptyTexts,
+  apply(draft) {
+    draft.rewriteParts((part) => {
+      const kept = (block: ContentBlock): ContentBlock | undefined => {
+        if (!isBlankText(block)) return block;
+        reportBlank(draft, block, part.origin);
+        return undefined;
+      };
+      const block = kept(part.block);
+      return block === undefined ? undefined : withBlock(part, rewriteNested(block, kept));
+    });
+    if (!draft.isTail) dropEmptySystemTexts(draft);
+  },
 };
-
-function dropEmptyTexts(draft: Draft): void {
-  draft.rewriteParts((part) => {
-    const kept = (block: ContentBlock): ContentBlock | undefined => {
-      if (!isBlankText(block)) return block;
-      reportBlank(draft, block, part.origin);
-      return undefined;
-    };
-    const block = kept(part.block);
-    return block === undefined ? undefined : withBlock(part, rewriteNested(block, kept));
-  });
-  if (!draft.isTail) dropEmptySystemTexts(draft);
-}
 
 function dropEmptySystemTexts(draft: Draft): void {
   const { system, ...rest } = draft.request;
@@ -230,13 +224,11 @@ function isBlankText(block: ContentBlock): block is TextBlock {
 function reportBlank(draft: Draft, block: TextBlock, at: Origin | string): void {
   if (block.cache_control) {
     const message = "A cache mark cannot be set on an empty text block; both were left out.";
-    draft.report({ rule: "cache-mark-on-empty-text", at, message, action: "dropped" });
+    draft.report("cache-mark-on-empty-text", "dropped", at, message);
   } else if (block.text === "") {
-    const message = "An empty text block was left out.";
-    draft.report({ rule: "text-empty", at, message, action: "dropped" });
+    draft.report("text-empty", "dropped", at, "An empty text block was left out.");
   } else {
-    const message = "A text block of nothing but whitespace was left out.";
-    draft.report({ rule: "text-blank", at, message, action: "dropped" });
+    draft.report("text-blank", "dropped", at, "A text block of nothing but whitespace was left out.");
   }
 }
 
@@ -247,32 +239,30 @@ function reportBlank(draft: Draft, block: TextBlock, at: Origin | string): void 
 export const oneCompaction: Rule = {
   reports: ["compaction-misplaced", "compaction-repeated"],
   looksAt: "request",
-  apply: keepOneCompaction,
+  apply(draft) {
+    let isFirst = true;
+    let hasSigned = false;
+    let hasSummary = false;
+    draft.rewriteParts((part, message) => {
+      const isFirstBlock = isFirst;
+      isFirst = false;
+      const summary = summaryOf(part.block);
+      if (summary === undefined) return part;
+      const isSigned = stringField(part.block, "signature") !== undefined;
+      if (!isFirstBlock && (isSigned || message.role === "user")) {
+        return asText(draft, part, summary, "compaction-misplaced", message);
+      }
+      hasSigned ||= isSigned;
+      if (hasSummary && hasSigned) return asText(draft, part, summary, "compaction-repeated", message);
+      hasSummary = true;
+      return part;
+    });
+  },
   remember: () => ({ allowsTail: ({ messages }) => !messages.some(holdsCompaction) }),
 };
 
 const holdsCompaction = ({ parts }: DraftMessage): boolean =>
   parts.some(({ block }) => tagOf(block) === "compaction");
-
-function keepOneCompaction(draft: Draft): void {
-  let isFirst = true;
-  let hasSigned = false;
-  let hasSummary = false;
-  draft.rewriteParts((part, message) => {
-    const isFirstBlock = isFirst;
-    isFirst = false;
-    const summary = summaryOf(part.block);
-    if (summary === undefined) return part;
-    const isSigned = stringField(part.block, "signature") !== undefined;
-    if (!isFirstBlock && (isSigned || message.role === "user")) {
-      return asText(draft, part, summary, "compaction-misplaced", message);
-    }
-    hasSigned ||= isSigned;
-    if (hasSummary && hasSigned) return asText(draft, part, summary, "compaction-repeated", message);
-    hasSummary = true;
-    return part;
-  });
-}
 
 function summaryOf(block: ContentBlock): string | undefined {
   return tagOf(block) === "compaction" ? stringField(block, "content") : undefined;
@@ -286,11 +276,11 @@ function asText(
   { role }: DraftMessage,
 ): Part | undefined {
   const isKept = summary.trim() !== "";
-  draft.report({
+  draft.report(
     rule,
-    at: part.origin,
-    message: `A compaction block may not stand here in a ${role} message; ${isKept ? "its summary is sent as text" : "it was left out"}.`,
-    action: isKept ? "replaced-by-text" : "dropped",
-  });
+    isKept ? "replaced-by-text" : "dropped",
+    part.origin,
+    `A compaction block may not stand here in a ${role} message; ${isKept ? "its summary is sent as text" : "it was left out"}.`,
+  );
   return isKept ? { block: { type: "text", text: summary }, origin: part.origin } : undefined;
 }

@@ -8,73 +8,38 @@ import type { Rule, RuleMemory } from "./rule.ts";
 export const noMarksOnThinking: Rule = {
   reports: ["cache-mark-on-thinking"],
   looksAt: "messages",
-  apply: dropMarksOnThinking,
+  apply(draft) {
+    draft.rewriteParts((part) => {
+      const { block, origin } = part;
+      if (!isThinking(block) || !("cache_control" in block)) return part;
+      const message = "Thinking cannot carry a cache mark; the mark was removed.";
+      draft.report("cache-mark-on-thinking", "dropped", origin, message);
+      return withBlock(part, withMark(block, undefined));
+    });
+  },
 };
-
-function dropMarksOnThinking(draft: Draft): void {
-  draft.rewriteParts((part) => {
-    const { block, origin } = part;
-    if (!isThinking(block) || !("cache_control" in block)) return part;
-    const message = "Thinking cannot carry a cache mark; the mark was removed.";
-    draft.report({ rule: "cache-mark-on-thinking", at: origin, message, action: "dropped" });
-    return withBlock(part, withMark(block, undefined));
-  });
-}
 
 /** Marks on tools, system and messages are limited in number and ordered by their lifetimes. */
 export const cacheMarks: Rule = {
   reports: ["cache-mark-conflict", "cache-mark-count", "cache-ttl-order"],
   looksAt: "request",
-  apply: (draft) => {
+  apply(draft) {
     dropConflictingAutomaticMark(draft);
-    limitCacheMarks(draft);
-    orderCacheTimes(draft);
+    const marks = collectMarks(draft);
+    const doomed = surplusMarks(draft, marks);
+    const late = lateMarks(
+      draft,
+      marks.filter((mark) => !doomed.has(mark)),
+    );
+    if (doomed.size + late.size === 0) return;
+    rewriteMarks(draft, (control, index) => {
+      const mark = marks[index] as Mark;
+      if (doomed.has(mark)) return undefined;
+      return late.has(mark) ? { ...control, ttl: "5m" } : control;
+    });
   },
   remember: rememberMarks,
 };
-
-function rememberMarks({ request, findings }: Draft): RuleMemory {
-  const closed = { short: 0, long: 0 };
-  for (const holder of [...asList(request.tools), ...asList(request.system), request])
-    addMark(closed, holder);
-  const hasAutomaticMark = isRecord(request.cache_control);
-  // The automatic mark gave way to one on the last block, which is the last only until something is added.
-  const hasConflict = findings.some(({ rule }) => rule === "cache-mark-conflict");
-  return {
-    allowsTail: ({ messages }, between) => {
-      if (hasConflict) return false;
-      const added = addMarks({ short: 0, long: 0 }, messages);
-      if (added.short + added.long === 0) return true;
-      const { short, long } = addMarks(addMarks({ ...closed }, between), messages);
-      const mayBeOutOfOrder = added.long > 0 && short > 0;
-      return !hasAutomaticMark && !mayBeOutOfOrder && short + long <= MAX_CACHE_MARKS;
-    },
-    close: (messages) => {
-      addMarks(closed, messages);
-    },
-  };
-}
-
-/** Marks of five minutes and of an hour. */
-interface MarkCounts {
-  short: number;
-  long: number;
-}
-
-function addMarks(counts: MarkCounts, messages: readonly DraftMessage[]): MarkCounts {
-  for (const { parts } of messages) {
-    for (const { block } of parts) {
-      addMark(counts, block);
-      if (hasNestedBlocks(block)) for (const nested of block.content) addMark(counts, nested);
-    }
-  }
-  return counts;
-}
-
-function addMark(counts: MarkCounts, holder: unknown): void {
-  const control = field(holder, "cache_control");
-  if (isRecord(control)) counts[control.ttl === "1h" ? "long" : "short"]++;
-}
 
 /**
  * The automatic mark goes to the last block that can carry one. Where that has a mark of another lifetime
@@ -87,51 +52,12 @@ function dropConflictingAutomaticMark(draft: Draft): void {
   const mark = field(parts?.findLast(isCacheable)?.block, "cache_control");
   if (!isRecord(mark) || (mark.ttl === "1h") === (automatic.ttl === "1h")) return;
   const message = "The last block has a cache mark of another lifetime; the automatic one was left out.";
-  draft.report({ rule: "cache-mark-conflict", at: "cache_control", message, action: "dropped" });
+  draft.report("cache-mark-conflict", "dropped", "cache_control", message);
   draft.request = withMark(draft.request, undefined);
 }
 
 const isCacheable = (part: Part): boolean => !isThinking(part.block);
 const hasCacheable = (message: DraftMessage): boolean => message.parts.some(isCacheable);
-
-/**
- * The oldest marks in messages go first: those on tools and system cover what never changes, and the
- * newest in the messages is the one that the next call will read.
- */
-function limitCacheMarks(draft: Draft): void {
-  const marks = collectMarks(draft);
-  let surplus = marks.length - MAX_CACHE_MARKS;
-  if (surplus <= 0) return;
-  const order: readonly Mark["place"][] = ["messages", "tools", "system"];
-  const doomed = new Set<number>();
-  for (const place of order) {
-    for (const [index, mark] of marks.entries()) {
-      if (surplus === 0) break;
-      if (mark.place !== place) continue;
-      doomed.add(index);
-      surplus--;
-      const message = `A request may hold ${MAX_CACHE_MARKS} cache marks at most; this one was removed.`;
-      draft.report({ rule: "cache-mark-count", at: mark.at, message, action: "dropped" });
-    }
-  }
-  rewriteMarks(draft, (control, index) => (doomed.has(index) ? undefined : control));
-}
-
-/** A mark of an hour after one of five minutes is refused; the later one gets the shorter time. */
-function orderCacheTimes(draft: Draft): void {
-  let seenShort = false;
-  const late = new Set<number>();
-  for (const [index, mark] of collectMarks(draft).entries()) {
-    if (mark.control.ttl !== "1h") seenShort = true;
-    else if (seenShort) {
-      late.add(index);
-      const message = "A cache mark of one hour cannot come after one of five minutes; it got five minutes.";
-      draft.report({ rule: "cache-ttl-order", at: mark.at, message, action: "rewritten" });
-    }
-  }
-  if (late.size === 0) return;
-  rewriteMarks(draft, (control, index) => (late.has(index) ? { ...control, ttl: "5m" } : control));
-}
 
 interface Mark {
   readonly place: "tools" | "system" | "messages" | "request";
@@ -147,6 +73,31 @@ function collectMarks(draft: Draft): readonly Mark[] {
     return control;
   });
   return marks;
+}
+
+/**
+ * The oldest marks in messages go first: those on tools and system cover what never changes, and the
+ * newest in the messages is the one that the next call will read.
+ */
+function surplusMarks(draft: Draft, marks: readonly Mark[]): ReadonlySet<Mark> {
+  const surplus = Math.max(0, marks.length - MAX_CACHE_MARKS);
+  const inOrder = ["messages", "tools", "system"].flatMap((wanted) =>
+    marks.filter(({ place }) => place === wanted),
+  );
+  const doomed = new Set(inOrder.slice(0, surplus));
+  const message = `A request may hold ${MAX_CACHE_MARKS} cache marks at most; this one was removed.`;
+  for (const { at } of doomed) draft.report("cache-mark-count", "dropped", at, message);
+  return doomed;
+}
+
+/** A mark of an hour after one of five minutes is refused; the later one gets the shorter time. */
+function lateMarks(draft: Draft, marks: readonly Mark[]): ReadonlySet<Mark> {
+  const firstShort = marks.findIndex(({ control }) => control.ttl !== "1h");
+  if (firstShort === -1) return new Set();
+  const late = new Set(marks.slice(firstShort).filter(({ control }) => control.ttl === "1h"));
+  const message = "A cache mark of one hour cannot come after one of five minutes; it got five minutes.";
+  for (const { at } of late) draft.report("cache-ttl-order", "rewritten", at, message);
+  return late;
 }
 
 type MarkRewrite = (
@@ -199,4 +150,47 @@ function mapSame<T>(
 function withMark<T extends object>(holder: T, control: JsonRecord | undefined): T {
   const { cache_control: _, ...rest } = holder as T & { readonly cache_control?: unknown };
   return (control === undefined ? rest : { ...rest, cache_control: control }) as T;
+}
+
+function rememberMarks({ request, findings }: Draft): RuleMemory {
+  const closed = { short: 0, long: 0 };
+  for (const holder of [...asList(request.tools), ...asList(request.system), request])
+    addMark(closed, holder);
+  const hasAutomaticMark = isRecord(request.cache_control);
+  // The automatic mark gave way to one on the last block, which is the last only until something is added.
+  const hasConflict = findings.some(({ rule }) => rule === "cache-mark-conflict");
+  return {
+    allowsTail: ({ messages }, between) => {
+      if (hasConflict) return false;
+      const added = addMarks({ short: 0, long: 0 }, messages);
+      if (added.short + added.long === 0) return true;
+      const { short, long } = addMarks(addMarks({ ...closed }, between), messages);
+      const mayBeOutOfOrder = added.long > 0 && short > 0;
+      return !hasAutomaticMark && !mayBeOutOfOrder && short + long <= MAX_CACHE_MARKS;
+    },
+    close: (messages) => {
+      addMarks(closed, messages);
+    },
+  };
+}
+
+/** Marks of five minutes and of an hour. */
+interface MarkCounts {
+  short: number;
+  long: number;
+}
+
+function addMarks(counts: MarkCounts, messages: readonly DraftMessage[]): MarkCounts {
+  for (const { parts } of messages) {
+    for (const { block } of parts) {
+      addMark(counts, block);
+      if (hasNestedBlocks(block)) for (const nested of block.content) addMark(counts, nested);
+    }
+  }
+  return counts;
+}
+
+function addMark(counts: MarkCounts, holder: unknown): void {
+  const control = field(holder, "cache_control");
+  if (isRecord(control)) counts[control.ttl === "1h" ? "long" : "short"]++;
 }

@@ -32,14 +32,6 @@ export interface DraftMessage {
   readonly sourceBlocks: readonly ContentBlock[] | undefined;
 }
 
-interface Fault {
-  readonly rule: RuleName;
-  readonly at: Origin | string;
-  readonly message: string;
-  readonly action: RepairAction;
-  readonly detail?: Finding["detail"];
-}
-
 /**
  * The working copy that the rules rewrite one after the other. Lists are replaced, blocks and messages of
  * the input are shared, and every block remembers where it stood in the input.
@@ -61,7 +53,13 @@ export class Draft {
     this.#pathOf = pathOf;
   }
 
-  report({ rule, at, message, action, detail = {} }: Fault): void {
+  report(
+    rule: RuleName,
+    action: RepairAction,
+    at: Origin | string,
+    message: string,
+    detail: Finding["detail"] = {},
+  ): void {
     const path = typeof at === "string" ? at : this.#pathOf(at);
     this.findings.push({ rule, path, message, action, detail });
   }
@@ -134,7 +132,7 @@ export function readMessages(draft: Draft, messages: unknown, from = 0): readonl
     if (isRecord(message)) read.push(readMessage(draft, message, at));
     else {
       const text = "This element of messages is not an object and was left out.";
-      draft.report({ rule: "message-shape", at, message: text, action: "dropped" });
+      draft.report("message-shape", "dropped", at, text);
     }
   }
   return read;
@@ -152,7 +150,7 @@ function readMessage(draft: Draft, message: JsonRecord, at: Origin): DraftMessag
   }
   const text = "The role is none that the API knows; the message is sent as the user's.";
   const detail = { role: typeof role === "string" ? role : typeof role };
-  draft.report({ rule: "role-unknown", at, message: text, action: "rewritten", detail });
+  draft.report("role-unknown", "rewritten", at, text, detail);
   return { role: "user", parts, origin: at, source, sourceBlocks };
 }
 
@@ -238,5 +236,5 @@ function plainText(value: unknown): string {
 }
 
 function reportShape(draft: Draft, at: Origin, message: string, action: "dropped" | "rewritten"): void {
-  draft.report({ rule: "block-shape", at, message, action });
+  draft.report("block-shape", action, at, message);
 }

@@ -32,18 +32,16 @@ export function mediaMarker(block: Media): TextBlock {
 export const mediaSources: Rule = {
   reports: ["media-source"],
   looksAt: "messages",
-  apply: replaceUnusableMedia,
+  apply(draft) {
+    rewriteMedia(draft, (block, at) => {
+      const fault = mediaFault(block);
+      if (fault === undefined) return block;
+      const message = `This ${block.type} ${fault}; a marker stands for it.`;
+      draft.report("media-source", "replaced-by-text", at, message);
+      return mediaMarker(block);
+    });
+  },
 };
-
-function replaceUnusableMedia(draft: Draft): void {
-  rewriteMedia(draft, (block, at) => {
-    const fault = mediaFault(block);
-    if (fault === undefined) return block;
-    const message = `This ${block.type} ${fault}; a marker stands for it.`;
-    draft.report({ rule: "media-source", at, message, action: "replaced-by-text" });
-    return mediaMarker(block);
-  });
-}
 
 function rewriteMedia(draft: Draft, rewrite: (block: Media, at: Origin) => ContentBlock): void {
   draft.rewriteParts((part) => {
@@ -153,7 +151,7 @@ function replaceOldest(draft: Draft, doomed: readonly MediaAt[], rule: RuleName)
     if (count === 0) return block;
     left.set(block, count - 1);
     const message = `The request holds more media than the API takes; this ${block.type} became a marker.`;
-    draft.report({ rule, at, message, action: "replaced-by-text" });
+    draft.report(rule, "replaced-by-text", at, message);
     return mediaMarker(block);
   });
 }

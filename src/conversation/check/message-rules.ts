@@ -4,7 +4,7 @@ import { field, isRecord } from "../untrusted.ts";
 import { addedMessage, type Draft, type DraftMessage, type Part, textPart, withBlock } from "./draft.ts";
 import type { Finding } from "./finding.ts";
 import { FIRST_VERSION_WITH_SYSTEM_MESSAGES, FIRST_VERSION_WITHOUT_PREFILL, MAX_MESSAGES } from "./limits.ts";
-import type { CheckSettings, Rule } from "./rule.ts";
+import type { Rule } from "./rule.ts";
 import { serverToolResult, serverToolUse } from "./tool-pair-rules.ts";
 
 export const EARLIER_PART_MISSING_TEXT = "[The earlier part of this conversation is not included]";
@@ -14,20 +14,17 @@ export const GO_ON_TEXT = "Go on from where you stopped.";
 export const noEmptyMessages: Rule = {
   reports: ["message-empty"],
   looksAt: "messages",
-  apply: dropEmptyMessages,
+  apply(draft) {
+    const last = draft.messages.at(-1);
+    const kept = draft.messages.filter((message) => {
+      if (message.parts.length > 0 || isEffortOnly(message)) return true;
+      if (message === last && isEmptyPrefill(message)) return true;
+      draft.report("message-empty", "dropped", message.origin, "A message without content was left out.");
+      return false;
+    });
+    if (kept.length !== draft.messages.length) draft.messages = kept;
+  },
 };
-
-function dropEmptyMessages(draft: Draft): void {
-  const last = draft.messages.at(-1);
-  const kept = draft.messages.filter((message) => {
-    if (message.parts.length > 0 || isEffortOnly(message)) return true;
-    if (message === last && isEmptyPrefill(message)) return true;
-    const text = "A message without content was left out.";
-    draft.report({ rule: "message-empty", at: message.origin, message: text, action: "dropped" });
-    return false;
-  });
-  if (kept.length !== draft.messages.length) draft.messages = kept;
-}
 
 function isEmptyPrefill(message: DraftMessage): boolean {
   return (
@@ -48,30 +45,28 @@ function isEffortOnly({ role, parts, source }: DraftMessage): boolean {
 export const alternatingRoles: Rule = {
   reports: ["same-role"],
   looksAt: "messages",
-  apply: mergeSameRole,
-};
-
-function mergeSameRole(draft: Draft, settings: CheckSettings): void {
-  const hasNeighbours = draft.messages.some((message, index) => {
-    const previous = draft.messages[index - 1];
-    return previous !== undefined && canMerge(previous, message);
-  });
-  if (!hasNeighbours) return;
-  const runs: DraftMessage[][] = [];
-  for (const message of draft.messages) {
-    const run = runs.at(-1);
-    const previous = run?.[0];
-    if (run === undefined || previous === undefined || !canMerge(previous, message)) {
-      runs.push([message]);
-      continue;
+  apply(draft, settings) {
+    const hasNeighbours = draft.messages.some((message, index) => {
+      const previous = draft.messages[index - 1];
+      return previous !== undefined && canMerge(previous, message);
+    });
+    if (!hasNeighbours) return;
+    const runs: DraftMessage[][] = [];
+    for (const message of draft.messages) {
+      const run = runs.at(-1);
+      const previous = run?.[0];
+      if (run === undefined || previous === undefined || !canMerge(previous, message)) {
+        runs.push([message]);
+        continue;
+      }
+      run.push(message);
+      if (settings.consecutiveRoles === "accepted") continue;
+      const text = `Two ${message.role} messages in a row became one.`;
+      draft.report("same-role", "merged", message.origin, text);
     }
-    run.push(message);
-    if (settings.consecutiveRoles === "accepted") continue;
-    const text = `Two ${message.role} messages in a row became one.`;
-    draft.report({ rule: "same-role", at: message.origin, message: text, action: "merged" });
-  }
-  draft.messages = runs.flatMap(mergeRun);
-}
+    draft.messages = runs.flatMap(mergeRun);
+  },
+};
 
 function canMerge(first: DraftMessage, second: DraftMessage): boolean {
   return first.role === second.role && first.role !== "system" && !isCompaction(first);
@@ -92,70 +87,63 @@ function mergeRun(run: readonly DraftMessage[]): DraftMessage[] {
 export const userFirst: Rule = {
   reports: ["first-role", "no-messages"],
   looksAt: "request",
-  apply: startWithUser,
+  apply(draft) {
+    const [opening] = draft.messages;
+    if (opening === undefined) {
+      draft.report("no-messages", "reported", "messages", "There is no message to send.");
+      return;
+    }
+    const first = draft.messages.find((message) => !isEffortOnly(message)) ?? opening;
+    const beginsWithSummary = first.parts[0] !== undefined && tagOf(first.parts[0].block) === "compaction";
+    if (first.role === "user" || (first.role === "assistant" && beginsWithSummary)) return;
+    const message = "The first message must be the user's; one was put before it.";
+    draft.report("first-role", "text-added", first.origin, message);
+    draft.messages = [
+      addedMessage("user", [textPart(EARLIER_PART_MISSING_TEXT, first.origin)], first.origin),
+      ...draft.messages,
+    ];
+  },
 };
-
-function startWithUser(draft: Draft): void {
-  const [opening] = draft.messages;
-  if (opening === undefined) {
-    const message = "There is no message to send.";
-    draft.report({ rule: "no-messages", at: "messages", message, action: "reported" });
-    return;
-  }
-  const first = draft.messages.find((message) => !isEffortOnly(message)) ?? opening;
-  const beginsWithSummary = first.parts[0] !== undefined && tagOf(first.parts[0].block) === "compaction";
-  if (first.role === "user" || (first.role === "assistant" && beginsWithSummary)) return;
-  const message = "The first message must be the user's; one was put before it.";
-  draft.report({ rule: "first-role", at: first.origin, message, action: "text-added" });
-  draft.messages = [
-    addedMessage("user", [textPart(EARLIER_PART_MISSING_TEXT, first.origin)], first.origin),
-    ...draft.messages,
-  ];
-}
 
 export const noFinalWhitespace: Rule = {
   reports: ["final-whitespace"],
   looksAt: "messages",
-  apply: trimFinalAssistantText,
+  apply(draft) {
+    const last = draft.messages.at(-1);
+    const part = last?.parts.at(-1);
+    if (last?.role !== "assistant" || part?.block.type !== "text") return;
+    const text = part.block.text.trimEnd();
+    if (text === part.block.text) return;
+    const message = "The final assistant text cannot end in whitespace; the whitespace was cut off.";
+    draft.report("final-whitespace", "truncated", part.origin, message);
+    last.parts = [...last.parts.slice(0, -1), withBlock(part, { ...part.block, text })];
+  },
 };
-
-function trimFinalAssistantText(draft: Draft): void {
-  const last = draft.messages.at(-1);
-  const part = last?.parts.at(-1);
-  if (last?.role !== "assistant" || part?.block.type !== "text") return;
-  const text = part.block.text.trimEnd();
-  if (text === part.block.text) return;
-  const message = "The final assistant text cannot end in whitespace; the whitespace was cut off.";
-  draft.report({ rule: "final-whitespace", at: part.origin, message, action: "truncated" });
-  last.parts = [...last.parts.slice(0, -1), withBlock(part, { ...part.block, text })];
-}
 
 export const userLast: Rule = {
   reports: ["prefill-unsupported"],
   looksAt: "messages",
-  apply: endWithUserWherePrefillIsRefused,
+  apply(draft, settings) {
+    const last = draft.messages.at(-1);
+    const { model } = draft.request;
+    if (last?.role !== "assistant" || isPausedTurn(last) || !refusesPrefill(model)) return;
+    // A request to summarise the conversation is not one to go on with it.
+    if (isRecord(field(draft.request, "compaction"))) return;
+    const adds = settings.prefill === "add-user-message";
+    draft.report(
+      "prefill-unsupported",
+      adds ? "text-added" : "reported",
+      last.origin,
+      "This model needs a conversation that ends with a user message.",
+      { model: String(model) },
+    );
+    if (adds)
+      draft.messages = [
+        ...draft.messages,
+        addedMessage("user", [textPart(GO_ON_TEXT, last.origin)], last.origin),
+      ];
+  },
 };
-
-function endWithUserWherePrefillIsRefused(draft: Draft, settings: CheckSettings): void {
-  const last = draft.messages.at(-1);
-  const { model } = draft.request;
-  if (last?.role !== "assistant" || isPausedTurn(last) || !refusesPrefill(model)) return;
-  // A request to summarise the conversation is not one to go on with it.
-  if (isRecord(field(draft.request, "compaction"))) return;
-  const adds = settings.prefill === "add-user-message";
-  draft.report({
-    rule: "prefill-unsupported",
-    at: last.origin,
-    message: "This model needs a conversation that ends with a user message.",
-    action: adds ? "text-added" : "reported",
-    detail: { model: String(model) },
-  });
-  if (adds)
-    draft.messages = [
-      ...draft.messages,
-      addedMessage("user", [textPart(GO_ON_TEXT, last.origin)], last.origin),
-    ];
-}
 
 /** A turn that the provider paused, in the middle of its own tools or after its own summary, is sent back as it is. */
 function isPausedTurn(message: DraftMessage): boolean {
@@ -178,32 +166,30 @@ export function refusesPrefill(model: unknown): boolean {
 export const systemPlacement: Rule = {
   reports: ["system-placement"],
   looksAt: "messages",
-  apply: placeSystemMessages,
-};
-
-function placeSystemMessages(draft: Draft): void {
-  if (!draft.messages.some((message) => message.role === "system")) return;
-  const followers = nextSpeakers(draft.messages);
-  const placed: DraftMessage[] = [];
-  let waiting: DraftMessage[] = [];
-  let before: DraftMessage | undefined;
-  for (const [index, message] of draft.messages.entries()) {
-    const next = followers[index];
-    if (message.role === "system") {
-      const opensWithEffort = before === undefined && isEffortOnly(message);
-      if (opensWithEffort || (canStandAfter(before) && next !== "user")) placed.push(message);
-      else waiting.push(message);
-      continue;
+  apply(draft) {
+    if (!draft.messages.some((message) => message.role === "system")) return;
+    const followers = nextSpeakers(draft.messages);
+    const placed: DraftMessage[] = [];
+    let waiting: DraftMessage[] = [];
+    let before: DraftMessage | undefined;
+    for (const [index, message] of draft.messages.entries()) {
+      const next = followers[index];
+      if (message.role === "system") {
+        const opensWithEffort = before === undefined && isEffortOnly(message);
+        if (opensWithEffort || (canStandAfter(before) && next !== "user")) placed.push(message);
+        else waiting.push(message);
+        continue;
+      }
+      placed.push(message);
+      before = message;
+      if (message.role !== "user" || next === "user") continue;
+      for (const system of waiting) placed.push(reportMoved(draft, system));
+      waiting = [];
     }
-    placed.push(message);
-    before = message;
-    if (message.role !== "user" || next === "user") continue;
-    for (const system of waiting) placed.push(reportMoved(draft, system));
-    waiting = [];
-  }
-  for (const system of waiting) placed.push(reportSentAsUser(draft, system));
-  if (placed.some((message, index) => message !== draft.messages[index])) draft.messages = placed;
-}
+    for (const system of waiting) placed.push(reportSentAsUser(draft, system));
+    if (placed.some((message, index) => message !== draft.messages[index])) draft.messages = placed;
+  },
+};
 
 /** For each message the role of the next one that is not a system message. */
 function nextSpeakers(messages: readonly DraftMessage[]): readonly (DraftMessage["role"] | undefined)[] {
@@ -226,14 +212,14 @@ function canStandAfter(before: DraftMessage | undefined): boolean {
 
 function reportMoved(draft: Draft, message: DraftMessage): DraftMessage {
   const text = "A system message may not stand here; it moved to the end of the next user turn.";
-  draft.report({ rule: "system-placement", at: message.origin, message: text, action: "moved" });
+  draft.report("system-placement", "moved", message.origin, text);
   return message;
 }
 
 function reportSentAsUser(draft: Draft, message: DraftMessage): DraftMessage {
   const text =
     "No user turn follows this system message, so it may not stand here; it is sent as the user's.";
-  draft.report({ rule: "system-placement", at: message.origin, message: text, action: "rewritten" });
+  draft.report("system-placement", "rewritten", message.origin, text);
   return asUserMessage(message);
 }
 
@@ -250,19 +236,17 @@ function asUserMessage(message: DraftMessage): DraftMessage {
 export const systemSupport: Rule = {
   reports: ["system-unsupported"],
   looksAt: "messages",
-  apply: replaceUnsupportedSystemMessages,
+  apply(draft) {
+    if (!draft.messages.some((message) => message.role === "system")) return;
+    if (takesSystemMessages(draft.request.model)) return;
+    draft.messages = draft.messages.map((message) => {
+      if (message.role !== "system") return message;
+      const text = "This model takes no system messages inside the conversation; it is sent as the user's.";
+      draft.report("system-unsupported", "rewritten", message.origin, text);
+      return asUserMessage(message);
+    });
+  },
 };
-
-function replaceUnsupportedSystemMessages(draft: Draft): void {
-  if (!draft.messages.some((message) => message.role === "system")) return;
-  if (takesSystemMessages(draft.request.model)) return;
-  draft.messages = draft.messages.map((message) => {
-    if (message.role !== "system") return message;
-    const text = "This model takes no system messages inside the conversation; it is sent as the user's.";
-    draft.report({ rule: "system-unsupported", at: message.origin, message: text, action: "rewritten" });
-    return asUserMessage(message);
-  });
-}
 
 /** Names of before the fourth generation carry the version first. What is no Claude's name is let through. */
 function takesSystemMessages(model: unknown): boolean {

@@ -1,5 +1,5 @@
 import { isThinking, tagOf } from "../message.ts";
-import { addedMessage, type Draft, type DraftMessage, itemIndexOf, textPart } from "./draft.ts";
+import { addedMessage, type DraftMessage, itemIndexOf, textPart } from "./draft.ts";
 import type { Rule } from "./rule.ts";
 
 /** Blocks that the provider itself puts before a reply. */
@@ -15,27 +15,25 @@ export const CONTINUE_WITH_RESULTS_TEXT = "Continue with the tool results above.
 export const noTrailingThinking: Rule = {
   reports: ["thinking-last", "thinking-only"],
   looksAt: "messages",
-  apply: dropTrailingThinking,
+  apply(draft) {
+    const kept = draft.messages.filter((message) => {
+      const end = message.role === "assistant" ? endBeforeThinking(message) : message.parts.length;
+      if (end === message.parts.length) return true;
+      const detail = { blocks: message.parts.length - end };
+      if (end === 0) {
+        const text = "An assistant message of nothing but thinking was left out.";
+        draft.report("thinking-only", "dropped", message.origin, text, detail);
+        return false;
+      }
+      const at = message.parts[end]?.origin ?? message.origin;
+      const text = "An assistant message cannot end in thinking; the thinking at its end was left out.";
+      draft.report("thinking-last", "dropped", at, text, detail);
+      message.parts = message.parts.slice(0, end);
+      return true;
+    });
+    if (kept.length !== draft.messages.length) draft.messages = kept;
+  },
 };
-
-function dropTrailingThinking(draft: Draft): void {
-  const kept = draft.messages.filter((message) => {
-    const end = message.role === "assistant" ? endBeforeThinking(message) : message.parts.length;
-    if (end === message.parts.length) return true;
-    const detail = { blocks: message.parts.length - end };
-    if (end === 0) {
-      const text = "An assistant message of nothing but thinking was left out.";
-      draft.report({ rule: "thinking-only", at: message.origin, message: text, action: "dropped", detail });
-      return false;
-    }
-    const at = message.parts[end]?.origin ?? message.origin;
-    const text = "An assistant message cannot end in thinking; the thinking at its end was left out.";
-    draft.report({ rule: "thinking-last", at, message: text, action: "dropped", detail });
-    message.parts = message.parts.slice(0, end);
-    return true;
-  });
-  if (kept.length !== draft.messages.length) draft.messages = kept;
-}
 
 function endBeforeThinking(message: DraftMessage): number {
   return message.parts.findLastIndex((part) => !isThinking(part.block)) + 1;
@@ -49,7 +47,23 @@ function endBeforeThinking(message: DraftMessage): number {
 export const thinkingBeginsToolTurn: Rule = {
   reports: ["thinking-not-first"],
   looksAt: "turn",
-  apply: beginToolTurnWithThinking,
+  apply(draft) {
+    if (draft.request.thinking?.type !== "enabled") return;
+    const { messages } = draft;
+    const turn = openToolTurn(messages);
+    if (turn === undefined || (turn.first === 1 && draft.followsThinking)) return;
+    const first = messages[turn.first];
+    if (first === undefined || begins(first) === "with-thinking") return;
+    const next = nextWithThinking(messages, turn);
+    const place =
+      next === -1 ? turn.end : messages.findLastIndex(({ role }, at) => at < next && isUser(role));
+    const answer = messages[place];
+    if (answer === undefined) return;
+    const message =
+      "With thinking enabled, a turn that calls tools must begin with thinking; the turn was ended after its results.";
+    draft.report("thinking-not-first", "text-added", first.origin, message);
+    draft.messages = [...messages.slice(0, place), ...endedTurn(answer), ...messages.slice(place + 1)];
+  },
   // A turn that was ended for lack of thinking stays on one side of a cut: it is whole again once the user speaks.
   allowsCut: ({ messages, findings }) => {
     let ended = Number.POSITIVE_INFINITY;
@@ -84,23 +98,6 @@ function turnAfter(before: TurnBeginning, messages: readonly DraftMessage[]): Tu
     begun ??= begins(message);
   }
   return begun;
-}
-
-function beginToolTurnWithThinking(draft: Draft): void {
-  if (draft.request.thinking?.type !== "enabled") return;
-  const { messages } = draft;
-  const turn = openToolTurn(messages);
-  if (turn === undefined || (turn.first === 1 && draft.followsThinking)) return;
-  const first = messages[turn.first];
-  if (first === undefined || begins(first) === "with-thinking") return;
-  const next = nextWithThinking(messages, turn);
-  const place = next === -1 ? turn.end : messages.findLastIndex(({ role }, at) => at < next && isUser(role));
-  const answer = messages[place];
-  if (answer === undefined) return;
-  const message =
-    "With thinking enabled, a turn that calls tools must begin with thinking; the turn was ended after its results.";
-  draft.report({ rule: "thinking-not-first", at: first.origin, message, action: "text-added" });
-  draft.messages = [...messages.slice(0, place), ...endedTurn(answer), ...messages.slice(place + 1)];
 }
 
 interface ToolTurn {

@@ -14,7 +14,10 @@ const NAMELESS_TOOL = "unknown_tool";
 export const toolIds: Rule = {
   reports: ["tool-use-id-invalid", "tool-use-id-duplicate"],
   looksAt: "request",
-  apply: mendToolIds,
+  apply(draft) {
+    if (hasSoundIds(draft.messages)) return;
+    renameResults(draft, renameUses(draft, collectIds(draft)));
+  },
   // An id that closed messages use ties the tail to them, see `toolPairs`.
   remember: () => ({ allowsTail: ({ messages }) => hasSoundIds(messages) }),
 };
@@ -25,11 +28,6 @@ interface Call {
   readonly messageIndex: number;
   readonly block: ToolUseBlock;
   answered: boolean;
-}
-
-function mendToolIds(draft: Draft): void {
-  if (hasSoundIds(draft.messages)) return;
-  renameResults(draft, renameUses(draft, collectIds(draft)));
 }
 
 function hasSoundIds(messages: readonly DraftMessage[]): boolean {
@@ -75,13 +73,7 @@ function renameUses(draft: Draft, taken: Set<string>): Map<string, Call[]> {
     }
     if (isWrittenTwice(calls.at(-1), block, messageIndex)) {
       const text = "The same tool use stands in this message twice; the second one was left out.";
-      draft.report({
-        rule: "tool-use-id-duplicate",
-        at: origin,
-        message: text,
-        action: "dropped",
-        detail: { toolUseId: given },
-      });
+      draft.report("tool-use-id-duplicate", "dropped", origin, text, { toolUseId: given });
       return undefined;
     }
     const id = freeId(given, taken, nextNumber);
@@ -93,15 +85,15 @@ function renameUses(draft: Draft, taken: Set<string>): Map<string, Call[]> {
 }
 
 function reportRename(draft: Draft, part: Part, isValid: boolean, given: string, id: string): void {
-  draft.report({
-    rule: isValid ? "tool-use-id-duplicate" : "tool-use-id-invalid",
-    at: part.origin,
-    message: isValid
+  draft.report(
+    isValid ? "tool-use-id-duplicate" : "tool-use-id-invalid",
+    "rewritten",
+    part.origin,
+    isValid
       ? "Another tool use before this one has the same id; this one and its result got a new id."
       : "The id of this tool use is missing or holds characters that the API refuses.",
-    action: "rewritten",
-    detail: { toolUseId: given, newId: id },
-  });
+    { toolUseId: given, newId: id },
+  );
 }
 
 function isWrittenTwice(previous: Call | undefined, block: ToolUseBlock, messageIndex: number): boolean {
@@ -185,18 +177,16 @@ class CallQueue {
 export const toolNames: Rule = {
   reports: ["tool-name-invalid"],
   looksAt: "messages",
-  apply: mendToolNames,
+  apply(draft) {
+    draft.rewriteParts((part) => {
+      const { block, origin } = part;
+      if (block.type !== "tool_use" || isToolName(block.name)) return part;
+      const message = "The tool's name is missing or holds characters that the API refuses.";
+      draft.report("tool-name-invalid", "rewritten", origin, message);
+      return withBlock(part, { ...block, name: toolNameFrom(block.name) });
+    });
+  },
 };
-
-function mendToolNames(draft: Draft): void {
-  draft.rewriteParts((part) => {
-    const { block, origin } = part;
-    if (block.type !== "tool_use" || isToolName(block.name)) return part;
-    const message = "The tool's name is missing or holds characters that the API refuses.";
-    draft.report({ rule: "tool-name-invalid", at: origin, message, action: "rewritten" });
-    return withBlock(part, { ...block, name: toolNameFrom(block.name) });
-  });
-}
 
 function isToolName(name: unknown): boolean {
   return typeof name === "string" && TOOL_NAME_PATTERN.test(name);
@@ -211,29 +201,27 @@ function toolNameFrom(name: unknown): string {
 export const toolInputs: Rule = {
   reports: ["tool-input-not-object", "tool-input-schema"],
   looksAt: "messages",
-  apply: mendToolInputs,
+  apply(draft) {
+    const schemas = draft.schemas ?? schemasByName(draft.request.tools);
+    draft.rewriteParts((part) => {
+      const { block, origin } = part;
+      if (block.type !== "tool_use") return part;
+      const whole = objectInput(block.input);
+      if (whole !== block.input) {
+        const message = "The input of a tool use must be an object.";
+        draft.report("tool-input-not-object", "rewritten", origin, message);
+      }
+      const schema = schemas.get(block.name);
+      const input = schema === undefined ? whole : withParsedFields(whole, schema);
+      if (input !== whole) {
+        const message = "A field of a tool input is JSON in a string, and the tool's schema wants the value.";
+        const detail = { tool: block.name };
+        draft.report("tool-input-schema", "rewritten", origin, message, detail);
+      }
+      return input === block.input ? part : withBlock(part, { ...block, input });
+    });
+  },
 };
-
-function mendToolInputs(draft: Draft): void {
-  const schemas = draft.schemas ?? schemasByName(draft.request.tools);
-  draft.rewriteParts((part) => {
-    const { block, origin } = part;
-    if (block.type !== "tool_use") return part;
-    const whole = objectInput(block.input);
-    if (whole !== block.input) {
-      const message = "The input of a tool use must be an object.";
-      draft.report({ rule: "tool-input-not-object", at: origin, message, action: "rewritten" });
-    }
-    const schema = schemas.get(block.name);
-    const input = schema === undefined ? whole : withParsedFields(whole, schema);
-    if (input !== whole) {
-      const message = "A field of a tool input is JSON in a string, and the tool's schema wants the value.";
-      const detail = { tool: block.name };
-      draft.report({ rule: "tool-input-schema", at: origin, message, action: "rewritten", detail });
-    }
-    return input === block.input ? part : withBlock(part, { ...block, input });
-  });
-}
 
 /** The tools come from a host or a file, so each of them may be anything. */
 export function schemasByName(tools: readonly unknown[] | undefined): ReadonlyMap<string, JsonRecord> {
@@ -277,20 +265,18 @@ function withParsedFields(input: JsonRecord, schema: JsonRecord): JsonRecord {
 export const toolsDefined: Rule = {
   reports: ["tools-missing"],
   looksAt: "request",
-  apply: reportMissingTools,
+  apply(draft, settings) {
+    const part = needsTools(draft, settings) ? firstToolPart(draft) : undefined;
+    if (part === undefined) return;
+    const message = "The request holds tool blocks but defines no tools.";
+    draft.report("tools-missing", "reported", part.origin, message);
+  },
   remember: (checked, settings) => {
     const isReported = checked.findings.some(({ rule }) => rule === "tools-missing");
     const isAccepted = isReported || !needsTools(checked, settings);
     return { allowsTail: (tail) => isAccepted || firstToolPart(tail) === undefined };
   },
 };
-
-function reportMissingTools(draft: Draft, settings: CheckSettings): void {
-  const part = needsTools(draft, settings) ? firstToolPart(draft) : undefined;
-  if (part === undefined) return;
-  const message = "The request holds tool blocks but defines no tools.";
-  draft.report({ rule: "tools-missing", at: part.origin, message, action: "reported" });
-}
 
 const needsTools = ({ request }: Draft, { requireTools }: CheckSettings): boolean =>
   requireTools && (request.tools?.length ?? 0) === 0;

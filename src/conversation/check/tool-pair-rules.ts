@@ -1,4 +1,5 @@
-import type { ContentBlock, ToolResultBlock } from "../message.ts";
+import { type ContentBlock, type ToolResultBlock, tagOf } from "../message.ts";
+import { stringField } from "../untrusted.ts";
 import {
   addedMessage,
   type Draft,
@@ -42,7 +43,19 @@ export const toolPairs: Rule = {
     "tool-results-first",
   ],
   looksAt: "messages",
-  apply: pairToolResults,
+  apply(draft) {
+    const pairing = findAnswers(draft.messages);
+    const messages: DraftMessage[] = [];
+    for (const [index, message] of draft.messages.entries()) {
+      if (message.role === "user") mendUserMessage(draft, message, index, pairing);
+      messages.push(message);
+      const next = draft.messages[index + 1];
+      if (message.role !== "assistant" || next?.role === "user") continue;
+      const results = missingAnswers(draft, message, index, pairing);
+      if (results.length > 0) messages.push(addedMessage("user", results, message.origin));
+    }
+    if (messages.length !== draft.messages.length) draft.messages = messages;
+  },
   tieOf: (block) => {
     if (block.type !== "tool_use" && block.type !== "tool_result") return undefined;
     const id: unknown = block.type === "tool_use" ? block.id : block.tool_use_id;
@@ -50,20 +63,6 @@ export const toolPairs: Rule = {
     return typeof id === "string" ? id : "";
   },
 };
-
-function pairToolResults(draft: Draft): void {
-  const pairing = findAnswers(draft.messages);
-  const messages: DraftMessage[] = [];
-  for (const [index, message] of draft.messages.entries()) {
-    if (message.role === "user") mendUserMessage(draft, message, index, pairing);
-    messages.push(message);
-    const next = draft.messages[index + 1];
-    if (message.role !== "assistant" || next?.role === "user") continue;
-    const results = missingAnswers(draft, message, index, pairing);
-    if (results.length > 0) messages.push(addedMessage("user", results, message.origin));
-  }
-  if (messages.length !== draft.messages.length) draft.messages = messages;
-}
 
 function isResult(part: Part): part is ResultPart {
   return part.block.type === "tool_result";
@@ -115,7 +114,7 @@ function mendUserMessage(draft: Draft, message: DraftMessage, index: number, pai
   if (caller?.role === "assistant") results.push(...missingAnswers(draft, caller, index - 1, pairing));
   if (isOutOfOrder) {
     const text = "Tool results come first in a message; they moved before the rest of it.";
-    draft.report({ rule: "tool-results-first", at: message.origin, message: text, action: "moved" });
+    draft.report("tool-results-first", "moved", message.origin, text);
   }
   message.parts = [...results, ...others];
 }
@@ -128,26 +127,17 @@ function missingAnswers(draft: Draft, caller: DraftMessage, callerIndex: number,
     const answer = pairing.answers.get(block.id);
     const detail = { toolUseId: block.id };
     if (answer === undefined) {
-      results.push({ block: missingResult(block.id), origin });
+      const result = { tool_use_id: block.id, content: MISSING_RESULT_TEXT, is_error: true };
+      results.push({ block: { type: "tool_result", ...result }, origin });
       const message = "A tool use had no result; one that says so was added.";
-      draft.report({ rule: "tool-use-unanswered", at: origin, message, action: "result-added", detail });
+      draft.report("tool-use-unanswered", "result-added", origin, message, detail);
     } else if (answer.messageIndex !== callerIndex + 1) {
       results.push(answer.part);
       const message = "A tool result did not stand in the message after its call; it moved there.";
-      draft.report({
-        rule: "tool-result-misplaced",
-        at: answer.part.origin,
-        message,
-        action: "moved",
-        detail,
-      });
+      draft.report("tool-result-misplaced", "moved", answer.part.origin, message, detail);
     }
   }
   return results;
-}
-
-function missingResult(toolUseId: string): ToolResultBlock {
-  return { type: "tool_result", tool_use_id: toolUseId, content: MISSING_RESULT_TEXT, is_error: true };
 }
 
 function keepOrphan(draft: Draft, part: ResultPart): readonly Part[] {
@@ -170,19 +160,14 @@ function sendAsText(
   fault: string,
 ): readonly Part[] {
   const isKept = kept.length > 0;
-  draft.report({
+  draft.report(
     rule,
-    at: part.origin,
-    message: `${fault}; ${isKept ? "it is sent as text" : "it says nothing more and was left out"}.`,
-    action: isKept ? "replaced-by-text" : "dropped",
-    detail: detailOf(part),
-  });
+    isKept ? "replaced-by-text" : "dropped",
+    part.origin,
+    `${fault}; ${isKept ? "it is sent as text" : "it says nothing more and was left out"}.`,
+    { toolUseId: stringField(part.block, "tool_use_id") ?? "" },
+  );
   return kept.map((block) => ({ block, origin: part.origin }));
-}
-
-function detailOf(part: ResultPart): { readonly toolUseId: string } {
-  const id: unknown = part.block.tool_use_id;
-  return { toolUseId: typeof id === "string" ? id : "" };
 }
 
 /**
@@ -210,7 +195,19 @@ export function toolResultAsContent(block: ToolResultBlock, label: string): read
 export const serverTools: Rule = {
   reports: ["server-tool-unanswered", "server-result-orphan"],
   looksAt: "turn",
-  apply: pairServerTools,
+  apply(draft) {
+    const dropped = new Set<Part>();
+    let open = new Map<string, Part>();
+    for (const message of draft.messages) {
+      if (message.role === "assistant") {
+        for (const part of message.parts) visitServerBlock(draft, part, open, dropped);
+      } else if (message.parts.some((part) => part.block.type !== "tool_result")) {
+        for (const part of open.values()) reportUnanswered(draft, part, dropped);
+        open = new Map();
+      }
+    }
+    if (dropped.size > 0) draft.rewriteParts((part) => (dropped.has(part) ? undefined : part));
+  },
   allowsCut: ({ messages, findings }) => {
     const waits = openServerCalls(messages);
     const lost = findings.flatMap((finding) =>
@@ -229,7 +226,7 @@ function openServerCalls(messages: readonly DraftMessage[]): readonly boolean[] 
       const use = serverToolUse(block);
       const result = open.size === 0 ? undefined : serverToolResult(block);
       if (use !== undefined) open.add(use.id);
-      else if (result !== undefined) open.delete(result.tool_use_id);
+      else if (result !== undefined) open.delete(result.toolUseId);
     }
     waits.push(open.size > 0);
   }
@@ -254,20 +251,6 @@ function isLostForGood(call: number, messages: readonly DraftMessage[], cut: num
   );
 }
 
-function pairServerTools(draft: Draft): void {
-  const dropped = new Set<Part>();
-  let open = new Map<string, Part>();
-  for (const message of draft.messages) {
-    if (message.role === "assistant") {
-      for (const part of message.parts) visitServerBlock(draft, part, open, dropped);
-    } else if (message.parts.some((part) => part.block.type !== "tool_result")) {
-      for (const part of open.values()) reportUnanswered(draft, part, dropped);
-      open = new Map();
-    }
-  }
-  if (dropped.size > 0) draft.rewriteParts((part) => (dropped.has(part) ? undefined : part));
-}
-
 function visitServerBlock(draft: Draft, part: Part, open: Map<string, Part>, dropped: Set<Part>): void {
   const use = serverToolUse(part.block);
   if (use !== undefined) {
@@ -278,46 +261,34 @@ function visitServerBlock(draft: Draft, part: Part, open: Map<string, Part>, dro
   }
   const result = serverToolResult(part.block);
   if (result === undefined) return;
-  if (isAnswer(open.get(result.tool_use_id), result.type)) {
-    open.delete(result.tool_use_id);
+  const call = open.get(result.toolUseId);
+  if (call !== undefined && (serverToolUse(call.block)?.resultType ?? result.type) === result.type) {
+    open.delete(result.toolUseId);
     return;
   }
   dropped.add(part);
-  draft.report({
-    rule: "server-result-orphan",
-    at: part.origin,
-    message: `A block of type ${result.type} has no call before it in its turn and was left out.`,
-    action: "dropped",
-    detail: { toolUseId: result.tool_use_id },
-  });
-}
-
-function isAnswer(call: Part | undefined, resultType: string): boolean {
-  if (call === undefined) return false;
-  const expected = serverToolUse(call.block)?.resultType;
-  return expected === undefined || expected === resultType;
+  draft.report(
+    "server-result-orphan",
+    "dropped",
+    part.origin,
+    `A block of type ${result.type} has no call before it in its turn and was left out.`,
+    { toolUseId: result.toolUseId },
+  );
 }
 
 function reportUnanswered(draft: Draft, part: Part, dropped: Set<Part>): void {
   dropped.add(part);
-  draft.report({
-    rule: "server-tool-unanswered",
-    at: part.origin,
-    message: "A call of a tool run by the provider has no result in its turn and was left out.",
-    action: "dropped",
-    detail: { toolUseId: serverToolUse(part.block)?.id ?? "" },
-  });
+  draft.report(
+    "server-tool-unanswered",
+    "dropped",
+    part.origin,
+    "A call of a tool run by the provider has no result in its turn and was left out.",
+    { toolUseId: serverToolUse(part.block)?.id ?? "" },
+  );
 }
 
-/** Blocks of tools that the provider runs itself. To us they are opaque but for what pairs them. */
-interface ServerToolUse {
-  readonly type: string;
-  readonly id: string;
-  /** The kind of block that answers it; undefined for a tool that we do not know. */
-  readonly resultType: string | undefined;
-}
-
-const RESULT_TYPES: ReadonlyMap<unknown, string> = new Map([
+/** The kinds of block that answer calls of the tools that the provider runs. */
+const RESULT_TYPES: ReadonlyMap<string | undefined, string> = new Map([
   ["advisor", "advisor_tool_result"],
   ["web_search", "web_search_tool_result"],
   ["web_fetch", "web_fetch_tool_result"],
@@ -328,28 +299,27 @@ const RESULT_TYPES: ReadonlyMap<unknown, string> = new Map([
   ["tool_search_tool_bm25", "tool_search_tool_result"],
 ]);
 
-interface ServerToolResult {
-  readonly type: string;
-  readonly tool_use_id: string;
+/** A call of a tool that the provider runs. `resultType` is undefined for a tool that we do not know. */
+interface ServerToolUse {
+  readonly id: string;
+  readonly resultType: string | undefined;
 }
 
-/** Both as the block's own type tag; the union of block kinds knows them as opaque. */
 export function serverToolUse(block: ContentBlock): ServerToolUse | undefined {
-  const { type, id, name } = block as unknown as {
-    readonly type: string;
-    readonly id?: unknown;
-    readonly name?: unknown;
-  };
+  const type = tagOf(block);
   if (type !== "server_tool_use" && type !== "mcp_tool_use") return undefined;
-  const resultType = type === "mcp_tool_use" ? "mcp_tool_result" : RESULT_TYPES.get(name);
-  return { type, id: typeof id === "string" ? id : "", resultType };
+  const resultType =
+    type === "mcp_tool_use" ? "mcp_tool_result" : RESULT_TYPES.get(stringField(block, "name"));
+  return { id: stringField(block, "id") ?? "", resultType };
+}
+
+interface ServerToolResult {
+  readonly type: string;
+  readonly toolUseId: string;
 }
 
 export function serverToolResult(block: ContentBlock): ServerToolResult | undefined {
-  const { type, tool_use_id } = block as unknown as {
-    readonly type: string;
-    readonly tool_use_id?: unknown;
-  };
+  const type = tagOf(block);
   if (!type.endsWith("_tool_result")) return undefined;
-  return { type, tool_use_id: typeof tool_use_id === "string" ? tool_use_id : "" };
+  return { type, toolUseId: stringField(block, "tool_use_id") ?? "" };
 }

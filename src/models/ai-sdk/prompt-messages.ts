@@ -1,4 +1,4 @@
-import { reminder } from "../../conversation/flatten/reminder.ts";
+import { reminder } from "../../conversation/flatten/attachment-content.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import {
   type ContentBlock,
