@@ -1,7 +1,7 @@
 import type { Clearing } from "../clear/clearing.ts";
 import type { CompactionPlan } from "../compaction/plan/compaction-plan.ts";
 import type { RequestFrame } from "../compaction/write/shared-prefix.ts";
-import type { PreparedSummary } from "../compaction/write/write-summary.ts";
+import type { PreparedSummary, SummarySource } from "../compaction/write/write-summary.ts";
 import type { Entry, EntryLink, Usage } from "../conversation/entry.ts";
 import type { Pace } from "../cost/pace.ts";
 import type { NestedMemory } from "../memory-files/nested-memory.ts";
@@ -83,8 +83,10 @@ export interface CompactionRequest {
   readonly plan: CompactionPlan;
   /** The summary was written in the background. */
   readonly prepared?: PreparedSummary | undefined;
-  /** The summary has been written along the way. */
-  readonly notes?: { readonly text: string } | undefined;
+  /** A module has the summary. */
+  readonly source?: SummarySource | undefined;
+  /** The summary of `source` could not be used after all, and why. */
+  readonly onSourceDeclined?: ((reason: string) => void) | undefined;
   readonly instructions?: string | undefined;
   /** The user insists: compact even if it does not pay. */
   readonly force?: boolean | undefined;
@@ -102,7 +104,7 @@ export interface CompactionRequest {
 /** A compaction whose summary is ready. */
 export type OfferedPlan = Pick<
   CompactionRequest,
-  "plan" | "prepared" | "notes" | "targetTokens" | "restoreBudgetTokens"
+  "plan" | "prepared" | "source" | "onSourceDeclined" | "targetTokens" | "restoreBudgetTokens"
 >;
 
 /**

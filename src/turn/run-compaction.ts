@@ -12,8 +12,6 @@ import { asOneWrite } from "../conversation/one-write.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { memoryFilesNow } from "../memory-files/memory-reader.ts";
 import { untilAborted } from "../models/abortable.ts";
-import type { NotesDecline } from "../notes/as-summary.ts";
-import { notesSource } from "../notes/plan-from-notes.ts";
 import type { BackgroundAgent, HostState } from "../restore/host-state.ts";
 import { recentlyReadPaths } from "../restore/read-state.ts";
 import { provenIn } from "../window/session-window.ts";
@@ -43,7 +41,10 @@ export async function runCompaction(parts: Compacted, request: CompactionRequest
       return made;
     });
     forgetFiles(parts, plan);
-    reportUnusedNotes(parts, request, compaction);
+    const [first] = compaction.written.attempts;
+    // Hooks may ask for what the source does not know; then somebody else wrote the summary.
+    if (request.source !== undefined && first !== undefined && first.outcome !== "written")
+      request.onSourceDeclined?.(first.reason ?? "instructions");
     reportSuccess(parts, request, compaction, parts.now() - startedAt);
     // The conversation goes on as a new one.
     parts.turn.renewId();
@@ -82,14 +83,14 @@ export function compactOptions(
   request: CompactionRequest,
   onProgress: (progress: SummaryProgress) => void,
 ): CompactOptions {
-  const { trigger, prepared, notes, instructions, targetTokens, restoreBudgetTokens, signal } = request;
+  const { trigger, prepared, source, instructions, targetTokens, restoreBudgetTokens, signal } = request;
   const { options } = parts;
   let retries = 0;
   return {
     prepared,
     leastSaving: leastSavingFor(parts, request),
     instructions: [options.compaction.instructions, instructions].filter(Boolean).join("\n\n") || undefined,
-    source: notes && notesSource({ ...notes, instructions: options.compaction.instructions }),
+    source,
     model: options.model,
     summaryModel: options.summaryModel,
     summariser: request.withoutModel ? "built-in" : options.compaction.summariser,
@@ -239,17 +240,6 @@ function reportSuccess(
   const cameSince = prepared === undefined ? 0 : Math.max(0, plan.keptTokens - usuallyKept(parts));
   parts.pace.compacted(tokensAfter - cameSince);
   parts.reporter.emitAll(parts.health.compacted({ trigger }));
-}
-
-/** Hooks may ask for what notes do not know; then somebody else wrote the summary. */
-function reportUnusedNotes(parts: Compacted, { trigger }: CompactionRequest, { written }: Compaction): void {
-  const [first] = written.attempts;
-  if (first?.step !== "notes" || first.outcome === "written") return;
-  parts.reporter.emit({
-    type: "notes-declined",
-    trigger,
-    reason: (first.reason ?? "instructions") as NotesDecline,
-  });
 }
 
 function reportHook(parts: Compacted, outcome: HookOutcome): void {

@@ -4,7 +4,7 @@ import { notesAsSummary } from "../../notes/as-summary.ts";
 import type { GrowthThresholds } from "../../notes/growth.ts";
 import type { Notes, NotesFile, NotesLimits } from "../../notes/notes-format.ts";
 import { isOnlyTemplate, parseNotes } from "../../notes/notes-format.ts";
-import { type NotesKeep, planFromNotes } from "../../notes/plan-from-notes.ts";
+import { type NotesKeep, notesSource, planFromNotes } from "../../notes/plan-from-notes.ts";
 import { asker } from "../../restore/ask.ts";
 import {
   hasMethods,
@@ -136,7 +136,7 @@ async function plan(
   await keeper.settled(signal);
   const notes = await readNotes(keeper, signal);
   if ("declined" in notes) return notes;
-  const { gauge, options, frame } = parts;
+  const { gauge, options, frame, reporter } = parts;
   const { file, limits } = keeper;
   const text = notesAsSummary(notes, { limits, path: file.path, countTokens: gauge.countTokens });
   const thresholdTokens = gauge.thresholds.autoCompact;
@@ -154,7 +154,8 @@ async function plan(
   if ("declined" in found) return found;
   return {
     plan: found.plan,
-    notes: { text },
+    source: notesSource({ text, instructions: options.compaction.instructions }),
+    onSourceDeclined: (reason) => reporter.emit({ type: "notes-declined", trigger, reason }),
     targetTokens: thresholdTokens,
     restoreBudgetTokens: restoreBudget(gauge, found.plan, text),
   };

@@ -1,0 +1,151 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { ApiMessage } from "../../src/conversation/message.ts";
+import { ModelError } from "../../src/models/model-error.ts";
+import { openTranscript } from "../../src/transcript/writer.ts";
+import { createCompactor } from "../../src/turn/create-compactor.ts";
+import type { CompactorEvent } from "../../src/turn/events.ts";
+import type { Compactor, CompactorModule, CompactorOptions, Message, Turn } from "../../src/turn/options.ts";
+import { apiRuleViolations } from "../support/api-rules.ts";
+import { toolResult, toolUse } from "../support/builders.ts";
+import { temporaryFolder } from "../transcript/temporary-folder.ts";
+
+const WINDOW_TOKENS = 32_000;
+const REQUEST = { system: "You are careful.", max_tokens: 1_000 } as const;
+
+/** A request of the user, a read of a file, its result, and an answer. Each has a word of its own. */
+const round = (nth: number, lines = 200): readonly ApiMessage[] => [
+  { role: "user", content: `Question ${nth}: what is in berth-${nth}.ts?` },
+  { role: "assistant", content: [toolUse(`call_${nth}`, "Read", { file_path: `/project/berth-${nth}.ts` })] },
+  { role: "user", content: [toolResult(`call_${nth}`, `line ${nth} of the tide table\n`.repeat(lines))] },
+  { role: "assistant", content: `Answer ${nth}: a tide table.` },
+];
+
+const rounds = (count: number, lines?: number): ApiMessage[] =>
+  Array.from({ length: count }, (_, nth) => round(nth, lines)).flat();
+
+const brokenRules = (request: Turn["request"] | undefined): readonly string[] =>
+  apiRuleViolations(request?.messages ?? []);
+
+const NEXT: ApiMessage = { role: "user", content: "Please continue." };
+
+interface Host {
+  readonly compactor: Compactor;
+  readonly events: readonly CompactorEvent[];
+}
+
+/**
+ * Everything that the engine promises, whichever optional modules are installed. A module may add to it; without the
+ * module all of it must hold.
+ */
+export function engineContract(modules: () => readonly CompactorModule[]): void {
+  const host = (options: CompactorOptions = {}): Host => {
+    const events: CompactorEvent[] = [];
+    const compactor = createCompactor({
+      modelName: "claude-haiku-4-5",
+      windowTokens: WINDOW_TOKENS,
+      request: REQUEST,
+      environment: {},
+      clearing: { form: "off" },
+      host: { onEvent: (event) => events.push(event) },
+      ...options,
+      modules: modules(),
+    });
+    return { compactor, events };
+  };
+  const has = ({ events }: Host, type: CompactorEvent["type"]): boolean =>
+    events.some((event) => event.type === type);
+
+  it("hands back the very array while nothing in it was rewritten", async () => {
+    const { compactor } = host();
+    const messages = [...rounds(2), NEXT];
+    expect((await compactor.before(messages)).messages).toBe(messages);
+  });
+
+  it("repairs a request that breaks the rules of the API", async () => {
+    const { compactor } = host();
+    const [ask, call] = round(0) as readonly [ApiMessage, ApiMessage];
+    const turn = await compactor.before([ask, call, NEXT]);
+    expect(turn.findings.map(({ rule }) => rule)).toContain("tool-use-unanswered");
+    expect(brokenRules(turn.request)).toEqual([]);
+  });
+
+  it("clears stale results by size and keeps them in the transcript", async () => {
+    const path = join(temporaryFolder(), "session.jsonl");
+    const transcript = await openTranscript(path);
+    const { compactor } = host({ clearing: { form: "size", targetTokens: 2_000 }, transcript });
+    const turn = await compactor.before([...rounds(12), NEXT]);
+    expect(turn.cleared).toBeGreaterThan(0);
+    expect(JSON.stringify(turn.request)).not.toContain("line 0 of the tide table");
+    await compactor.close();
+    expect(readFileSync(path, "utf8")).toContain("line 0 of the tide table");
+    expect(brokenRules(turn.request)).toEqual([]);
+  });
+
+  it("compacts at the threshold, and the transcript has every message before it leaves the conversation", async () => {
+    const path = join(temporaryFolder(), "session.jsonl");
+    const main = host({ transcript: await openTranscript(path) });
+    let messages: readonly Message[] = [...rounds(22), NEXT];
+    const turn = await main.compactor.before(messages);
+    expect(turn.compaction).toBeDefined();
+    expect(turn.tokens).toBeLessThan(turn.thresholds.autoCompact);
+    expect(brokenRules(turn.request)).toEqual([]);
+    const written = readFileSync(path, "utf8");
+    for (let nth = 0; nth < 22; nth++) expect(written).toContain(`Answer ${nth}: a tide table.`);
+    messages = [...turn.messages, { role: "assistant", content: "Done." }, NEXT];
+    expect((await main.compactor.before(messages)).messages).toBe(messages);
+    await main.compactor.close();
+  });
+
+  it("leaves everything as it was when a compaction fails, and says what to do", async () => {
+    const path = join(temporaryFolder(), "session.jsonl");
+    const append = (): Promise<void> => Promise.reject(new Error("The disk is full."));
+    const { compactor } = host({ transcript: { path, append } });
+    const messages = [...rounds(22), NEXT];
+    await expect(compactor.compact(messages)).rejects.toMatchObject({ code: "transcript-failed" });
+    expect((await compactor.before(messages)).messages).toBe(messages);
+  });
+
+  it("recovers from an overflow by a smaller request", async () => {
+    const { compactor } = host({ settings: { autoCompactEnabled: true } });
+    const messages = [...rounds(8), NEXT];
+    await compactor.before(messages);
+    const tooLong = new ModelError({ kind: "too-long", tokens: 40_000, limit: WINDOW_TOKENS }, "too long");
+    const turn = await compactor.recover(tooLong);
+    expect(turn?.compaction).toBeDefined();
+    expect(brokenRules(turn?.request)).toEqual([]);
+  });
+
+  it("undoes a compaction and does not repeat it in the next turn", async () => {
+    const path = join(temporaryFolder(), "session.jsonl");
+    const transcript = await openTranscript(path);
+    const { compactor } = host({ transcript });
+    const compacted = await compactor.compact([...rounds(10), NEXT]);
+    const undone = await compactor.undo(compacted.messages);
+    expect(JSON.stringify(undone.messages)).toContain("Answer 0: a tide table.");
+    expect((await compactor.before(undone.messages)).compaction).toBeUndefined();
+    await compactor.close();
+  });
+
+  it("does not believe a reported usage that cannot be true", async () => {
+    const main = host();
+    const messages = [...rounds(6), NEXT];
+    const { tokens } = await main.compactor.before(messages);
+    main.compactor.after({ usage: { input_tokens: 1, output_tokens: 1 } });
+    expect(has(main, "usage-distrusted")).toBe(true);
+    const next = [...messages, { role: "assistant", content: "Done." } as const, NEXT];
+    expect((await main.compactor.before(next)).tokens).toBeGreaterThanOrEqual(tokens);
+  });
+
+  it("keeps a subagent's conversation apart from its parent's", async () => {
+    const { compactor } = host();
+    const child = compactor.child({ agentId: "scout", request: REQUEST });
+    const own = [...rounds(22), NEXT];
+    expect((await child.before(own)).compaction).toBeDefined();
+    const messages = [...rounds(2), NEXT];
+    expect((await compactor.before(messages)).messages).toBe(messages);
+    await child.close();
+    expect(compactor.children).toEqual([]);
+  });
+}

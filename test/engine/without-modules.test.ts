@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { createCompactor } from "../../src/turn/create-compactor.ts";
+import type { CompactorModule } from "../../src/turn/options.ts";
+import { allModules } from "../support/full-compactor.ts";
+import { engineContract } from "./contract.case.ts";
+import { HeldNotes } from "./notes-file.case.ts";
+
+/** All of them, with notes that nobody has taken yet. */
+const every = (): readonly CompactorModule[] => allModules({ notes: { file: new HeldNotes() } });
+const NAMES = ["cached", "api", "snip", "collapse", "notes"] as const;
+
+describe("the engine with every module", () => engineContract(every));
+
+describe.each(NAMES)("the engine without %s", (left) => {
+  engineContract(() => every().filter(({ name }) => name !== left));
+});
+
+describe("the engine without any module", () => {
+  engineContract(() => []);
+
+  it("has no methods of modules", () => {
+    const compactor: object = createCompactor({ environment: {} });
+    expect("snip" in compactor || "expand" in compactor).toBe(false);
+  });
+
+  it("says that the setting for collapse has no effect", async () => {
+    const warnings: string[] = [];
+    const onEvent = (event: { readonly type: string; readonly warning?: string }): void => {
+      if (event.type === "settings-ignored") warnings.push(event.warning ?? "");
+    };
+    createCompactor({ environment: {}, settings: { collapseEnabled: true }, host: { onEvent } });
+    expect(warnings).toEqual(["collapseEnabled is ignored: add spanCollapse() to the modules."]);
+  });
+});
+
+/** A run of `npm run house -- --without` leaves one of them out. */
+it.skipIf(process.env.LONGHAUL_WITHOUT)("the list of modules is complete", () => {
+  expect(every().map(({ name }) => name)).toEqual([...NAMES]);
+});
