@@ -1,7 +1,7 @@
 // Conversations and session files of any size, out of the demo's sessions: told by several seeds, copied with
 // new ids, strung together. The same on every machine and in every run.
 
-import { createDemoSession } from "../src/demo/demo.ts";
+import { createDemoSession } from "../src/testing/demo-session.ts";
 import { contextTokens } from "../test/clear/agent.ts";
 
 /** More would cost time and change nothing: each copy's strings are made anew, so no copy profits from another. */

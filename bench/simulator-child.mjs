@@ -2,7 +2,7 @@
 // Prints { parseMs, handleMs } as JSON. Argument: roughly how many tokens the conversation has.
 import { checkRequest } from "../src/conversation/check/check.ts";
 import { flatten } from "../src/conversation/flatten/flatten.ts";
-import { createDemoSession } from "../src/demo/demo.ts";
+import { createDemoSession } from "../src/testing/demo-session.ts";
 import { startSimulator } from "../src/testing/simulator/simulator.ts";
 
 const entries = createDemoSession({ approximateTokens: Number(process.argv[2]) });

@@ -1,7 +1,7 @@
 // The built-in summary beside the least that any summary costs: reading the session.
 import { basename } from "node:path";
-import { createDemoSession } from "../src/demo/demo.ts";
 import { summarise } from "../src/summary/builtin/summarise.ts";
+import { createDemoSession } from "../src/testing/demo-session.ts";
 import { estimateTokens } from "../src/tokens/estimate/estimate.ts";
 import { loadSession } from "../src/transcript/load.ts";
 import { claim } from "./claims.mjs";

@@ -1,6 +1,6 @@
 // The published JavaScript: each entry with what it needs in a few files, because loading two hundred small
 // ones takes longer than everything they do. Types come from tsc, file by file.
-import { rmSync } from "node:fs";
+import { copyFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
@@ -31,3 +31,6 @@ await bundle.write({
   entryFileNames: "[name].js",
   chunkFileNames: "chunks/[name]-[hash].js",
 });
+
+// The recorded session of the demonstration, where the built code looks for it.
+copyFileSync(at("src/demo/harbour.json.gz"), at("dist/demo/harbour.json.gz"));

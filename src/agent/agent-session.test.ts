@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { ConversationBuilder, usage } from "../../test/support/builders.ts";
-import { createDemoSession } from "../demo/demo.ts";
+import { createDemoSession } from "../testing/demo-session.ts";
 import { findSession } from "../transcript/find-session.ts";
 import { writeNewSession } from "../transcript/new-session.ts";
 import { openSession } from "./agent-session.ts";

@@ -1,9 +1,10 @@
+import { crc32, inflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { AssistantEntry, Entry, Usage, UserEntry } from "../conversation/entry.ts";
 import { entryBlocks } from "../conversation/entry.ts";
 import type { ContentBlock, ToolResultBlock, ToolUseBlock } from "../conversation/message.ts";
-import { createDemoSession, DEMO_CONTEXT_TOKENS, demoFiles } from "./demo.ts";
-import type { Todo } from "./tools.ts";
+import { createDemoSession, demoFiles, demoFilesAtStart } from "../testing/demo-session.ts";
+import { DEMO_CONTEXT_TOKENS } from "./demo.ts";
 
 const session = createDemoSession();
 const assistants = session.filter((entry): entry is AssistantEntry => entry.type === "assistant");
@@ -175,7 +176,9 @@ describe("the story of the demo session", () => {
   });
 
   it("ends in the middle of work: one todo in progress, two pending, the last request open", () => {
-    const todos = calls.filter(({ name }) => name === "TodoWrite").at(-1)?.input as { todos: Todo[] };
+    const todos = calls.filter(({ name }) => name === "TodoWrite").at(-1)?.input as {
+      todos: { readonly status: string }[];
+    };
     const statuses = todos.todos.map(({ status }) => status);
     expect(statuses).toEqual(["completed", "completed", "in_progress", "pending", "pending"]);
     expect(session.at(-1)).toBe(assistants.at(-1));
@@ -199,3 +202,216 @@ describe("the demo's project files", () => {
     expect(edited.some(({ input }) => JSON.stringify(input).includes("/migrations/"))).toBe(false);
   });
 });
+
+describe("a telling of another size", () => {
+  it.each([1, 75_000, 120_000, 300_000])("of %d tokens is a whole session", (approximateTokens) => {
+    const told = createDemoSession({ approximateTokens });
+    const uuids = told.flatMap(({ uuid }) => uuid ?? []);
+    expect(new Set(uuids).size).toBe(uuids.length);
+    const orphans = told.filter(
+      ({ parentUuid }, index) =>
+        typeof parentUuid === "string" && !told.slice(0, index).some(({ uuid }) => uuid === parentUuid),
+    );
+    expect(orphans).toEqual([]);
+    const blocks = told.flatMap((entry) =>
+      entry.type === "user" || entry.type === "assistant" ? entryBlocks(entry) : [],
+    );
+    const asked = blocks.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+    const answered = blocks.flatMap((block) => (block.type === "tool_result" ? [block.tool_use_id] : []));
+    expect(answered.sort()).toEqual(asked.sort());
+    expect(JSON.stringify(told)).not.toMatch(/#[umrts]\d/);
+  });
+
+  it.each([1, 120_000, 300_000])("of %d tokens reads from the cache what was sent before", (tokens) => {
+    const lines = createDemoSession({ approximateTokens: tokens }).filter(
+      (entry): entry is AssistantEntry => entry.type === "assistant",
+    );
+    const usages = groupsOf(lines, ({ message }) => message.id ?? "").map((each) => usageOf(each.at(-1)));
+    for (const [index, usage] of usages.entries()) {
+      const previous = usages[index - 1];
+      if (previous === undefined) continue;
+      expect(inputTokens(usage)).toBeGreaterThan(inputTokens(previous) + previous.output_tokens - 1);
+      expect([0, inputTokens(previous) - previous.input_tokens]).toContain(usage.cache_read_input_tokens);
+    }
+  });
+
+  it("is not shortened below its fixed scenes", () => {
+    const shortest = createDemoSession({ approximateTokens: 1 });
+    expect(createDemoSession({ approximateTokens: 30_000 })).toEqual(shortest);
+    expect(reportedContext(shortest)).toBeGreaterThan(50_000);
+  });
+
+  it("lies in the folder that was asked for, whatever characters its name has", () => {
+    const cwd = 'C:\\Users\\Ma "ra"\\harbour';
+    const told = createDemoSession({ cwd });
+    expect(told.filter((entry) => "cwd" in entry && entry.cwd !== cwd)).toEqual([]);
+    expect(JSON.stringify(told)).not.toContain("/home/mara");
+  });
+});
+
+describe("the demo's pictures", () => {
+  const shown: readonly unknown[] = [
+    ...blocksOf(users),
+    ...results.flatMap(({ content = [] }) => [content].flat()),
+  ];
+  const pictures = shown.flatMap((block) => {
+    const data = (block as { source?: { data?: string } }).source?.data;
+    return data === undefined ? [] : [chunksOf(Buffer.from(data, "base64"))];
+  });
+
+  it("are PNG files with intact chunks in the order the format asks for", () => {
+    expect(pictures).toHaveLength(2);
+    for (const chunks of pictures) {
+      expect(chunks.map(({ name }) => name)).toEqual(["IHDR", "PLTE", "IDAT", "IEND"]);
+      expect(chunks.every(({ isIntact }) => isIntact)).toBe(true);
+    }
+  });
+
+  it("hold every pixel", () => {
+    for (const [header, , data] of pictures) {
+      const [width = 0, height = 0] = [header?.data.readUInt32BE(0), header?.data.readUInt32BE(4)];
+      expect([width, height]).toEqual([400, 300]);
+      expect(inflateSync(data?.data ?? Buffer.alloc(0))).toHaveLength((1 + Math.ceil(width / 4)) * height);
+    }
+  });
+});
+
+function chunksOf(bytes: Buffer): { name: string; data: Buffer; isIntact: boolean }[] {
+  const chunks = [];
+  for (let at = 8; at < bytes.length; ) {
+    const end = at + 8 + bytes.readUInt32BE(at);
+    const isIntact = crc32(bytes.subarray(at + 4, end)) === bytes.readUInt32BE(end);
+    chunks.push({
+      name: bytes.toString("latin1", at + 4, at + 8),
+      data: bytes.subarray(at + 8, end),
+      isIntact,
+    });
+    at = end + 4;
+  }
+  return chunks;
+}
+
+interface Change {
+  readonly filePath: string;
+  readonly originalFile: string | null;
+  readonly oldString?: string;
+  readonly newString?: string;
+  readonly content?: string;
+  readonly structuredPatch: readonly {
+    readonly oldStart: number;
+    readonly oldLines: number;
+    readonly newLines: number;
+    readonly lines: readonly string[];
+  }[];
+}
+
+interface Shown {
+  readonly filePath: string;
+  readonly content: string;
+  readonly startLine: number;
+  readonly totalLines: number;
+}
+
+/** The project while the agent works: what a tool printed must be what the edits before it have left. */
+describe("the demo's project while the agent works", () => {
+  const cwd = "/home/mara/code/harbour/";
+  const config = "src/config.ts";
+  const atStart = new Map(demoFilesAtStart());
+  // The one change that no tool made: the human raised it by hand.
+  atStart.set(config, (atStart.get(config) ?? "").replace("poolSize: 12,", "poolSize: 8,"));
+
+  function replay(seen: {
+    readonly changed?: (change: Change, path: string, before: string | undefined) => void;
+    readonly read?: (file: Shown, printed: unknown, text: string) => void;
+    readonly found?: (line: string, files: ReadonlyMap<string, string>) => void;
+  }): ReadonlyMap<string, string> {
+    const files = new Map(atStart);
+    for (const entry of session) {
+      if (entry.type === "attachment" && entry.attachment.type === "edited_text_file") {
+        files.set(config, (files.get(config) ?? "").replace("poolSize: 8,", "poolSize: 12,"));
+      }
+      const result = (entry as { toolUseResult?: Partial<Change> & { file?: Shown; mode?: string } })
+        .toolUseResult;
+      const block = entry.type === "user" ? entryBlocks(entry)[0] : undefined;
+      const printed = block?.type === "tool_result" ? block.content : undefined;
+      if (result?.filePath !== undefined && result.structuredPatch !== undefined) {
+        const path = result.filePath.slice(cwd.length);
+        seen.changed?.(result as Change, path, files.get(path));
+        const { originalFile, oldString = "", newString = "", content } = result as Change;
+        files.set(path, content ?? (originalFile ?? "").split(oldString).join(newString));
+      }
+      if (result?.file?.filePath !== undefined) {
+        seen.read?.(result.file, printed, files.get(result.file.filePath.slice(cwd.length)) ?? "");
+      }
+      if (result?.mode === "content" && printed !== "No matches found") {
+        for (const line of String(printed).split("\n")) seen.found?.(line, files);
+      }
+    }
+    return files;
+  }
+
+  it("ends as the files that are written beside the session", () => {
+    expect(replay({})).toEqual(demoFiles());
+  });
+
+  it("is edited in exactly one place of the file as it then is", () => {
+    let edits = 0;
+    replay({
+      changed: ({ originalFile, oldString }, _path, before) => {
+        expect(originalFile ?? undefined).toBe(before);
+        if (oldString === undefined) return;
+        edits += 1;
+        expect(before?.split(oldString)).toHaveLength(2);
+      },
+    });
+    expect(edits).toBeGreaterThan(100);
+  });
+
+  it("has changes described by a hunk that turns the old text into the new one", () => {
+    replay({
+      changed: ({ originalFile, oldString, newString, content, structuredPatch }) => {
+        if (originalFile === null) return;
+        const after = content ?? originalFile.split(oldString ?? "").join(newString);
+        expect(patched(originalFile, structuredPatch)).toBe(after);
+      },
+    });
+  });
+
+  it("is read as it then is, with lines numbered by a tab from the line asked for", () => {
+    let reads = 0;
+    replay({
+      read: ({ content, startLine, totalLines }, printed, text) => {
+        reads += 1;
+        const lines = text.replace(/\n$/, "").split("\n");
+        const shown = lines.slice(startLine - 1, startLine - 1 + content.split("\n").length);
+        expect([content, totalLines]).toEqual([shown.join("\n"), lines.length]);
+        expect(printed).toBe(shown.map((line, index) => `${startLine + index}\t${line}`).join("\n"));
+      },
+    });
+    expect(reads).toBeGreaterThan(50);
+  });
+
+  it("is searched as it then is, line by line", () => {
+    let hits = 0;
+    replay({
+      found: (line, files) => {
+        const [, path = "", number, text] = /^([^:]+):(\d+):(.*)$/.exec(line) ?? [];
+        hits += 1;
+        expect(files.get(path)?.split("\n")[Number(number) - 1]).toBe(text);
+      },
+    });
+    expect(hits).toBeGreaterThan(5);
+  });
+});
+
+function patched(before: string, hunks: Change["structuredPatch"]): string {
+  const lines = before.split("\n");
+  for (const hunk of hunks) {
+    const pick = (mark: string): string[] =>
+      hunk.lines.filter((line) => line.startsWith(" ") || line.startsWith(mark)).map((line) => line.slice(1));
+    expect(lines.slice(hunk.oldStart - 1, hunk.oldStart - 1 + hunk.oldLines)).toEqual(pick("-"));
+    expect(pick("+")).toHaveLength(hunk.newLines);
+    lines.splice(hunk.oldStart - 1, hunk.oldLines, ...pick("+"));
+  }
+  return lines.join("\n");
+}

@@ -1,4 +1,4 @@
-/** Everything in the demo that looks like chance comes from here, so that a seed tells the whole session. */
+/** Chance that a seed decides: the demo, the simulator and tests get the same from the same seed. */
 export interface Random {
   /** A whole number from `low` to `high`, both included. */
   between(low: number, high: number): number;

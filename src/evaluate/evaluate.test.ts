@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Entry } from "../conversation/entry.ts";
-import { createDemoSession } from "../demo/demo.ts";
+import { createDemoSession } from "../testing/demo-session.ts";
 import { findModel } from "../window/models.ts";
 import { computeThresholds } from "../window/thresholds.ts";
 import { asStream, evaluateStream } from "./evaluate.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryEntries } from "../../test/support/arbitraries.ts";
 import { ConversationBuilder, toolResult } from "../../test/support/builders.ts";
-import { createDemoSession } from "../demo/demo.ts";
+import { createDemoSession } from "../testing/demo-session.ts";
 import type { Probe, ProbeKind } from "./probes.ts";
 import { deriveProbes } from "./probes.ts";
 import { contextOf, haystackOf } from "./still-known.ts";

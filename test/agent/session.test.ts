@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createDemoSession } from "../../src/demo/demo.ts";
 import { anthropicModel } from "../../src/models/anthropic/anthropic-model.ts";
+import { createDemoSession } from "../../src/testing/demo-session.ts";
 import { always, textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import { loadSession } from "../../src/transcript/load.ts";

@@ -11,8 +11,8 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createDemoSession, demoFiles } from "../../src/demo/demo.ts";
 import { SECTION_NAMES } from "../../src/summary/sections.ts";
+import { createDemoSession, demoFiles } from "../../src/testing/demo-session.ts";
 import { type CliRun, runCli, unfolded } from "../support/cli.ts";
 
 let home: string;
@@ -24,7 +24,7 @@ const runJson = async (...args: readonly string[]) => JSON.parse((await run(...a
 beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), "longhaul-cli-"));
   const cwd = join(home, "harbour");
-  for (const [name, text] of demoFiles({ cwd })) {
+  for (const [name, text] of demoFiles()) {
     mkdirSync(dirname(join(cwd, name)), { recursive: true });
     writeFileSync(join(cwd, name), text);
   }

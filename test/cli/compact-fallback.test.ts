@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createDemoSession } from "../../src/demo/demo.ts";
 import { SECTION_NAMES } from "../../src/summary/sections.ts";
+import { createDemoSession } from "../../src/testing/demo-session.ts";
 import { badSummary } from "../../src/testing/simulator/behaviours/summaries.ts";
 import {
   type Simulator,

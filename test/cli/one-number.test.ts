@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { clear } from "../../src/cli/commands/clear-command.ts";
 import { compact } from "../../src/cli/commands/compact-command.ts";
 import { ledger } from "../../src/cli/commands/ledger-command.ts";
-import { createDemoSession } from "../../src/demo/demo.ts";
+import { createDemoSession } from "../../src/testing/demo-session.ts";
 import { image, usage } from "../support/builders.ts";
 import { longSession } from "../support/long-session.ts";
 import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.ts";

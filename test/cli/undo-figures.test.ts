@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { clear } from "../../src/cli/commands/clear-command.ts";
 import { compact } from "../../src/cli/commands/compact-command.ts";
 import { undo } from "../../src/cli/commands/undo-command.ts";
-import { createDemoSession } from "../../src/demo/demo.ts";
+import { createDemoSession } from "../../src/testing/demo-session.ts";
 import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.ts";
 import { sessionArbitrary } from "../transcript/session-generator.ts";
 import {

@@ -1,11 +1,11 @@
 import { basename } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Entry } from "../../src/conversation/entry.ts";
-import { createDemoSession } from "../../src/demo/demo.ts";
 import { asStream, evaluateStream, sessionStream } from "../../src/evaluate/evaluate.ts";
 import type { PolicyEvaluation } from "../../src/evaluate/evaluation.ts";
 import { deriveProbes } from "../../src/evaluate/probes.ts";
 import { withTranscript } from "../../src/evaluate/still-known.ts";
+import { createDemoSession } from "../../src/testing/demo-session.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.ts";
 

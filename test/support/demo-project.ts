@@ -1,10 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createDemoSession, type DemoOptions, demoFiles } from "../../src/demo/demo.ts";
+import type { DemoOptions } from "../../src/demo/demo.ts";
+import { createDemoSession, demoFiles } from "../../src/testing/demo-session.ts";
 
 /** The demonstration's project as files, and its session as text to be written wherever a test wants it. */
 export function demoProject(cwd: string, options: DemoOptions = {}): string {
-  for (const [name, text] of demoFiles({ ...options, cwd })) {
+  for (const [name, text] of demoFiles()) {
     mkdirSync(dirname(join(cwd, name)), { recursive: true });
     writeFileSync(join(cwd, name), text);
   }

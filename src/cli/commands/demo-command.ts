@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createDemoSession, demoFiles } from "../../demo/demo.ts";
+import { createDemoSession, demoFiles } from "../../testing/demo-session.ts";
 import { writeNewSession } from "../../transcript/new-session.ts";
 import type { Composition } from "../composition.ts";
 import { inspectSession } from "../inspect-report.ts";
@@ -18,7 +18,7 @@ export async function demo(composition: Composition): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "longhaul-demo-"));
   const project = join(folder, "harbour");
   const path = join(folder, "session.jsonl");
-  for (const [name, text] of demoFiles({ cwd: project })) {
+  for (const [name, text] of demoFiles()) {
     await mkdir(dirname(join(project, name)), { recursive: true });
     await writeFile(join(project, name), text);
   }

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { terminal } from "../../../test/support/terminal.ts";
-import { createDemoSession } from "../../demo/demo.ts";
 import { asStream, evaluateStream } from "../../evaluate/evaluate.ts";
 import type { Evaluation } from "../../evaluate/evaluation.ts";
 import { totalOf } from "../../evaluate/evaluation.ts";
+import { createDemoSession } from "../../testing/demo-session.ts";
 import { textWidth } from "../view/text-width.ts";
 import { type EvalReport, evalView } from "./eval-command.ts";
 

@@ -1,4 +1,3 @@
-import { createDemoSession } from "../../demo/demo.ts";
 import { asStream, type EvaluateOptions, evaluateSession, evaluateStream } from "../../evaluate/evaluate.ts";
 import type {
   ChainEvaluation,
@@ -10,6 +9,7 @@ import type {
 import { totalOf } from "../../evaluate/evaluation.ts";
 import type { PolicyName } from "../../evaluate/policy.ts";
 import { PROBE_KINDS } from "../../evaluate/probes.ts";
+import { createDemoSession } from "../../testing/demo-session.ts";
 import type { Composition } from "../composition.ts";
 import { eachSession, GENERATED_SESSION } from "../each-session.ts";
 import type { Terminal } from "../terminal.ts";

@@ -1,6 +1,5 @@
 import { access, writeFile } from "node:fs/promises";
 import type { CacheTtl } from "../../cost/rates.ts";
-import { createDemoSession } from "../../demo/demo.ts";
 import { LonghaulError } from "../../errors.ts";
 import { EVALUATED_WINDOW_TOKENS } from "../../evaluate/evaluate.ts";
 import { replayChart } from "../../evaluate/replay/chart.ts";
@@ -13,6 +12,7 @@ import type {
   Rival,
 } from "../../evaluate/replay/replay-result.ts";
 import { totalOfReplays } from "../../evaluate/replay/replay-result.ts";
+import { createDemoSession } from "../../testing/demo-session.ts";
 import { whyNotWritten } from "../../transcript/write-error.ts";
 import type { EffectiveSettings } from "../../window/settings.ts";
 import type { ResolvedWindowOptions } from "../../window/thresholds.ts";

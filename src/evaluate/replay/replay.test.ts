@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { checkRequest } from "../../conversation/check/check.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { createDemoSession } from "../../demo/demo.ts";
 import type { ModelRequest } from "../../models/port.ts";
+import { createDemoSession } from "../../testing/demo-session.ts";
 import { costOf } from "../../window/prices.ts";
 import { type InputParts, PrefixCache } from "./prefix-cache.ts";
 import { type ReplayOptions, replayEntries } from "./replay.ts";

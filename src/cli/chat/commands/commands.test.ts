@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { fakeAgent, fakeScreen, readingOf } from "../../../../test/support/fake-chat.ts";
 import type { Agent } from "../../../agent/index.ts";
 import { AttemptedError } from "../../../compaction/write/attempts.ts";
-import { createDemoSession } from "../../../demo/demo.ts";
+import { createDemoSession } from "../../../testing/demo-session.ts";
 import { loadSession } from "../../../transcript/load.ts";
 import { linesOf } from "../../../transcript/serialize.ts";
 import { Folded } from "../folded.ts";

@@ -1,5 +1,5 @@
-import { initialFiles } from "../../../demo/project/files.ts";
 import { createRandom, type Random } from "../../../demo/random.ts";
+import { demoFilesAtStart } from "../../../testing/demo-session.ts";
 
 /** Those of the demonstration that need what is not installed: the tour has them in a form that node runs by itself. */
 const REPLACED = /^(?:src\/scheduler\/|test\/(?:slots|tides|expiry)\.test\.ts$)/;
@@ -141,8 +141,7 @@ ${LAST_TEST}
 
 /** A small booking service, by relative path: what the stand-in works on with real tools. */
 export function tourFiles(seed: number): ReadonlyMap<string, string> {
-  const random = createRandom(seed);
-  const shared = [...initialFiles(random)]
+  const shared = [...demoFilesAtStart()]
     .filter(([path]) => !REPLACED.test(path))
     .map(([path, text]) => [path, text.replaceAll("scheduler/slots.ts", "scheduler/slots.js")] as const);
   return new Map([
@@ -152,7 +151,7 @@ export function tourFiles(seed: number): ReadonlyMap<string, string> {
     ["src/scheduler/tides.js", TIDES],
     [SLOTS_FILE, SLOTS],
     [TEST_FILE, TESTS],
-    [GAUGE_LOG, gaugeLog(random)],
+    [GAUGE_LOG, gaugeLog(createRandom(seed))],
   ]);
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { flatten } from "../../../conversation/flatten/flatten.ts";
 import type { ApiMessage, ContentBlock } from "../../../conversation/message.ts";
-import { createDemoSession } from "../../../demo/demo.ts";
 import { formatSummary } from "../../../summary/format.ts";
 import { presentSections, SECTION_NAMES, withoutQuotedFacts } from "../../../summary/sections.ts";
 import { summaryPrompt } from "../../../summary/summary-prompt.ts";
 import { estimateTokens } from "../../../tokens/estimate/estimate.ts";
+import { createDemoSession } from "../../demo-session.ts";
 import type { SeenRequest, Turn } from "../exchange.ts";
 import { BAD_SUMMARY_KINDS, type BadSummaryKind } from "./bad-summaries.ts";
 import { badSummary, compactionSummary, goodSummary, summaries } from "./summaries.ts";
