@@ -119,4 +119,12 @@ describe("the published package", () => {
       /^\d+\.\d+\.\d+\n$/,
     );
   });
+
+  it("brings the session of the demonstration", () => {
+    const main = join(installed, "dist", "cli", "main.js");
+    const env = { ...process.env, HOME: project, USERPROFILE: project, TMPDIR: project, TEMP: project };
+    const output = execFileSync(process.execPath, [main, "demo"], { encoding: "utf8", env });
+    expect(output).toContain("it is time to compact");
+    expect(output).toContain("What to try next");
+  });
 });
