@@ -184,15 +184,19 @@ export { type CollapseCommands, type CollapseOptions, spanCollapse } from "./mod
 export { type NotesOptions, sessionNotes } from "./modules/notes/notes-module.ts";
 export { type SnipOptions, type Snipped, type SnipSelection, snip } from "./modules/snip/snip.ts";
 export { messageSnip, type SnipCommands, type SnipTurn } from "./modules/snip/snip-module.ts";
-export type { FileAnswer, ProjectFiles, UnavailableReason } from "./restore/files.ts";
 export type {
   BackgroundAgent,
+  FileAnswer,
   HostState,
   McpInstructions,
+  MemoryFile,
+  MemoryFileAnswer,
   Plan,
+  ProjectFiles,
+  UnavailableReason,
   UsedSkill,
 } from "./restore/host-state.ts";
-export type { MemoryFile, MemoryFileAnswer } from "./restore/memory-files.ts";
+export { readHostState, type ToldState } from "./restore/reported-state.ts";
 export { type RestoreOptions, restoreAll } from "./restore/restore-all.ts";
 export type {
   Restored,
@@ -201,7 +205,6 @@ export type {
   RestoreKind,
   SkippedItem,
 } from "./restore/restored.ts";
-export { readHostState, type ToldState } from "./restore/told-state.ts";
 export {
   BUILT_IN_MODEL_NAME,
   type BuiltInModelOptions,

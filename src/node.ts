@@ -12,15 +12,11 @@ export {
   writeCompaction,
 } from "./host/compact-session.ts";
 export { type FileStateOptions, fileState } from "./host/file-state.ts";
-export { type MemoryFilesPortOptions, memoryFilesPort } from "./host/memory-files.ts";
 export type { NotesCoverage } from "./host/notes-coverage.ts";
 export { notesFile, notesPath } from "./host/notes-file.ts";
-export { pathNames } from "./host/path-names.ts";
-export { endProcessTree, isGroupRunning } from "./host/process-tree.ts";
-export { projectFiles } from "./host/project-files.ts";
-export { type RewindPoint, rewindPoints, rewindSession, type SessionRewind } from "./host/rewind-session.ts";
-export { runCommand } from "./host/run-command.ts";
-export { isSecretFile } from "./host/secret-files.ts";
+export { type MemoryFilesPortOptions, memoryFilesPort, projectFiles } from "./host/project-files.ts";
+export { endProcessTree, isGroupRunning, runCommand } from "./host/run-command.ts";
+export { isSecretFile, pathNames } from "./host/secret-files.ts";
 export { type SessionLedger, sessionLedgers } from "./host/session-ledgers.ts";
 export {
   type BuildNotesOptions,
@@ -42,14 +38,19 @@ export {
   userHome,
 } from "./host/session-project.ts";
 export {
+  type RewindPoint,
+  rewindPoints,
+  rewindSession,
+  type SessionRewind,
   type SessionUndo,
   type UndoSessionOptions,
   undoableSteps,
   undoSession,
   writeUndo,
-} from "./host/undo-session.ts";
+} from "./host/undo-rewind.ts";
 export { readUserHooks, type UserHooks, type UserHooksOptions } from "./host/user-hooks.ts";
 export type { WriteTarget, WrittenLines } from "./host/write-lines.ts";
+export { openRecall, type Recall, type RecallOptions, recallIndexPath } from "./recall/open-recall.ts";
 export {
   GuardedPattern,
   literalsIn as literalsInPattern,
@@ -62,8 +63,7 @@ export type {
   RecallQuery,
   RecallReading,
 } from "./recall/query.ts";
-export type { ReadOptions } from "./recall/read.ts";
-export { openRecall, type Recall, type RecallOptions, recallIndexPath } from "./recall/recall.ts";
+export type { ReadOptions } from "./recall/read-by-id.ts";
 export {
   createRecallTool,
   RECALL_TOOL,
@@ -71,16 +71,19 @@ export {
   type RecallToolDefinition,
   type RecallToolOptions,
 } from "./recall/tool.ts";
-export type { Damage, DamageKind } from "./transcript/damage.ts";
-export { dedupeAcrossFiles } from "./transcript/dedupe.ts";
+export type { Damage, DamageKind } from "./transcript/entry-reader.ts";
 export { findSession } from "./transcript/find-session.ts";
 export { type ListOptions, listSessions, type SessionListing } from "./transcript/list-sessions.ts";
-export { type LoadOptions, loadSession } from "./transcript/load.ts";
+export { type LoadOptions, loadSession, type Session, type SessionBoundary } from "./transcript/load.ts";
 export { type SessionAgent, sessionPath, type UserPlaces } from "./transcript/locations.ts";
-export { writeNewSession } from "./transcript/new-session.ts";
 export { type Conversation, currentConversation, historyBefore } from "./transcript/relink.ts";
-export { lastUsageOfMessage, type ModelResponse, responses } from "./transcript/responses.ts";
-export { resumeSession } from "./transcript/resume.ts";
-export type { ResumedSession, Session, SessionBoundary } from "./transcript/session.ts";
+export {
+  dedupeAcrossFiles,
+  lastUsageOfMessage,
+  type ModelResponse,
+  responses,
+} from "./transcript/responses.ts";
+export { type ResumedSession, resumeSession } from "./transcript/resume.ts";
 export type { Step } from "./transcript/steps.ts";
+export { writeNewSession } from "./transcript/whole-file.ts";
 export { openTranscript, type TranscriptOptions, type TranscriptWriter } from "./transcript/writer.ts";

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { ConversationBuilder, usage } from "../../test/support/builders.ts";
 import { createDemoSession } from "../testing/demo-session.ts";
 import { findSession } from "../transcript/find-session.ts";
-import { writeNewSession } from "../transcript/new-session.ts";
+import { writeNewSession } from "../transcript/whole-file.ts";
 import { openSession } from "./agent-session.ts";
 
 it("a session that is continued tells the window that its newest automatic compaction shows", async () => {

@@ -8,7 +8,7 @@ import { notesLimitsFor } from "../modules/notes/notes-keeper.ts";
 import { notesAsSummary } from "../notes/as-summary.ts";
 import { sectionName } from "../notes/notes-format.ts";
 import type { HostState } from "../restore/host-state.ts";
-import type { Session } from "../transcript/session.ts";
+import type { Session } from "../transcript/load.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 
 /** Notes that take the place of a summary, and where they came from. */

@@ -17,7 +17,7 @@ import {
   weighSession,
 } from "../host/session-cost.ts";
 import { BUILT_IN_MODEL_NAME } from "../summary/builtin/builtin-model.ts";
-import type { Session } from "../transcript/session.ts";
+import type { Session } from "../transcript/load.ts";
 import { costOf, type PriceTable, pricesOf } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 

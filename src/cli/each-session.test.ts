@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { terminal } from "../../test/support/terminal.ts";
 import { LonghaulError } from "../errors.ts";
-import type { Session } from "../transcript/session.ts";
+import type { Session } from "../transcript/load.ts";
 import { eachSession } from "./each-session.ts";
 
 const notes: string[] = [];

@@ -1,5 +1,5 @@
 import { LonghaulError } from "../errors.ts";
-import type { Session } from "../transcript/session.ts";
+import type { Session } from "../transcript/load.ts";
 import type { Composition } from "./composition.ts";
 import { shownText } from "./view/text-width.ts";
 

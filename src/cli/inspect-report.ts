@@ -4,8 +4,8 @@ import { countMessages } from "../conversation/flatten/flatten.ts";
 import { reportedUsage } from "../conversation/reported-usage.ts";
 import { undoRecordOf } from "../conversation/undo-rewind.ts";
 import { LonghaulError } from "../errors.ts";
-import { memoryFilesPort } from "../host/memory-files.ts";
 import { notesPath } from "../host/notes-file.ts";
+import { memoryFilesPort } from "../host/project-files.ts";
 import { counterFor, readNotes } from "../host/session-notes.ts";
 import type { SessionProject } from "../host/session-project.ts";
 import { type AttachedMemory, memoryFilesIn } from "../memory-files/attached-memory.ts";
@@ -19,7 +19,7 @@ import {
   type MeasuredResult,
   type TokenAccounting,
 } from "../tokens/accounting.ts";
-import type { Session } from "../transcript/session.ts";
+import type { Session } from "../transcript/load.ts";
 import { type Thresholds, type WindowState, windowState } from "../window/thresholds.ts";
 import { type NotesFigures, notesFigures } from "./notes-report.ts";
 import { type CollapseReport, collapseReport } from "./spans.ts";

@@ -8,7 +8,7 @@ import {
   type LedgerFact,
 } from "../conversation/fact-ledger.ts";
 import { type SessionLedger, sessionLedgers } from "../host/session-ledgers.ts";
-import type { Session } from "../transcript/session.ts";
+import type { Session } from "../transcript/load.ts";
 import { chooseId } from "./message-choice.ts";
 
 /** The shape that `ledger --json` prints. Stable: other programs read it; see docs/json.md. */

@@ -6,7 +6,7 @@ import { buildNotes } from "../host/session-notes.ts";
 import { NOTES_LIMITS } from "../notes/notes-format.ts";
 import { createDemoSession } from "../testing/demo-session.ts";
 import { loadSession } from "../transcript/load.ts";
-import { writeNewSession } from "../transcript/new-session.ts";
+import { writeNewSession } from "../transcript/whole-file.ts";
 import { notesProgressLine } from "./commands/notes-command.ts";
 import { type NotesReport, notesReport, notesView } from "./notes-report.ts";
 import { memorySection, notesSection } from "./view/inspect-view.ts";

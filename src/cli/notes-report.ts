@@ -4,9 +4,14 @@ import { inputTokens } from "../conversation/reported-usage.ts";
 import type { NotesCoverage } from "../host/notes-coverage.ts";
 import { type BuiltNotes, counterFor, type ReadNotes } from "../host/session-notes.ts";
 import type { ModelUsage } from "../models/port.ts";
-import type { NotesLimits } from "../notes/notes-format.ts";
-import { measureNotes, type NotesSize, overLimits, sectionName } from "../notes/notes-format.ts";
-import type { Session } from "../transcript/session.ts";
+import {
+  measureNotes,
+  type NotesLimits,
+  type NotesSize,
+  overLimits,
+  sectionName,
+} from "../notes/notes-format.ts";
+import type { Session } from "../transcript/load.ts";
 import { costOf } from "../window/prices.ts";
 import type { Colours, Terminal } from "./terminal.ts";
 import { bar, gauge } from "./view/bar.ts";

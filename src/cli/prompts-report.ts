@@ -1,8 +1,8 @@
 import { sizeUp } from "../compaction/plan/sized.ts";
 import { timeOf } from "../conversation/copies.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
-import { promptIn } from "../host/prompt-text.ts";
-import type { Session } from "../transcript/session.ts";
+import { promptIn } from "../host/undo-rewind.ts";
+import type { Session } from "../transcript/load.ts";
 import type { Terminal } from "./terminal.ts";
 import { formatShort } from "./view/numbers.ts";
 import { table } from "./view/table.ts";

@@ -1,5 +1,5 @@
 import type { WriteTarget, WrittenLines } from "../host/write-lines.ts";
-import type { Session } from "../transcript/session.ts";
+import type { Session } from "../transcript/load.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 import type { Terminal } from "./terminal.ts";
 import { gauge } from "./view/bar.ts";

@@ -6,7 +6,7 @@ import type { ContentBlock } from "../conversation/message.ts";
 import { contentText } from "../conversation/untrusted.ts";
 import { messagesOfSpan } from "../host/session-history.ts";
 import { collapsedIn, type SpanReport, spanReport } from "../modules/collapse/report.ts";
-import type { Session } from "../transcript/session.ts";
+import type { Session } from "../transcript/load.ts";
 import { chooseId } from "./message-choice.ts";
 import type { Terminal } from "./terminal.ts";
 import { formatCount, formatTime, plural } from "./view/numbers.ts";

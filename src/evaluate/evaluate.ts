@@ -3,7 +3,7 @@ import { countMessages } from "../conversation/flatten/flatten.ts";
 import { PER_MILLION } from "../cost/rates.ts";
 import { sessionHistory } from "../host/session-history.ts";
 import { type CountText, ESTIMATORS, measureEntries } from "../tokens/measure.ts";
-import type { Session } from "../transcript/session.ts";
+import type { Session } from "../transcript/load.ts";
 import { findModel } from "../window/models.ts";
 import { costOf, type PriceTable, pricedModel, pricesOf } from "../window/prices.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";

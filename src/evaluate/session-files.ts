@@ -2,7 +2,7 @@ import type { Entry } from "../conversation/entry.ts";
 import { indexPairs, type ToolPair } from "../conversation/pairs.ts";
 import { filePathIn, fileUseOf, writesWholeFile } from "../conversation/tool-kinds.ts";
 import { contentText, field, figureField, listField, stringField } from "../conversation/untrusted.ts";
-import type { FileAnswer, ProjectFiles } from "../restore/files.ts";
+import type { FileAnswer, ProjectFiles } from "../restore/host-state.ts";
 
 /**
  * The project's files as a session tells of them, at the moment up to which it has been told: what was read or written

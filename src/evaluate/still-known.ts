@@ -5,9 +5,9 @@ import type { Entry } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { withoutControls } from "../conversation/text.ts";
 import { isRecord } from "../conversation/untrusted.ts";
+import { openRecall, type Recall } from "../recall/open-recall.ts";
 import type { RecallQuery } from "../recall/query.ts";
-import { openRecall, type Recall } from "../recall/recall.ts";
-import { writeNewSession } from "../transcript/new-session.ts";
+import { writeNewSession } from "../transcript/whole-file.ts";
 import type { Probe } from "./probes.ts";
 
 /** A text in which needles are looked for. */

@@ -12,11 +12,10 @@ import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
 import { contextTokens } from "../tokens/context-meter.ts";
-import { glanceAtSession } from "../transcript/glance.ts";
-import { loadSession } from "../transcript/load.ts";
-import { writeNewSession } from "../transcript/new-session.ts";
+import { glanceAtSession } from "../transcript/list-sessions.ts";
+import { loadSession, type Session } from "../transcript/load.ts";
 import { resumeSession } from "../transcript/resume.ts";
-import type { Session } from "../transcript/session.ts";
+import { writeNewSession } from "../transcript/whole-file.ts";
 import { openTranscript } from "../transcript/writer.ts";
 import { clearSession, type SessionClearing, writeClearing } from "./clear-session.ts";
 

@@ -1,11 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../test/support/builders.ts";
 import { sessionWriter } from "../../test/transcript/written-session.ts";
-import type { Entry } from "../conversation/entry.ts";
-import { isSummaryEntry, rawContent } from "../conversation/entry.ts";
+import { type Entry, isSummaryEntry, rawContent } from "../conversation/entry.ts";
 import { contentText } from "../conversation/untrusted.ts";
-import { loadSession } from "../transcript/load.ts";
-import type { Session } from "../transcript/session.ts";
+import { loadSession, type Session } from "../transcript/load.ts";
 import { openTranscript } from "../transcript/writer.ts";
 import { type CompactSessionOptions, compactSession, writeCompaction } from "./compact-session.ts";
 

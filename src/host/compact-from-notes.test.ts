@@ -10,15 +10,14 @@ import { flatten } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
 import { scriptedModel } from "../models/scripted/scripted-model.ts";
 import type { NotesDecline } from "../notes/as-summary.ts";
-import { loadSession } from "../transcript/load.ts";
-import type { Session } from "../transcript/session.ts";
+import { loadSession, type Session } from "../transcript/load.ts";
 import {
   type CompactSessionOptions,
   compactSession,
+  notesNotUsable,
   type SessionCompaction,
   writeCompaction,
 } from "./compact-session.ts";
-import { notesNotUsable } from "./notes-not-usable.ts";
 
 const write = sessionWriter();
 

@@ -7,13 +7,13 @@ import { apiRuleViolations } from "../../test/support/api-rules.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse, usage } from "../../test/support/builders.ts";
 import { codeOf } from "../../test/support/long-session.ts";
 import { claudeCodeSessions, describeRecorded } from "../../test/support/real-sessions.ts";
-import { rebuild } from "../compaction/compact.ts";
+import { rebuild } from "../compaction/apply/assemble.ts";
 import { type Entry, isSummaryEntry } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
 import { loadSession } from "../transcript/load.ts";
-import { writeNewSession } from "../transcript/new-session.ts";
 import { resumeSession } from "../transcript/resume.ts";
+import { writeNewSession } from "../transcript/whole-file.ts";
 import { openTranscript } from "../transcript/writer.ts";
 import {
   type CompactSessionOptions,

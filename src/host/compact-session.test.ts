@@ -5,15 +5,15 @@ import { afterAll, describe, expect, it } from "vitest";
 import { apiRuleViolations } from "../../test/support/api-rules.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse, usage } from "../../test/support/builders.ts";
 import { claudeCodeSessions, describeRecorded } from "../../test/support/real-sessions.ts";
-import { rebuild } from "../compaction/compact.ts";
+import { rebuild } from "../compaction/apply/assemble.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
 import { contextTokens } from "../tokens/context-meter.ts";
-import { glanceAtSession } from "../transcript/glance.ts";
+import { glanceAtSession } from "../transcript/list-sessions.ts";
 import { loadSession } from "../transcript/load.ts";
-import { writeNewSession } from "../transcript/new-session.ts";
 import { resumeSession } from "../transcript/resume.ts";
+import { writeNewSession } from "../transcript/whole-file.ts";
 import { openTranscript } from "../transcript/writer.ts";
 import { compactSession, writeCompaction } from "./compact-session.ts";
 

@@ -6,8 +6,7 @@ import { listField, parseJson, stringField } from "../conversation/untrusted.ts"
 import { memoryFilesNow } from "../memory-files/memory-reader.ts";
 import type { HostState, Plan } from "../restore/host-state.ts";
 import { agentFolder, isSessionId, type UserPlaces } from "../transcript/locations.ts";
-import { memoryFilesPort } from "./memory-files.ts";
-import { projectFiles } from "./project-files.ts";
+import { memoryFilesPort, projectFiles } from "./project-files.ts";
 import { isSecretFile } from "./secret-files.ts";
 import { problemOf, readTextFile } from "./text-file.ts";
 

@@ -5,7 +5,7 @@ import { hasOpenCalls } from "../conversation/newest-response.ts";
 import { standsFor } from "../conversation/stand-ins.ts";
 import type { Notes } from "../notes/notes-format.ts";
 import { ESTIMATORS, measureEntry } from "../tokens/measure.ts";
-import type { Session } from "../transcript/session.ts";
+import type { Session } from "../transcript/load.ts";
 import { type SessionHistory, sessionHistory } from "./session-history.ts";
 
 /** How far notes reach into a session. */

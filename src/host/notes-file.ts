@@ -4,11 +4,9 @@ import { basename, dirname, join } from "node:path";
 import { field } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import type { NotesFile } from "../notes/notes-format.ts";
+import { isSystemError, readerOf } from "../transcript/file-bytes.ts";
 import { lockSession } from "../transcript/lock.ts";
-import { giveName } from "../transcript/new-session.ts";
-import { isSystemError, readerOf } from "../transcript/session-file.ts";
-import { writeWholeFile } from "../transcript/whole-file.ts";
-import { notWritten } from "../transcript/write-error.ts";
+import { giveName, notWritten, writeWholeFile } from "../transcript/whole-file.ts";
 import { problemOf } from "./text-file.ts";
 
 /** Ten times what notes within their limits hold, in any script. What is larger is something else. */

@@ -7,8 +7,13 @@ import type { Model, ModelUsage } from "../models/port.ts";
 import { type ModelTimeLimits, timedOut, withinTime } from "../models/time-limit.ts";
 import { updateNotes } from "../notes/built-in/update-notes.ts";
 import { extractNotes, sumUsage } from "../notes/extract-notes.ts";
-import type { Notes, NotesFile, NotesLimits, NotesTemplate } from "../notes/notes-format.ts";
-import { formatNotes } from "../notes/notes-format.ts";
+import {
+  formatNotes,
+  type Notes,
+  type NotesFile,
+  type NotesLimits,
+  type NotesTemplate,
+} from "../notes/notes-format.ts";
 import { changedSections, saveNotes } from "../notes/update.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { findModel } from "../window/models.ts";

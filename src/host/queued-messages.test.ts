@@ -13,12 +13,10 @@ import { contentText } from "../conversation/untrusted.ts";
 import { sessionStream } from "../evaluate/evaluate.ts";
 import { deriveProbes } from "../evaluate/probes.ts";
 import { loadSession } from "../transcript/load.ts";
-import { writeNewSession } from "../transcript/new-session.ts";
+import { writeNewSession } from "../transcript/whole-file.ts";
 import { openTranscript } from "../transcript/writer.ts";
 import { compactSession, writeCompaction } from "./compact-session.ts";
-import { promptIn } from "./prompt-text.ts";
-import { rewindLoaded } from "./rewind-session.ts";
-import { undoSession, writeUndo } from "./undo-session.ts";
+import { promptIn, rewindLoaded, undoSession, writeUndo } from "./undo-rewind.ts";
 
 const folder = temporaryFolder();
 let files = 0;

@@ -1,5 +1,3 @@
-import { pathNames } from "./path-names.ts";
-
 /**
  * Files that hold credentials by their well-known names. The agent reads them only after asking, and no compaction
  * puts them back. A secret under any other name looks like every other file.
@@ -116,3 +114,21 @@ const SECRET_PLACES: readonly RegExp[] = [
   /\/run\/secrets\//,
   /\/\.git\/(?:modules\/.+\/)?config(?:\.worktree)?$/,
 ];
+
+/**
+ * The names in a path, as they are compared with lists of well-known files: in lower case, because some disks do not
+ * tell `.GIT` from `.git`, and without the characters and endings that some disks ignore.
+ */
+export function pathNames(path: string): readonly string[] {
+  return path
+    .split(/[\\/]/)
+    .map((name) =>
+      name
+        .normalize("NFKC")
+        .replace(/\p{Cf}/gu, "")
+        .replace(/::\$.*$/, "")
+        .replace(/(?<=[^.])[. ]+$/, "")
+        .toLowerCase(),
+    )
+    .filter((name) => name !== "");
+}

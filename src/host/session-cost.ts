@@ -6,7 +6,7 @@ import { usualCompaction } from "../cost/rewrite-cost.ts";
 import { type Alternative, type Situation, type Weighing, weigh } from "../cost/weigh.ts";
 import { LonghaulError } from "../errors.ts";
 import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
-import type { Session } from "../transcript/session.ts";
+import type { Session } from "../transcript/load.ts";
 import { costOf, type PriceTable, pricedModel } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 import { clearSession, type SessionClearing } from "./clear-session.ts";

@@ -8,10 +8,10 @@ import {
 } from "../conversation/entry.ts";
 import { standInUuids } from "../conversation/stand-ins.ts";
 import { stringField } from "../conversation/untrusted.ts";
-import { ChainWalker } from "../transcript/chain.ts";
+import { ChainWalker } from "../transcript/chain-walker.ts";
 import { indexEntries } from "../transcript/entry-index.ts";
+import type { Session } from "../transcript/load.ts";
 import { indexedLinesBefore, shownLines } from "../transcript/relink.ts";
-import type { Session } from "../transcript/session.ts";
 
 /** Everything that was said in a session, oldest first: also what is no longer in its context. */
 export interface SessionHistory {

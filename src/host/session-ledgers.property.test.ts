@@ -6,12 +6,11 @@ import { longSession } from "../../test/support/long-session.ts";
 import { sessionWriter } from "../../test/transcript/written-session.ts";
 import type { Entry } from "../conversation/entry.ts";
 import type { LedgerFact } from "../conversation/fact-ledger.ts";
-import { loadSession, loadSparsely } from "../transcript/load.ts";
-import { linesOf } from "../transcript/serialize.ts";
-import type { Session } from "../transcript/session.ts";
+import { loadSession, loadSparsely, type Session } from "../transcript/load.ts";
+import { linesOf } from "../transcript/whole-file.ts";
 import { compactSession, writeCompaction } from "./compact-session.ts";
 import { knownFacts, sessionLedgers } from "./session-ledgers.ts";
-import { undoSession, writeUndo } from "./undo-session.ts";
+import { undoSession, writeUndo } from "./undo-rewind.ts";
 
 const write = sessionWriter();
 

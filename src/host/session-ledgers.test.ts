@@ -4,9 +4,8 @@ import { describeRecorded, realSessionPath } from "../../test/support/real-sessi
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { countFates, isInContext, type Ledger } from "../conversation/fact-ledger.ts";
-import { loadSession } from "../transcript/load.ts";
-import { writeNewSession } from "../transcript/new-session.ts";
-import type { Session } from "../transcript/session.ts";
+import { loadSession, type Session } from "../transcript/load.ts";
+import { writeNewSession } from "../transcript/whole-file.ts";
 import { sessionLedgers } from "./session-ledgers.ts";
 
 const folder = temporaryFolder();

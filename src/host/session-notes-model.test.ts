@@ -4,7 +4,7 @@ import { longSession } from "../../test/support/long-session.ts";
 import { sessionWriter } from "../../test/transcript/written-session.ts";
 import { ModelError } from "../models/model-error.ts";
 import { type ScriptedAnswer, scriptedModel } from "../models/scripted/scripted-model.ts";
-import type { Session } from "../transcript/session.ts";
+import type { Session } from "../transcript/load.ts";
 import { sessionHistory } from "./session-history.ts";
 import { type BuildNotesOptions, buildNotes, type NotesProgress } from "./session-notes.ts";
 

@@ -5,21 +5,27 @@ import { countMessages } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
 import type { Model } from "../models/port.ts";
 import { type ModelTimeLimits, timeLimitsOf } from "../models/time-limit.ts";
-import type { Notes, NotesFile, NotesLimits, NotesTemplate } from "../notes/notes-format.ts";
 import {
   emptyNotes,
   formatNotes,
+  isHeadingLine,
+  isItalicLine,
   isOnlyTemplate,
+  linesOf,
   NOTES_LIMITS,
+  type Notes,
+  type NotesFile,
+  type NotesHeading,
+  type NotesLimits,
+  type NotesTemplate,
   notedUpTo,
   parseNotes,
 } from "../notes/notes-format.ts";
-import { parseTemplate } from "../notes/template.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../notes/template.ts";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
-import type { Session } from "../transcript/session.ts";
+import type { Session } from "../transcript/load.ts";
 import { coverageOf, type NotesCoverage, notNotedYet } from "./notes-coverage.ts";
 import { notesFile, notesPath } from "./notes-file.ts";
-import { isSameTemplate, templateIn } from "./notes-template.ts";
 import { type NotesProgress, type NotesTally, type NotesTask, NotesWork } from "./notes-work.ts";
 import { type SessionHistory, sessionHistory } from "./session-history.ts";
 
@@ -219,4 +225,36 @@ export function counterFor(
   const { conversation: entries, clearedToolUseIds } = session;
   const { ratio } = sizeUp({ entries, clearedToolUseIds }, { sized });
   return (text) => Math.round(ESTIMATORS.o200k(text) * ratio);
+}
+
+/**
+ * The template that notes were made from, by the file itself: nobody should have to name it again each time. Ours
+ * where the file has no other sections than those.
+ */
+function templateIn(text: string): NotesTemplate {
+  const ours = parseTemplate(NOTES_TEMPLATE);
+  const sections = sectionsIn(text);
+  return sections.every((section) => has(ours, section)) ? ours : { sections };
+}
+
+/** Whether notes with these sections could go on with that template. */
+function isSameTemplate(one: NotesTemplate, other: NotesTemplate): boolean {
+  return one.sections.some((section) => has(other, section));
+}
+
+const has = ({ sections }: NotesTemplate, { heading }: NotesHeading): boolean =>
+  sections.some((section) => section.heading === heading);
+
+/** A heading with an italic line right below it; each once. */
+function sectionsIn(text: string): readonly NotesHeading[] {
+  const lines = linesOf(text);
+  const found = new Map<string, NotesHeading>();
+  for (const [at, line] of lines.entries()) {
+    const heading = line.trimEnd();
+    const guide = lines[at + 1]?.trim() ?? "";
+    if (isHeadingLine(heading) && isItalicLine(guide) && !found.has(heading)) {
+      found.set(heading, { heading, guide });
+    }
+  }
+  return [...found.values()];
 }

@@ -3,14 +3,14 @@ import { homedir, userInfo } from "node:os";
 import { dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 import { stringField } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
-import { LONGEST_FOLDER_NAME } from "../transcript/latest-session.ts";
+import type { Session } from "../transcript/load.ts";
 import {
+  LONGEST_FOLDER_NAME,
   projectFolderName,
   projectsFolder,
   type SessionAgent,
   type UserPlaces,
 } from "../transcript/locations.ts";
-import type { Session } from "../transcript/session.ts";
 
 /** The folder that a session may pull files from. A session file is untrusted: its own claims never widen it. */
 export interface SessionProject {

@@ -7,14 +7,13 @@ import { describeRecorded, realSessionPath } from "../../test/support/real-sessi
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { LonghaulError } from "../errors.ts";
-import { loadSession } from "../transcript/load.ts";
-import { writeNewSession } from "../transcript/new-session.ts";
+import { loadSession, type Session } from "../transcript/load.ts";
 import { resumeSession } from "../transcript/resume.ts";
-import type { Session } from "../transcript/session.ts";
+import { writeNewSession } from "../transcript/whole-file.ts";
 import { sessionWindow, windowEvidence } from "../window/session-window.ts";
 import { clearSession, writeClearing } from "./clear-session.ts";
 import { type CompactSessionOptions, compactSession, writeCompaction } from "./compact-session.ts";
-import { undoSession, writeUndo } from "./undo-session.ts";
+import { undoSession, writeUndo } from "./undo-rewind.ts";
 import type { WriteTarget } from "./write-lines.ts";
 
 const folder = temporaryFolder();

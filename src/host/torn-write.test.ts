@@ -5,8 +5,8 @@ import { longSession } from "../../test/support/long-session.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { loadSession } from "../transcript/load.ts";
-import { writeNewSession } from "../transcript/new-session.ts";
 import { resumeSession } from "../transcript/resume.ts";
+import { writeNewSession } from "../transcript/whole-file.ts";
 import { clearSession, writeClearing } from "./clear-session.ts";
 import { compactSession, writeCompaction } from "./compact-session.ts";
 

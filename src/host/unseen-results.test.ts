@@ -3,7 +3,7 @@ import { sessionFiles } from "../../test/recall/session-file.ts";
 import { longSession, withoutUsage } from "../../test/support/long-session.ts";
 import { readLedger } from "../conversation/fact-ledger.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
-import { openRecall } from "../recall/recall.ts";
+import { openRecall } from "../recall/open-recall.ts";
 import { loadSession } from "../transcript/load.ts";
 import { compactSession, writeCompaction } from "./compact-session.ts";
 

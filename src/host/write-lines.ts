@@ -3,8 +3,8 @@ import { basename } from "node:path";
 import type { CompactionPorts } from "../compaction/apply/new-entries.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { asOneWrite } from "../conversation/one-write.ts";
-import { writeNewSession } from "../transcript/new-session.ts";
-import type { Session } from "../transcript/session.ts";
+import type { Session } from "../transcript/load.ts";
+import { writeNewSession } from "../transcript/whole-file.ts";
 import { openTranscript } from "../transcript/writer.ts";
 
 /** `in-place` appends to the session itself; a path makes a new session there. */

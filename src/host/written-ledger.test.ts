@@ -8,14 +8,13 @@ import { planCompaction } from "../compaction/plan/compaction-plan.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { isInContext, readLedger } from "../conversation/fact-ledger.ts";
 import { wordsIn } from "../conversation/words-in.ts";
-import { loadSession } from "../transcript/load.ts";
-import { writeNewSession } from "../transcript/new-session.ts";
-import type { Session } from "../transcript/session.ts";
+import { loadSession, type Session } from "../transcript/load.ts";
+import { writeNewSession } from "../transcript/whole-file.ts";
 import { openTranscript } from "../transcript/writer.ts";
 import { clearSession, writeClearing } from "./clear-session.ts";
 import { compactSession, type SessionCompaction, writeCompaction } from "./compact-session.ts";
 import { sessionLedgers } from "./session-ledgers.ts";
-import { undoSession, writeUndo } from "./undo-session.ts";
+import { undoSession, writeUndo } from "./undo-rewind.ts";
 
 const folder = temporaryFolder();
 let count = 0;

@@ -1,9 +1,7 @@
 import { headOf } from "../conversation/text.ts";
 import { field, firstString, stringField } from "../conversation/untrusted.ts";
-import { type Ask, type AskOptions, asker, valueOrReason } from "../restore/ask.ts";
-import type { FileAnswer } from "../restore/files.ts";
-import type { HostState } from "../restore/host-state.ts";
-import type { MemoryFile } from "../restore/memory-files.ts";
+import { type Ask, type AskOptions, asker, valueOrReason } from "../restore/ask-host.ts";
+import type { FileAnswer, HostState, MemoryFile } from "../restore/host-state.ts";
 import { type Governance, governanceOf, ruleFolderOf } from "./governing.ts";
 import { absolutePath, insideOf, keyOf, type Place, type PlacedPath, placeOf } from "./placed-paths.ts";
 import { readRule } from "./rule-text.ts";

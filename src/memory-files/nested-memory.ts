@@ -1,16 +1,20 @@
-import type { Attachment, Entry } from "../conversation/entry.ts";
-import { entryBlocks, isEntry } from "../conversation/entry.ts";
+import { type Attachment, type Entry, entryBlocks, isEntry } from "../conversation/entry.ts";
 import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
 import { headThatFits, LEAST_HEAD_TOKENS } from "../restore/head.ts";
-import { restoredItem } from "../restore/kind.ts";
 import { attachedMemoryPaths, memoryAttachment } from "../restore/memory-files.ts";
 import { attachedPath } from "../restore/read-state.ts";
-import type { RestoredItem } from "../restore/restored.ts";
+import { type RestoredItem, restoredItem } from "../restore/restored.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { memoryPathsFor } from "./governing.ts";
 import { loadWithImports } from "./imports.ts";
-import type { MemoryFilesOptions, SkippedMemory } from "./memory-reader.ts";
-import { type LoadedMemory, MemoryReader, type ReadMemory, withRestLeftOut } from "./memory-reader.ts";
+import {
+  type LoadedMemory,
+  type MemoryFilesOptions,
+  MemoryReader,
+  type ReadMemory,
+  type SkippedMemory,
+  withRestLeftOut,
+} from "./memory-reader.ts";
 import { keyOf, type PlacedPath } from "./placed-paths.ts";
 import { RuleFiles } from "./rule-files.ts";
 

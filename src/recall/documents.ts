@@ -9,8 +9,7 @@ import {
   isSummaryEntry,
 } from "../conversation/entry.ts";
 import { sentContent } from "../conversation/flatten/attachment-content.ts";
-import type { ContentBlock } from "../conversation/message.ts";
-import { isBlock } from "../conversation/message.ts";
+import { type ContentBlock, isBlock } from "../conversation/message.ts";
 import { isQueueOperation } from "../conversation/queued.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import { filePathIn } from "../conversation/tool-kinds.ts";

@@ -1,8 +1,16 @@
+import { timeOf } from "../conversation/copies.ts";
+import { isQueueOperation } from "../conversation/queued.ts";
+import { stringField } from "../conversation/untrusted.ts";
 import type { CountText } from "../tokens/measure.ts";
+import { messageId } from "../transcript/message-queue.ts";
+import { STANDING } from "./document-status.ts";
+import type { IndexedSession, ReadDocument } from "./indexed-session.ts";
 import type { Match } from "./pattern.ts";
-import { termsOf } from "./terms.ts";
+import type { RecallPiece } from "./query.ts";
+import { FLAGS } from "./segment.ts";
+import { termsOf } from "./word-scanner.ts";
 
-export interface Excerpt {
+interface Excerpt {
   readonly from: number;
   readonly to: number;
   /** Ranges of the whole text. */
@@ -88,4 +96,54 @@ export function wordMatches(text: string, words: string): readonly Match[] {
   };
   const whole = found(`(?:(?<![a-z0-9])|(?<=${COLOUR}))(?:${pattern})(?![a-z0-9])`);
   return whole.length > 0 ? whole : found(pattern);
+}
+
+/** A document, or a part of it, as it is shown. */
+export function pieceOf(
+  session: IndexedSession,
+  { number, record, entry, document }: ReadDocument,
+  from: number,
+  to: number,
+): RecallPiece {
+  return {
+    id: isQueueOperation(entry) ? messageId(entry) : stringField(entry, "uuid"),
+    timestamp: timeOf(entry),
+    kind: document.kind,
+    who: whoOf(record),
+    tool: document.kind === "call" || document.kind === "result" ? record.tool : undefined,
+    toolUseId: document.toolUseId,
+    file: record.path,
+    isError: (record.flags & FLAGS.error) !== 0,
+    isInContext: ((session.standing[number] as number) & STANDING.inContext) !== 0,
+    text: document.text.slice(from, to),
+    from,
+    to,
+    length: document.text.length,
+  };
+}
+
+function whoOf({ kind, tool, flags }: ReadDocument["record"]): string {
+  const name = namedBy(kind, tool ?? "a tool", (flags & FLAGS.meta) !== 0);
+  return (flags & FLAGS.sidechain) === 0 ? name : `subagent: ${name}`;
+}
+
+function namedBy(kind: ReadDocument["record"]["kind"], tool: string, isMeta: boolean): string {
+  switch (kind) {
+    case "user":
+      return isMeta ? "host" : "user";
+    case "thinking":
+      return "assistant, thinking";
+    case "call":
+      return `call of ${tool}`;
+    case "result":
+      return `result of ${tool}`;
+    case "attachment":
+      return `attachment (${tool})`;
+    case "system":
+      return `host (${tool})`;
+    case "other":
+      return "other content";
+    default:
+      return kind;
+  }
 }

@@ -8,10 +8,8 @@ import {
   parseJson,
   stringField,
 } from "../conversation/untrusted.ts";
-import { damaged } from "./damage.ts";
-import type { Section } from "./dictionary.ts";
-import { Segment, type SegmentFacts } from "./segment.ts";
-import { SECTIONS, type SectionName, type SegmentBytes } from "./segment-writer.ts";
+import { damaged, type Section } from "./dictionary.ts";
+import { SECTIONS, type SectionName, Segment, type SegmentBytes, type SegmentFacts } from "./segment.ts";
 
 /** Changes with every change of the format: an index of another version is built anew. */
 export const INDEX_VERSION = 2;
@@ -34,7 +32,7 @@ export interface SegmentPlace extends SegmentFacts {
 }
 
 /** What tells an index from one of another file, or of another state of it. */
-export interface SessionMark {
+interface SessionMark {
   /** How much of the session is in the index: always whole lines. */
   readonly bytes: number;
   readonly fingerprint: string;
@@ -172,4 +170,24 @@ function directoryOf(value: unknown): IndexDirectory {
     segments: listField(value, "segments") as readonly SegmentPlace[],
     standing: field(value, "standing") as SectionPlace,
   };
+}
+
+const ENDS_BYTES = 4096;
+const SAMPLE_BYTES = 64;
+const SAMPLES = 14;
+
+/**
+ * Of the first bytes of a session: its two ends, and samples between them. Sessions only ever grow, so that this
+ * tells one file from another; hits are compared with what the index says of them besides.
+ */
+export function fingerprintOf(fd: number, bytes: number): string {
+  const sums: number[] = [bytes];
+  const add = (from: number, length: number): void => {
+    const buffer = Buffer.alloc(Math.max(0, Math.min(length, bytes - from)));
+    sums.push(crc32(buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, from))));
+  };
+  add(0, ENDS_BYTES);
+  for (let nth = 1; nth <= SAMPLES; nth++) add(Math.floor((bytes / (SAMPLES + 1)) * nth), SAMPLE_BYTES);
+  add(Math.max(0, bytes - ENDS_BYTES), ENDS_BYTES);
+  return sums.map((sum) => sum.toString(36)).join("-");
 }

@@ -5,9 +5,9 @@ import { append, indexDump, sessionFiles } from "../../test/recall/session-file.
 import { sessionArbitrary } from "../../test/transcript/session-generator.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { loadSession } from "../transcript/load.ts";
+import { STANDING } from "./document-status.ts";
 import { documentsOf } from "./documents.ts";
-import { openRecall, recallIndexPath } from "./recall.ts";
-import { STANDING } from "./standing.ts";
+import { openRecall, recallIndexPath } from "./open-recall.ts";
 
 const sessionFile = sessionFiles();
 

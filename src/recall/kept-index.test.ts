@@ -18,7 +18,7 @@ import { append, indexDump, linesOf, sessionFiles } from "../../test/recall/sess
 import { ConversationBuilder } from "../../test/support/builders.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { IndexFile } from "./index-file.ts";
-import { openRecall, recallIndexPath } from "./recall.ts";
+import { openRecall, recallIndexPath } from "./open-recall.ts";
 
 const sessionFile = sessionFiles();
 

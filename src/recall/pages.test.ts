@@ -4,8 +4,8 @@ import { sessionFiles } from "../../test/recall/session-file.ts";
 import { ConversationBuilder, toolResult, toolUse } from "../../test/support/builders.ts";
 import { ESTIMATORS } from "../tokens/measure.ts";
 import { fittingEnd } from "./excerpt.ts";
+import { openRecall } from "./open-recall.ts";
 import type { RecallPiece, RecallQuery } from "./query.ts";
-import { openRecall } from "./recall.ts";
 
 const sessionFile = sessionFiles();
 const countTokens = ESTIMATORS.o200k;

@@ -5,7 +5,7 @@ import { ConversationBuilder } from "../../test/support/builders.ts";
 import { queueSessionArbitrary } from "../../test/transcript/queue-session.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { loadSession } from "../transcript/load.ts";
-import { openRecall } from "./recall.ts";
+import { openRecall } from "./open-recall.ts";
 
 const sessionFile = sessionFiles();
 

@@ -1,9 +1,8 @@
 import { eachPosting, frequencyIn } from "./dictionary.ts";
-import type { IndexedSession } from "./open-session.ts";
+import { STANDING } from "./document-status.ts";
+import type { IndexedSession } from "./indexed-session.ts";
 import type { Segment } from "./segment.ts";
-import { STANDING } from "./standing.ts";
-import { type QueryTerm, termsOf } from "./terms.ts";
-import { isIdeograph } from "./words.ts";
+import { isIdeograph, type QueryTerm, termsOf } from "./word-scanner.ts";
 
 /** Usual figures of BM25: how soon a word that comes again stops to count, and how much long texts are held back. */
 const SATURATION = 1.2;

@@ -1,16 +1,14 @@
 import { LonghaulError } from "../errors.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { eachPosting } from "./dictionary.ts";
-import { excerptAround, wordMatches } from "./excerpt.ts";
-import { pieceOf } from "./hit.ts";
-import { candidates } from "./narrow.ts";
-import type { IndexedSession, ReadDocument } from "./open-session.ts";
+import { STANDING } from "./document-status.ts";
+import { candidates, exactly, plainBytes, type ScanRequest, scan } from "./exact-search.ts";
+import { excerptAround, pieceOf, wordMatches } from "./excerpt.ts";
+import type { IndexedSession, ReadDocument } from "./indexed-session.ts";
 import { GuardedPattern, literalsIn, type Match } from "./pattern.ts";
 import type { RecallHit, RecallPage, RecallQuery } from "./query.ts";
 import { rankByWords } from "./rank.ts";
-import { exactly, plainBytes, type ScanRequest, scan } from "./scan.ts";
-import { NAMES, nameOf } from "./segment-writer.ts";
-import { STANDING } from "./standing.ts";
+import { NAMES, nameOf } from "./segment.ts";
 
 /** What an agent can look through in one go. */
 export const HITS_PER_PAGE = 8;

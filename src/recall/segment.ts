@@ -1,8 +1,7 @@
 import { crc32 } from "node:zlib";
-import { damaged } from "./damage.ts";
-import { Dictionary, type Section } from "./dictionary.ts";
-import { DOCUMENT_KINDS, type DocumentKind } from "./documents.ts";
-import { DOCUMENT_BYTES, type SectionName } from "./segment-writer.ts";
+import { Dictionary, type DictionaryBytes, damaged, type Section, TermTable } from "./dictionary.ts";
+import { DOCUMENT_KINDS, type DocumentKind, type SearchDocument } from "./documents.ts";
+import { type TermSink, termHashes, WordScanner } from "./word-scanner.ts";
 
 /** What an index knows of a document without reading it in the session. */
 export interface DocumentRecord {
@@ -110,3 +109,263 @@ function dictionary(
     postings: sections[`${prefix}Postings`],
   });
 }
+
+/** What a name in an index is the name of: its first character. */
+export const NAMES = {
+  tool: "\u0001",
+  path: "\u0002",
+  entry: "\u0003",
+  toolUse: "\u0004",
+  fact: "\u0005",
+  mark: "\u0006",
+  /** An entry that it copies. */
+  copied: "\u0007",
+} as const;
+
+/** A text of a megabyte has fewer; one with more is data, and its index would be larger than itself. */
+const MOST_TERMS = 50_000;
+
+/** Longer names are somebody's data. */
+const LONGEST_NAME = 500;
+
+/** A name as it stands in an index. Of a path the end tells most. */
+export const nameOf = (kind: keyof typeof NAMES, text: string): string =>
+  NAMES[kind] + (kind === "path" ? text.slice(-LONGEST_NAME) : text.slice(0, LONGEST_NAME));
+
+/** Documents with a word of which only the beginning is in the index. */
+export const LONG_WORDS: string = `${NAMES.mark}long`;
+/** Documents with more words than an index is for: they are looked at whenever something is searched word for word. */
+export const UNKNOWN_WORDS: string = `${NAMES.mark}unknown`;
+/** Documents whose line writes plain letters in another way than everybody: their bytes cannot be searched. */
+export const ODD_ESCAPES: string = `${NAMES.mark}odd`;
+
+const DOCUMENT_BYTES = 36;
+
+/** What a document is besides its kind. */
+export const FLAGS = { sidechain: 1, meta: 2, error: 4, copy: 8, odd: 16 } as const;
+
+/** Where a document stands in the session, and what is known of it without reading it. */
+export interface DocumentPlace {
+  readonly lineOffset: number;
+  readonly lineBytes: number;
+  /** Which entry of its line: lines that were glued together have several. */
+  readonly entryInLine: number;
+  readonly flags: number;
+  readonly uuid: string | undefined;
+  /** Ids of the lines that it copies. */
+  readonly copiedIds: readonly string[];
+}
+
+/** What must be known of all documents at once: one byte for each. */
+export const MARKS = {
+  retold: 1,
+  copy: 2,
+  thinking: 4,
+  first: 8,
+  sidechain: 16,
+  spoken: 32,
+  person: 64,
+} as const;
+
+/** The parts of a segment by their names, in their order in the file. */
+export const SECTIONS = [
+  "lengths",
+  "uuids",
+  "contents",
+  "marks",
+  "documents",
+  "wordBlocks",
+  "wordTerms",
+  "wordTexts",
+  "wordPostings",
+  "nameBlocks",
+  "nameTerms",
+  "nameTexts",
+  "namePostings",
+  "idBlocks",
+  "idTerms",
+  "idTexts",
+  "idPostings",
+  "labels",
+] as const;
+
+export type SectionName = (typeof SECTIONS)[number];
+
+export interface SegmentBytes {
+  readonly sections: Readonly<Record<SectionName, Buffer>>;
+  readonly documents: number;
+  /** Words in all documents together. */
+  readonly words: number;
+}
+
+/** Makes the part of an index that belongs to one range of a session. */
+export class SegmentWriter implements TermSink {
+  readonly #words = new TermTable();
+  readonly #names = new TermTable();
+  /** Apart from the names: there are many, and nobody looks for a part in the middle of one. */
+  readonly #ids = new TermTable();
+  readonly #scanner = new WordScanner(this);
+  readonly #labels = new Map<string, number>();
+  readonly #labelParts: Buffer[] = [Buffer.alloc(1)];
+  #labelBytes = 1;
+  #records = Buffer.alloc(DOCUMENT_BYTES * 256);
+  readonly #lengths: number[] = [];
+  readonly #uuids: number[] = [];
+  readonly #contents: number[] = [];
+  readonly #marks: number[] = [];
+  #documents = 0;
+  #totalWords = 0;
+  #length = 0;
+  #content = 0;
+  #contentCheck = 0;
+  #isLong = false;
+  #isPartial = false;
+
+  get documents(): number {
+    return this.#documents;
+  }
+
+  get postings(): number {
+    return this.#words.postings;
+  }
+
+  readonly term = (hash: number, check: number, units: Uint16Array, from: number, to: number): void => {
+    this.#length++;
+    this.#content = Math.imul(this.#content ^ hash, 0x01000193);
+    this.#contentCheck = (Math.imul(this.#contentCheck ^ check, 0x5bd1e995) + 0x3c6ef372) | 0;
+    this.#add(hash, check, units, from, to);
+  };
+
+  readonly part = (hash: number, check: number, units: Uint16Array, from: number, to: number): void => {
+    this.#add(hash, check, units, from, to);
+  };
+
+  #add(hash: number, check: number, units: Uint16Array, from: number, to: number): void {
+    if (this.#words.termsInDocument < MOST_TERMS)
+      this.#words.add(this.#documents, hash, check, units, from, to);
+    else this.#isPartial = true;
+  }
+
+  readonly long = (): void => {
+    this.#isLong = true;
+  };
+
+  /** @param facts ids of facts that it tells of. */
+  add(document: SearchDocument, place: DocumentPlace, isFirst: boolean, facts: readonly string[]): void {
+    const nth = this.#documents;
+    this.#length = 0;
+    this.#content = DOCUMENT_KINDS.indexOf(document.kind);
+    // Calls that say the same are not the same call.
+    this.#contentCheck = uuidHashes(document.toolUseId).check ^ document.text.length;
+    this.#isLong = false;
+    this.#isPartial = false;
+    this.#scanner.scan(document.text);
+    this.#addNames(nth, document, place);
+    for (const id of facts) this.#ids.addText(nth, nameOf("fact", id));
+    this.#write(document, place);
+    this.#marks.push(marksOf(document, place, isFirst));
+    this.#words.endDocument(nth);
+    this.#names.endDocument(nth);
+    this.#ids.endDocument(nth);
+    this.#totalWords += this.#length;
+    this.#documents++;
+  }
+
+  #addNames(nth: number, { tool, path, toolUseId }: SearchDocument, place: DocumentPlace): void {
+    const { uuid, copiedIds, flags } = place;
+    const names = this.#names;
+    if (this.#isLong) names.addText(nth, LONG_WORDS);
+    if (this.#isPartial) names.addText(nth, UNKNOWN_WORDS);
+    if ((flags & FLAGS.odd) !== 0) names.addText(nth, ODD_ESCAPES);
+    if (uuid !== undefined) this.#ids.addText(nth, nameOf("entry", uuid));
+    for (const id of copiedIds) this.#ids.addText(nth, nameOf("copied", id));
+    if (toolUseId !== undefined) this.#ids.addText(nth, nameOf("toolUse", toolUseId));
+    if (tool !== undefined) names.addText(nth, nameOf("tool", tool.toLowerCase()));
+    if (path !== undefined) names.addText(nth, nameOf("path", path.toLowerCase()));
+  }
+
+  toBytes(): SegmentBytes {
+    const documents = this.#records.subarray(0, this.#documents * DOCUMENT_BYTES);
+    return {
+      sections: {
+        lengths: numberBytes(this.#lengths),
+        uuids: numberBytes(this.#uuids),
+        contents: numberBytes(this.#contents),
+        marks: Buffer.from(this.#marks),
+        documents,
+        ...renamed("word", this.#words.toBytes()),
+        ...renamed("name", this.#names.toBytes()),
+        ...renamed("id", this.#ids.toBytes()),
+        labels: Buffer.concat(this.#labelParts),
+      } as Readonly<Record<SectionName, Buffer>>,
+      documents: this.#documents,
+      words: this.#totalWords,
+    };
+  }
+
+  #write(document: SearchDocument, place: DocumentPlace): void {
+    if ((this.#documents + 1) * DOCUMENT_BYTES > this.#records.length) {
+      this.#records = Buffer.concat([this.#records, Buffer.alloc(this.#records.length)]);
+    }
+    const at = this.#documents * DOCUMENT_BYTES;
+    const record = this.#records.subarray(at, at + DOCUMENT_BYTES);
+    record.writeDoubleLE(place.lineOffset, 0);
+    record.writeUInt32LE(place.lineBytes, 8);
+    record.writeUInt32LE(this.#label(document.tool), 12);
+    record.writeUInt32LE(this.#label(document.path), 16);
+    record.writeUInt32LE(document.block, 20);
+    record.writeUInt32LE(place.entryInLine, 24);
+    record.writeUInt8(DOCUMENT_KINDS.indexOf(document.kind), 28);
+    record.writeUInt8(place.flags, 29);
+    record.writeUInt32LE(crc32(record.subarray(0, DOCUMENT_BYTES - 4)), DOCUMENT_BYTES - 4);
+    const { hash, check } = uuidHashes(place.uuid);
+    this.#lengths.push(this.#length);
+    this.#uuids.push(hash, check);
+    this.#contents.push(this.#content >>> 0, this.#contentCheck >>> 0);
+  }
+
+  /** Where a tool or a file is named as it is written; 0 for none. */
+  #label(text: string | undefined): number {
+    if (text === undefined) return 0;
+    const known = this.#labels.get(text);
+    if (known !== undefined) return known;
+    const bytes = Buffer.from(text, "utf8");
+    const part = Buffer.alloc(8 + bytes.length);
+    part.writeUInt32LE(bytes.length, 0);
+    part.writeUInt32LE(crc32(bytes), 4);
+    part.set(bytes, 8);
+    const place = this.#labelBytes;
+    this.#labels.set(text, place);
+    this.#labelParts.push(part);
+    this.#labelBytes += part.length;
+    return place;
+  }
+}
+
+function marksOf({ kind }: SearchDocument, { flags }: DocumentPlace, isFirst: boolean): number {
+  return (
+    (kind === "summary" ? MARKS.retold : 0) |
+    (kind === "user" || kind === "assistant" ? MARKS.spoken : 0) |
+    (kind === "user" && (flags & (FLAGS.meta | FLAGS.sidechain)) === 0 ? MARKS.person : 0) |
+    (kind === "thinking" ? MARKS.thinking : 0) |
+    ((flags & FLAGS.copy) === 0 ? 0 : MARKS.copy) |
+    ((flags & FLAGS.sidechain) === 0 ? 0 : MARKS.sidechain) |
+    (isFirst ? MARKS.first : 0)
+  );
+}
+
+const numberBytes = (numbers: readonly number[]): Buffer => Buffer.from(Uint32Array.from(numbers).buffer);
+
+/** None has hashes that no id has. */
+export const uuidHashes = (uuid: string | undefined): { readonly hash: number; readonly check: number } =>
+  uuid === undefined ? { hash: 0, check: 0 } : termHashes(uuid);
+
+const renamed = (
+  prefix: "word" | "name" | "id",
+  bytes: DictionaryBytes,
+): Readonly<Record<string, Buffer>> => ({
+  [`${prefix}Blocks`]: bytes.blocks,
+  [`${prefix}Terms`]: bytes.terms,
+  [`${prefix}Texts`]: bytes.texts,
+  [`${prefix}Postings`]: bytes.postings,
+});

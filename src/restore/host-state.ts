@@ -1,6 +1,4 @@
 import type { Todo } from "../conversation/todo-ledger.ts";
-import type { ProjectFiles } from "./files.ts";
-import type { MemoryFileAnswer } from "./memory-files.ts";
 
 /**
  * What only the host knows and the agent needs after a compaction. Each is asked for when it is needed, so
@@ -49,3 +47,47 @@ export interface McpInstructions {
   readonly server: string;
   readonly text: string;
 }
+
+/** Reads a file as it is NOW. A file that cannot be had is an answer like any other. */
+export interface ProjectFiles {
+  read(path: string): Promise<FileAnswer>;
+}
+
+export type FileAnswer =
+  | {
+      readonly state: "read";
+      readonly text: string;
+      readonly displayPath: string;
+      /** The text is only the file's beginning: the rest was not read. */
+      readonly isHead?: boolean | undefined;
+    }
+  | { readonly state: "unavailable"; readonly reason: UnavailableReason };
+
+/** `secret`: the file holds credentials by its well-known name. It is never read. */
+export type UnavailableReason =
+  | "gone"
+  | "unreadable"
+  | "outside-project"
+  | "secret"
+  | "not-text"
+  | "too-large";
+
+/** A memory file as it is attached. */
+export interface MemoryFile {
+  readonly path: string;
+  readonly displayPath: string;
+  /** What the model is shown. */
+  readonly content: string;
+  /** The user's own, not the project's. */
+  readonly isUsers?: boolean | undefined;
+  /** Only the beginning is shown. */
+  readonly isHead?: boolean | undefined;
+  /** Something was left out: front matter, or the rest. */
+  readonly differsFromDisk?: boolean | undefined;
+  /** Path patterns that the file is about; everything, where there are none. */
+  readonly patterns?: readonly string[] | undefined;
+}
+
+export type MemoryFileAnswer =
+  | ({ readonly state: "read" } & MemoryFile)
+  | { readonly state: "unavailable"; readonly reason: string };

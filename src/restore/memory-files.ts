@@ -1,34 +1,22 @@
 import type { Attachment, Entry } from "../conversation/entry.ts";
 import { field, firstString, stringField, stringListField } from "../conversation/untrusted.ts";
-import { type Answer, valueOrReason } from "./ask.ts";
-import { type Fit, firstOfEach, fitEach, type Gathering, NOTHING, restoredItem } from "./kind.ts";
+import { type Answer, valueOrReason } from "./ask-host.ts";
+import type { MemoryFile } from "./host-state.ts";
 import { memoryPathOf, visiblePaths } from "./read-state.ts";
-import type { SkippedItem } from "./restored.ts";
+import {
+  type Fit,
+  firstOfEach,
+  fitEach,
+  type Gathering,
+  NOTHING,
+  restoredItem,
+  type SkippedItem,
+} from "./restored.ts";
 
 /** Instructions go before content, but they do not take all the room: what governs a file comes with it anyway. */
 const RESTORED_MEMORY_TOKENS = 25_000;
 /** How many are asked for: the newest ones are about what the agent does now. */
 const PATHS_TRIED = 50;
-
-/** A memory file as it is attached. */
-export interface MemoryFile {
-  readonly path: string;
-  readonly displayPath: string;
-  /** What the model is shown. */
-  readonly content: string;
-  /** The user's own, not the project's. */
-  readonly isUsers?: boolean | undefined;
-  /** Only the beginning is shown. */
-  readonly isHead?: boolean | undefined;
-  /** Something was left out: front matter, or the rest. */
-  readonly differsFromDisk?: boolean | undefined;
-  /** Path patterns that the file is about; everything, where there are none. */
-  readonly patterns?: readonly string[] | undefined;
-}
-
-export type MemoryFileAnswer =
-  | ({ readonly state: "read" } & MemoryFile)
-  | { readonly state: "unavailable"; readonly reason: string };
 
 /** As Claude Code attaches it. The text as it is on disk is left out: it would be in the session twice. */
 export function memoryAttachment(file: MemoryFile): Attachment {

@@ -1,30 +1,46 @@
-import type { Attachment, Entry } from "../conversation/entry.ts";
-import { isEntry } from "../conversation/entry.ts";
+import { type Attachment, type Entry, isEntry } from "../conversation/entry.ts";
 import { attachmentContent, sentContent } from "../conversation/flatten/attachment-content.ts";
 import { indexPairs } from "../conversation/pairs.ts";
 import { contentText } from "../conversation/untrusted.ts";
-import { gatherAgents } from "./agents.ts";
-import { asker } from "./ask.ts";
-import { gatherFiles } from "./files.ts";
-import { happeningsIn, textOf } from "./happenings.ts";
+import { gatherMcpInstructions, gatherTools } from "./announcements.ts";
+import { asker } from "./ask-host.ts";
+import { gatherAgents } from "./background-agents.ts";
 import type { HostState } from "./host-state.ts";
-import { type Fit, type Gather, type Gathering, NOTHING, skipping } from "./kind.ts";
-import { gatherMcpInstructions } from "./mcp-instructions.ts";
 import { gatherMemoryFiles } from "./memory-files.ts";
-import { gatherPlan } from "./plan.ts";
-import { gatherPlanMode } from "./plan-mode.ts";
+import { gatherPlan, gatherPlanMode, gatherTodos } from "./plan-and-todos.ts";
+import { gatherFiles } from "./recent-files.ts";
 import {
+  type Fit,
+  fitEach,
+  type Gather,
+  type Gathering,
+  hostOr,
+  NOTHING,
   type Restored,
   type RestoredItem,
   type RestoreInput,
   type RestoreKind,
+  restoredItem,
   restoredTokens,
   type SkippedItem,
+  skipping,
 } from "./restored.ts";
-import { gatherSessionMemory } from "./session-memory.ts";
+import { sessionEvents, textOf } from "./session-events.ts";
 import { gatherSkills } from "./skills.ts";
-import { gatherTodos } from "./todos.ts";
-import { gatherTools } from "./tools.ts";
+
+/** Only where the notes are: the agent reads them when it needs more than the summary says. */
+const gatherSessionMemory: Gather = hostOr(
+  "session-memory",
+  "sessionMemory",
+  () => undefined,
+  (path, { input }) => {
+    if (path === undefined || path === null || path === "") return () => NOTHING;
+    if (typeof path !== "string") return () => skipping("session-memory", "invalid");
+    const pointer = { type: "session_memory", path };
+    const form = () => restoredItem("session-memory", path, pointer, input.countTokens);
+    return (budgetTokens) => fitEach([[form]], budgetTokens);
+  },
+);
 
 /**
  * The first have the first claim to what room there is, and the order is that of the result. Where there is
@@ -68,7 +84,7 @@ export async function restoreAll(
     ask: asker({ timeoutMs: options.timeoutMs, signal: input.signal }),
     entries,
     pairs,
-    happenings: happeningsIn(entries, pairs),
+    events: sessionEvents(entries, pairs),
   };
   const fits = await Promise.all(KINDS.map(([kind, gather]) => gatherSafely(kind, gather, gathering)));
 

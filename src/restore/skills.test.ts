@@ -3,10 +3,10 @@ import { ConversationBuilder, toolResult } from "../../test/support/builders.ts"
 import type { Entry } from "../conversation/entry.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
 import { contentText } from "../conversation/untrusted.ts";
-import { happeningsIn } from "./happenings.ts";
 import type { UsedSkill } from "./host-state.ts";
 import { restoreAll } from "./restore-all.ts";
 import type { Restored, RestoredItem, RestoreInput } from "./restored.ts";
+import { sessionEvents } from "./session-events.ts";
 import { skillsIn } from "./skills.ts";
 
 const restore = (
@@ -98,7 +98,7 @@ describe("skills that a conversation shows", () => {
     useSkill(c, "1", "plugin:review", body);
     c.user("Base directory for this skill: C:\\skills\\commit\\\n\nbe brief", { isMeta: true });
     useSkill(c, "2", "built-in", "# Design\nmind the gap");
-    expect(skillsIn(happeningsIn(c.entries))).toEqual([
+    expect(skillsIn(sessionEvents(c.entries))).toEqual([
       { name: "built-in", content: "# Design\nmind the gap" },
       {
         name: "commit",
@@ -113,7 +113,7 @@ describe("skills that a conversation shows", () => {
     const c = new ConversationBuilder();
     c.tool("1", "Skill", { skill: "review" }, body);
     c.tool("2", "Skill", { skill: "commit" }, "Launching skill: commit");
-    expect(skillsIn(happeningsIn(c.entries))).toEqual([
+    expect(skillsIn(sessionEvents(c.entries))).toEqual([
       { name: "review", content: body, path: "/p/skills/review/SKILL.md" },
     ]);
   });
@@ -123,7 +123,7 @@ describe("skills that a conversation shows", () => {
     useSkill(c, "1", "review", "old text");
     useSkill(c, "2", "commit", "be brief");
     useSkill(c, "3", "review", "new text");
-    expect(skillsIn(happeningsIn(c.entries)).map(({ name, content }) => [name, content])).toEqual([
+    expect(skillsIn(sessionEvents(c.entries)).map(({ name, content }) => [name, content])).toEqual([
       ["review", "new text"],
       ["commit", "be brief"],
     ]);
@@ -136,7 +136,7 @@ describe("skills that a conversation shows", () => {
       { name: "older", content: "a" },
     ];
     c.attachment({ type: "invoked_skills", skills });
-    expect(skillsIn(happeningsIn(c.entries))).toEqual(skills);
+    expect(skillsIn(sessionEvents(c.entries))).toEqual(skills);
   });
 
   it("are not what a person typed, nor a call that failed", () => {
@@ -145,7 +145,7 @@ describe("skills that a conversation shows", () => {
     c.tool("1", "Skill", { skill: "broken" });
     c.user([toolResult("1", "no such skill", true)]);
     c.user("an ordinary hidden message", { isMeta: true, sourceToolUseID: "1" } as object);
-    expect(skillsIn(happeningsIn(c.entries))).toEqual([]);
+    expect(skillsIn(sessionEvents(c.entries))).toEqual([]);
   });
 
   it("stay in the order of their use from one compaction to the next, and are not cut twice", async () => {

@@ -1,10 +1,20 @@
 import type { Attachment, UserEntry } from "../conversation/entry.ts";
 import { contentText, firstString, listField, stringField } from "../conversation/untrusted.ts";
-import { type Happening, happeningsIn, textOf } from "./happenings.ts";
 import { headThatFits, LEAST_HEAD_TOKENS, mayFit } from "./head.ts";
 import type { UsedSkill } from "./host-state.ts";
-import { type Fit, firstOfEach, type Gathering, readList, restoredItem, skipping } from "./kind.ts";
-import type { RestoredItem, RestoreInput, SkippedItem } from "./restored.ts";
+import {
+  type Fit,
+  firstOfEach,
+  type Gather,
+  type Gathering,
+  hostOr,
+  type RestoredItem,
+  type RestoreInput,
+  readList,
+  restoredItem,
+  type SkippedItem,
+} from "./restored.ts";
+import { type SessionEvent, sessionEvents, textOf } from "./session-events.ts";
 
 /** Instructions stand at the top of a skill: its head is worth more than the tail of another one. */
 const SKILL_TOKENS = 5_000;
@@ -14,12 +24,11 @@ const SKILLS_TOKENS = 25_000;
  * The skills used, without those that the kept messages show. The newest get their share first and stand
  * last, so that the order in which they were used is still to be seen by the next compaction.
  */
-export async function gatherSkills({ input, state, ask, happenings }: Gathering): Promise<Fit> {
-  const answer = await ask(state, "skills");
-  if (answer.state === "unanswered") return () => skipping("skills", answer.reason);
-  const list = answer.state === "absent" ? skillsIn(happenings) : answer.value;
+export const gatherSkills: Gather = hostOr("skills", "skills", ({ events }) => skillsIn(events), fitSkills);
+
+function fitSkills(list: unknown, { input }: Gathering): Fit {
   const { values, skipped } = readList("skills", list, readSkill);
-  const visible = new Set(skillsIn(happeningsIn(input.kept)).map(({ name }) => name));
+  const visible = new Set(skillsIn(sessionEvents(input.kept)).map(({ name }) => name));
   const skills = firstOfEach(values, ({ name }) => name).filter(({ name }) => !visible.has(name));
   return (budgetTokens) => {
     const items: RestoredItem[] = [];
@@ -68,19 +77,19 @@ function readSkill(item: unknown): UsedSkill | undefined {
 }
 
 /** Skills whose text came into the conversation, by a call, a command or an earlier restoration; the newest first. */
-export function skillsIn(happenings: Iterable<Happening>): readonly UsedSkill[] {
+export function skillsIn(events: Iterable<SessionEvent>): readonly UsedSkill[] {
   const nameOfCall = new Map<string, string>();
   const used: UsedSkill[] = [];
-  for (const happening of happenings) {
-    if (happening.what === "told") {
-      const skill = skillToldIn(happening.entry, nameOfCall);
+  for (const event of events) {
+    if (event.what === "message") {
+      const skill = skillToldIn(event.entry, nameOfCall);
       if (skill) used.push(skill);
-    } else if (happening.what === "attachment") {
-      if (happening.type !== "invoked_skills") continue;
-      const skills = listField(happening.attachment, "skills").map(readSkill);
+    } else if (event.what === "attachment") {
+      if (event.type !== "invoked_skills") continue;
+      const skills = listField(event.attachment, "skills").map(readSkill);
       used.push(...skills.filter((skill) => skill !== undefined).reverse());
-    } else if (happening.call.name === "Skill" && !happening.call.isError) {
-      const { id, input, result } = happening.call;
+    } else if (event.call.name === "Skill" && !event.call.isError) {
+      const { id, input, result } = event.call;
       const name = firstString(input, "skill", "command", "name");
       if (name === undefined) continue;
       nameOfCall.set(id, name);

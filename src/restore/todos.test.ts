@@ -3,10 +3,10 @@ import { ConversationBuilder, toolResult } from "../../test/support/builders.ts"
 import type { Attachment, Entry } from "../conversation/entry.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
 import { contentText } from "../conversation/untrusted.ts";
-import { happeningsIn } from "./happenings.ts";
+import { todosIn } from "./plan-and-todos.ts";
 import { restoreAll } from "./restore-all.ts";
 import type { Restored } from "./restored.ts";
-import { todosIn } from "./todos.ts";
+import { sessionEvents } from "./session-events.ts";
 
 const restore = (summarised: Entry[], todos?: unknown, budgetTokens = 10_000): Promise<Restored> =>
   restoreAll(
@@ -81,9 +81,9 @@ describe("the todo list that a conversation leaves", () => {
     c.tool("3", "TodoWrite", { todos: [todo("refused")] });
     c.user([toolResult("3", "no", true)]);
     c.tool("4", "TodoWrite", { todos: [todo("unanswered")] });
-    expect(todosIn(happeningsIn(c.entries))).toEqual([todo("second", "in_progress")]);
+    expect(todosIn(sessionEvents(c.entries))).toEqual([todo("second", "in_progress")]);
     c.tool("5", "TodoWrite", { todos: [] }, "ok");
-    expect(todosIn(happeningsIn(c.entries))).toEqual([]);
+    expect(todosIn(sessionEvents(c.entries))).toEqual([]);
   });
 
   it("is built up and changed task by task", () => {
@@ -96,7 +96,7 @@ describe("the todo list that a conversation leaves", () => {
     c.tool("5", "TaskUpdate", { taskId: "3", status: "deleted" }, "Updated task #3 status");
     c.tool("6", "TaskUpdate", { taskId: "2", subject: "more tests" }, "Updated task #2 subject");
     c.tool("7", "TaskUpdate", { taskId: "9", status: "in_progress" }, "Updated task #9 status");
-    expect(todosIn(happeningsIn(c.entries))).toEqual([
+    expect(todosIn(sessionEvents(c.entries))).toEqual([
       { id: "1", content: "types", status: "completed" },
       { id: "2", content: "more tests", status: "pending" },
       { id: "9", content: "Task #9", status: "in_progress" },
@@ -111,12 +111,12 @@ describe("the todo list that a conversation leaves", () => {
     for (const { attachment } of (await restore(before.entries)).items) after.attachment(attachment);
     after.tool("3", "TaskUpdate", { taskId: "1", status: "completed" }, "ok");
     after.attachment({ type: "task_reminder", content: [], itemCount: 0 });
-    expect(todosIn(happeningsIn(after.entries))).toEqual([
+    expect(todosIn(sessionEvents(after.entries))).toEqual([
       todo("listed"),
       { id: "1", content: "types", status: "completed" },
     ]);
     after.tool("4", "TodoWrite", { todos: [todo("written anew")] }, "ok");
-    expect(todosIn(happeningsIn(after.entries)).map(({ content }) => content)).toEqual([
+    expect(todosIn(sessionEvents(after.entries)).map(({ content }) => content)).toEqual([
       "written anew",
       "types",
     ]);
@@ -127,20 +127,20 @@ describe("the todo list that a conversation leaves", () => {
     c.tool("1", "TaskCreate", { subject: "types" }, "Task #1 created");
     c.tool("2", "TaskUpdate", { taskId: "1", status: "completed" }, "ok");
     c.user([toolResult("1", "Task #1 created")]);
-    expect(todosIn(happeningsIn(c.entries))).toEqual([{ id: "1", content: "types", status: "completed" }]);
+    expect(todosIn(sessionEvents(c.entries))).toEqual([{ id: "1", content: "types", status: "completed" }]);
   });
 
   it("has only the tasks that the agent's own reminder still names", () => {
     const c = new ConversationBuilder();
     c.tool("1", "TaskCreate", { subject: "forgotten" }, "Task #1 created");
     c.attachment({ type: "task_reminder", content: [{ id: "2", subject: "left", status: "pending" }] });
-    expect(todosIn(happeningsIn(c.entries))).toEqual([{ id: "2", content: "left", status: "pending" }]);
+    expect(todosIn(sessionEvents(c.entries))).toEqual([{ id: "2", content: "left", status: "pending" }]);
   });
 
   it("may stand on a prompt", () => {
     const c = new ConversationBuilder();
     c.user("go on", { todos: [{ ...todo("carried"), id: "1" }] } as object);
     c.user("and on", { todos: [] } as object);
-    expect(todosIn(happeningsIn(c.entries))).toEqual([todo("carried")]);
+    expect(todosIn(sessionEvents(c.entries))).toEqual([todo("carried")]);
   });
 });

@@ -2,8 +2,9 @@ import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../con
 import { IdTable, type Positions } from "../conversation/id-table.ts";
 import { isFromQueue } from "../conversation/queued.ts";
 import { turnedBack } from "../conversation/undo-rewind.ts";
+import { field, stringField } from "../conversation/untrusted.ts";
 import { withQueuedMessages } from "./message-queue.ts";
-import { firstOf, type Preserved, preservedBy } from "./preserved.ts";
+import { wholeLine } from "./released-line.ts";
 
 /** What every walk over a session needs to look up, made in one pass over the entries in file order. */
 export interface EntryIndex {
@@ -180,3 +181,141 @@ export function previousOnMainThread(
   }
   return undefined;
 }
+
+/** The messages that a compaction kept, as its boundary records them. They stay where they were in the file. */
+interface Preserved {
+  /** The line that the first kept message follows: the boundary or its summary. */
+  readonly anchorUuid: string | undefined;
+  /** Every kept line in order; undefined when the boundary names only the first and the last. */
+  readonly uuids: readonly string[] | undefined;
+  /** The first and the last kept line, between which a reader follows `parentUuid`. */
+  readonly segment: { readonly headUuid: string; readonly tailUuid: string } | undefined;
+}
+
+/** Reads the record from a boundary, whose fields may hold anything. Undefined when nothing was kept. */
+export function preservedBy(boundary: CompactBoundaryEntry): Preserved | undefined {
+  const { preservedMessages, preservedSegment } = boundary.compactMetadata;
+  const uuids = distinctStrings(field(preservedMessages, "uuids"));
+  const headUuid = stringField(preservedSegment, "headUuid");
+  const tailUuid = stringField(preservedSegment, "tailUuid");
+  const segment = headUuid === undefined || tailUuid === undefined ? undefined : { headUuid, tailUuid };
+  if (uuids === undefined && segment === undefined) return undefined;
+  const listAnchor = uuids && stringField(preservedMessages, "anchorUuid");
+  return { anchorUuid: listAnchor ?? stringField(preservedSegment, "anchorUuid"), uuids, segment };
+}
+
+/** The id of the first kept message. */
+export const firstOf = ({ uuids, segment }: Preserved): string => uuids?.[0] ?? segment?.headUuid ?? "";
+
+/** A list that is empty, repeats an id or holds something else describes no order that a reader could follow. */
+function distinctStrings(value: unknown): readonly string[] | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  if (!value.every((item) => typeof item === "string")) return undefined;
+  return new Set(value).size === value.length ? value : undefined;
+}
+
+/** Indexes lines as a file has them, each uuid once. `repeats`: the number of lines that a later line replaces. */
+export function indexLines(
+  lines: readonly Entry[],
+  isWholeFile = true,
+): { readonly index: EntryIndex; readonly repeats: number } {
+  const { entries, repeats, positions } = withoutRepeatedLines(lines);
+  return { index: indexEntries(entries, isWholeFile, positions), repeats };
+}
+
+interface UniqueEntries {
+  /** Each uuid once. The very list where nothing was repeated. */
+  readonly entries: readonly Entry[];
+  readonly repeats: number;
+  /** Places in `entries` by uuid, where nothing was repeated. */
+  readonly positions?: Positions;
+}
+
+/**
+ * Writers repeat a line to update it or to retry a write. The last line with a uuid has the content that the agent has.
+ * The first one has the place in the conversation: a repeat neither rewinds the session nor moves a call behind its
+ * result. A line never stands above its parent, so occurrences above the parent do not count as its place.
+ */
+export function withoutRepeatedLines(entries: readonly Entry[]): UniqueEntries {
+  const table = new IdTable(entries, ({ uuid }) => uuid);
+  const repeated = repeatedPositions(entries, table);
+  if (repeated.size === 0) return { entries, repeats: 0, positions: table };
+  const places = new Places(entries, repeated, table);
+  let repeats = 0;
+  const unique = entries.flatMap((entry, at) => {
+    const positions = repeated.get(entry.uuid ?? "");
+    if (positions === undefined) return [entry];
+    if (places.of(entry.uuid ?? "") === at)
+      return [ofItsWrite(entries[positions.at(-1) ?? at] ?? entry, entries[positions[0] ?? at] ?? entry)];
+    repeats += 1;
+    return [];
+  });
+  return { entries: unique, repeats };
+}
+
+/** The line of a compaction or an undo is part of it, also if the host's change wrote it again. */
+function ofItsWrite(last: Entry, first: Entry): Entry {
+  const writtenWith = stringField(first, "writtenWith");
+  if (writtenWith === undefined || stringField(last, "writtenWith") !== undefined) return last;
+  return { ...wholeLine(last), writtenWith } as Entry;
+}
+
+type Repeated = ReadonlyMap<string, readonly number[]>;
+
+/** All positions of each uuid that occurs more than once, oldest first. Fills the table on the way. */
+function repeatedPositions(entries: readonly Entry[], table: IdTable<Entry>): Repeated {
+  const repeated = new Map<string, number[]>();
+  for (let at = 0; at < entries.length; at++) {
+    const uuid = entries[at]?.uuid;
+    if (typeof uuid !== "string") continue;
+    const before = table.set(uuid, at);
+    if (before === undefined) continue;
+    if (repeated.get(uuid)?.push(at) === undefined) repeated.set(uuid, [before, at]);
+  }
+  return repeated;
+}
+
+class Places {
+  readonly #entries: readonly Entry[];
+  readonly #repeated: Repeated;
+  readonly #table: Positions;
+  /** Of repeated lines, as far as they are known. */
+  readonly #places = new Map<string, number>();
+
+  constructor(entries: readonly Entry[], repeated: Repeated, table: Positions) {
+    this.#entries = entries;
+    this.#repeated = repeated;
+    this.#table = table;
+  }
+
+  /** Parents may be repeated too, in runs of any length, and may form a circle. */
+  of(uuid: string): number | undefined {
+    const descent: string[] = [];
+    const seen = new Set<string>();
+    let above: string | undefined = uuid;
+    while (above !== undefined && this.#repeated.has(above) && !this.#places.has(above) && !seen.has(above)) {
+      seen.add(above);
+      descent.push(above);
+      above = this.#parentOf(above);
+    }
+    let parent = this.#known(above ?? "") ?? -1;
+    for (const line of descent.reverse()) {
+      const positions = this.#repeated.get(line) ?? [];
+      parent = positions.find((at) => at > parent) ?? positions[0] ?? -1;
+      this.#places.set(line, parent);
+    }
+    return this.#known(uuid);
+  }
+
+  #known(uuid: string): number | undefined {
+    return this.#repeated.has(uuid) ? this.#places.get(uuid) : this.#table.get(uuid);
+  }
+
+  #parentOf(uuid: string): string | undefined {
+    const last = this.#entries[this.#repeated.get(uuid)?.at(-1) ?? -1];
+    return last === undefined ? undefined : parentOf(last);
+  }
+}
+
+export const parentOf = ({ parentUuid }: Entry): string | undefined =>
+  typeof parentUuid === "string" ? parentUuid : undefined;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
-import { entryFromJson } from "./entry-shape.ts";
+import { entryFromJson } from "./entry-reader.ts";
 
 const link = { uuid: "u", parentUuid: null, timestamp: "2026-01-01T00:00:00Z" };
 

@@ -6,12 +6,12 @@ import { ConversationBuilder } from "../../test/support/builders.ts";
 import { CLINE_DOCUMENT, databaseOf, FOREIGN_FILES, QWEN_LINES } from "../../test/support/foreign-files.ts";
 import { claudeCodeSessions, describeRecorded, realSessionPath } from "../../test/support/real-sessions.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
-import { openRecall } from "../recall/recall.ts";
-import { refuseForeignFormat } from "./foreign-format.ts";
+import { openRecall } from "../recall/open-recall.ts";
+import type { ReadAt } from "./file-bytes.ts";
 import { loadSession } from "./load.ts";
 import { resumeSession } from "./resume.ts";
-import { linesOf } from "./serialize.ts";
-import { type ReadAt, withSessionFile } from "./session-file.ts";
+import { refuseForeignFormat, withSessionFile } from "./session-file.ts";
+import { linesOf } from "./whole-file.ts";
 
 const folder = temporaryFolder();
 

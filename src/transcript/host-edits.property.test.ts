@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Entry } from "../conversation/entry.ts";
-import { rawContent } from "../conversation/entry.ts";
-import { withHostEdits } from "./host-edits.ts";
+import { type Entry, rawContent } from "../conversation/entry.ts";
+import { withHostEdits } from "./conversation-before.ts";
 
 const user = (uuid: string, texts: readonly string[], more: object = {}): Entry =>
   ({

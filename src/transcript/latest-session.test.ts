@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
-import { latestSession } from "./latest-session.ts";
+import { latestSession } from "./find-session.ts";
 import { type SessionAgent, sessionPath, type UserPlaces } from "./locations.ts";
 
 const folder = realpathSync(temporaryFolder());

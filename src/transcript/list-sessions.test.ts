@@ -7,7 +7,7 @@ import type { Entry } from "../conversation/entry.ts";
 import { findSession } from "./find-session.ts";
 import { listSessions } from "./list-sessions.ts";
 import type { UserPlaces } from "./locations.ts";
-import { linesOf } from "./serialize.ts";
+import { linesOf } from "./whole-file.ts";
 
 const folder = temporaryFolder();
 

@@ -1,7 +1,12 @@
 import type { Dirent } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { open, readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { glanceAtSession, type SessionGlance } from "./glance.ts";
+import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { inputTokens, reportedUsage } from "../conversation/reported-usage.ts";
+import { turnedBack } from "../conversation/undo-rewind.ts";
+import { figureField } from "../conversation/untrusted.ts";
+import { entryFromJson } from "./entry-reader.ts";
+import { cachingTail, lastLineWithAny, READ_WITHOUT_WAITING, type ReadAt, readerOf } from "./file-bytes.ts";
 import { projectsFolder, type SessionAgent, type UserPlaces } from "./locations.ts";
 
 export interface SessionFile {
@@ -78,4 +83,171 @@ async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** What can be told of a session from its two ends. */
+interface SessionGlance {
+  readonly cwd: string | undefined;
+  readonly title: string | undefined;
+  /** Size of the context at the last response or boundary; undefined when neither near the end tells it. */
+  readonly contextTokens: number | undefined;
+}
+
+const FIRST_GLANCE_BYTES = 64 * 1024;
+/** A large result or image may stand at the end. */
+const LONGEST_GLANCE_BYTES = 1024 * 1024;
+/** Progress of subagents, or the copies of an undo, may fill megabytes. Beyond this the figure is not worth the wait. */
+const LONGEST_SEARCH_BYTES = 32 * 1024 * 1024;
+
+const NOTHING: SessionGlance = { cwd: undefined, title: undefined, contextTokens: undefined };
+
+/** For lists of thousands: looks for marks in the raw bytes at the two ends, and parses only those lines. */
+export async function glanceAtSession(path: string, bytes: number): Promise<SessionGlance> {
+  const handle = await open(path, READ_WITHOUT_WAITING).catch(() => undefined);
+  if (handle === undefined) return NOTHING;
+  try {
+    const readAt = readerOf(handle);
+    let tail: Buffer = Buffer.alloc(0);
+    let context: ContextMark | undefined;
+    for (let length = FIRST_GLANCE_BYTES; context === undefined; length *= 4) {
+      const start = Math.max(0, bytes - length);
+      tail = await linesBetween(readAt, start, bytes);
+      context = lastLineThat(tail, CONTEXT_MARKS, contextMarkOf);
+      if (start === 0 || length >= LONGEST_GLANCE_BYTES) break;
+    }
+    if (tail.length < bytes) context ??= await searchContext(cachingTail(readAt, bytes), bytes);
+    const cwd = lastLineThat(tail, CWD_MARKS, cwdOf);
+    const title = lastLineThat(tail, TITLE_MARKS, titleOf);
+    const isAllSeen = (cwd !== undefined && title !== undefined) || bytes <= FIRST_GLANCE_BYTES;
+    const head = isAllSeen ? tail : await linesBetween(readAt, 0, FIRST_GLANCE_BYTES);
+    return {
+      cwd: cwd ?? lastLineThat(head, CWD_MARKS, cwdOf),
+      title: title ?? lastLineThat(head, BRANCH_TITLE_MARKS, titleOf),
+      contextTokens: context?.tokens,
+    };
+  } catch {
+    return NOTHING;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Starts at the end again: a very long line may cross the start of the part that was read. */
+async function searchContext(readAt: ReadAt, bytes: number): Promise<ContextMark | undefined> {
+  const from = Math.max(0, bytes - LONGEST_SEARCH_BYTES);
+  for (let end = bytes; ; ) {
+    const start = (await lastLineWithAny(readAt, CONTEXT_MARKS, end, from))?.start;
+    if (start === undefined) return undefined;
+    const lines = Buffer.allocUnsafe(end - start);
+    const read = lines.subarray(0, await readAt(lines, start));
+    const mark = lastLineThat(read, CONTEXT_MARKS, contextMarkOf);
+    if (mark !== undefined) return mark;
+    end = start;
+  }
+}
+
+/** Whole lines only: what is left of a line that began above the range is cut off. */
+export async function linesBetween(readAt: ReadAt, from: number, to: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(to - from);
+  const read = buffer.subarray(0, await readAt(buffer, from));
+  return from === 0 ? read : read.subarray(read.indexOf(NEWLINE) + 1);
+}
+
+/** Parses from the end the lines that hold one of the marks, until one gives an answer. */
+export function lastLineThat<T>(
+  lines: Buffer,
+  marks: readonly Buffer[],
+  answer: (entry: Entry) => T | undefined,
+): T | undefined {
+  let end = lines.length;
+  while (end > 0) {
+    const above = lines.subarray(0, end);
+    const found = Math.max(...marks.map((mark) => above.lastIndexOf(mark)));
+    if (found < 0) return undefined;
+    const start = above.lastIndexOf(NEWLINE, found) + 1;
+    const stop = above.indexOf(NEWLINE, found);
+    const entry = parsed(above.toString("utf8", start, stop < 0 ? end : stop));
+    const answered = entry === undefined ? undefined : answer(entry);
+    if (answered !== undefined) return answered;
+    end = start;
+  }
+  return undefined;
+}
+
+/** The same from the start. */
+export function firstLineThat<T>(
+  lines: Buffer,
+  mark: Buffer,
+  answer: (entry: Entry) => T | undefined,
+): T | undefined {
+  for (let found = lines.indexOf(mark); found >= 0; ) {
+    const newline = lines.indexOf(NEWLINE, found);
+    const stop = newline < 0 ? lines.length : newline;
+    const entry = parsed(lines.toString("utf8", lines.lastIndexOf(NEWLINE, found) + 1, stop));
+    const answered = entry === undefined ? undefined : answer(entry);
+    if (answered !== undefined) return answered;
+    found = lines.indexOf(mark, stop);
+  }
+  return undefined;
+}
+
+const NEWLINE = 0x0a;
+const CONTEXT_MARKS = [
+  Buffer.from('"usage"'),
+  Buffer.from('"compact_boundary"'),
+  Buffer.from('"longhaul_undo"'),
+  Buffer.from('"longhaul_rewind"'),
+];
+const CWD_MARKS = [Buffer.from('"cwd"')];
+const TITLE_MARKS = [Buffer.from('"custom-title"'), Buffer.from('"ai-title"')];
+/** Older versions write the title of a branch at the top of the file. */
+const BRANCH_TITLE_MARKS = [...TITLE_MARKS, Buffer.from('"summary"')];
+
+export function cwdOf(entry: Entry): string | undefined {
+  return textOf(entry.cwd);
+}
+
+function titleOf(entry: Entry): string | undefined {
+  const fields: Readonly<Record<string, unknown>> = { ...entry };
+  switch (entry.type as string) {
+    case "custom-title":
+      return textOf(fields.customTitle);
+    case "ai-title":
+      return textOf(fields.aiTitle) ?? textOf(fields.title);
+    case "summary":
+      return textOf(fields.summary);
+    default:
+      return undefined;
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value : undefined;
+}
+
+interface ContextMark {
+  readonly tokens: number | undefined;
+}
+
+/**
+ * A compaction makes the last usage before it meaningless, so it is a mark even if it gives no figure. So does an
+ * undo, of which the copies below it report nothing, and a rewind.
+ */
+function contextMarkOf(entry: Entry): ContextMark | undefined {
+  const back = turnedBack(entry);
+  if (back !== undefined) return { tokens: figureField(back, "tokens") };
+  if (isCompactBoundary(entry)) {
+    const { postTokens } = entry.compactMetadata;
+    return { tokens: typeof postTokens === "number" ? postTokens : undefined };
+  }
+  const usage = entry.isSidechain === true ? undefined : reportedUsage(entry);
+  return usage === undefined ? undefined : { tokens: inputTokens(usage) + usage.output_tokens };
+}
+
+function parsed(line: string): Entry | undefined {
+  try {
+    return entryFromJson(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
 }

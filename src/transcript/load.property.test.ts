@@ -6,10 +6,10 @@ import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import { wholeSession } from "../../test/transcript/written-session.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { withoutTornWrites } from "../conversation/one-write.ts";
-import { entryFromJson } from "./entry-shape.ts";
+import { withoutRepeatedLines } from "./entry-index.ts";
+import { entryFromJson } from "./entry-reader.ts";
 import { loadSession, loadSparsely } from "./load.ts";
 import { currentConversation } from "./relink.ts";
-import { withoutRepeatedLines } from "./repeated-lines.ts";
 
 const folder = temporaryFolder();
 

@@ -7,10 +7,9 @@ import { describeRecorded, realSessionPath } from "../../test/support/real-sessi
 import { sessionArbitrary } from "../../test/transcript/session-generator.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { loadSession } from "./load.ts";
+import { loadSession, type Session } from "./load.ts";
 import { resumeSession } from "./resume.ts";
-import { linesOf } from "./serialize.ts";
-import type { Session } from "./session.ts";
+import { linesOf } from "./whole-file.ts";
 
 const folder = temporaryFolder();
 

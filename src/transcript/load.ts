@@ -1,18 +1,49 @@
-import type { Entry } from "../conversation/entry.ts";
+import { basename } from "node:path";
+import { keptMessagesBelow } from "../conversation/copies.ts";
+import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { withoutTornWrites } from "../conversation/one-write.ts";
-import type { Damage } from "./damage.ts";
-import { type EntryIndex, indexEntries } from "./entry-index.ts";
-import { EntryReader, type HoldEntry } from "./entry-reader.ts";
-import { type FileRange, readLines } from "./read-lines.ts";
+import { recordedModel, respondingModel } from "../conversation/reported-usage.ts";
+import { stringField } from "../conversation/untrusted.ts";
+import { type EntryIndex, indexLines } from "./entry-index.ts";
+import { type Damage, EntryReader, type HoldEntry } from "./entry-reader.ts";
+import { BOUNDARY_MARK, type FileRange, lastLineWith, type ReadAt, readLines } from "./file-bytes.ts";
 import { LineReleaser } from "./released-line.ts";
-import { conversationOf } from "./relink.ts";
-import { withoutRepeatedLines } from "./repeated-lines.ts";
-import { BOUNDARY_MARK, lastLineWith } from "./search-backwards.ts";
-import { boundariesOf, refuseForeignFile, type Session, sessionFacts } from "./session.ts";
-import { type ReadAt, withSessionFile } from "./session-file.ts";
+import { type Conversation, conversationOf } from "./relink.ts";
+import { refuseForeignFile, withSessionFile } from "./session-file.ts";
 
-/** A file that begins with this many lines of garbage is no session, however long it is. */
-const MOST_DAMAGED_LINES_AT_START = 1_000;
+/** Facts about a session file, whether all of it was read or only its end. */
+export interface SessionFacts extends Pick<Conversation, "leafUuid" | "clearedToolUseIds" | "bridgedUuids"> {
+  readonly id: string;
+  readonly path: string;
+  /** Size of the file when it was read; what {@link openTranscript} can be told to expect. */
+  readonly bytes: number;
+  /** The agent's context now, oldest first. */
+  readonly conversation: readonly Entry[];
+  readonly damage: readonly Damage[];
+  /** As the newest entries have them. */
+  readonly cwd: string | undefined;
+  readonly version: string | undefined;
+  readonly gitBranch: string | undefined;
+  readonly model: string | undefined;
+}
+
+/** A session file, read whole. */
+export interface Session extends SessionFacts {
+  /** Everything in the file, in its order, kinds we do not know included. */
+  readonly entries: readonly Entry[];
+  /** The same with the earlier lines of entries that a later line repeats, for example to change them. */
+  readonly lines?: readonly Entry[];
+  /** All compactions in the file, also those on branches that were left. */
+  readonly boundaries: readonly SessionBoundary[];
+}
+
+export interface SessionBoundary {
+  readonly boundary: CompactBoundaryEntry;
+  /** Index in the session's entries. */
+  readonly index: number;
+  /** Whether the conversation starts at it. */
+  readonly isCurrent: boolean;
+}
 
 export interface LoadOptions {
   /** Called after each chunk; `done` of `total` bytes have been read. */
@@ -21,7 +52,7 @@ export interface LoadOptions {
 
 /** Reads a whole session file: every entry in it, and the conversation that the agent has now. */
 export function loadSession(path: string, options: LoadOptions = {}): Promise<Session> {
-  return load(path, options);
+  return load(path, options, async () => undefined);
 }
 
 /**
@@ -36,30 +67,31 @@ export function loadSparsely(path: string, options: LoadOptions = {}): Promise<S
   });
 }
 
-type HoldChoice = (readAt: ReadAt, bytes: number) => Promise<HoldEntry | undefined>;
-
-function load(path: string, options: LoadOptions, choose?: HoldChoice): Promise<Session> {
+function load(
+  path: string,
+  options: LoadOptions,
+  chooseHold: (readAt: ReadAt, bytes: number) => Promise<HoldEntry | undefined>,
+): Promise<Session> {
   return withSessionFile(path, async ({ readAt, bytes }) => {
-    const hold = await choose?.(readAt, bytes);
+    const hold = await chooseHold(readAt, bytes);
     const read = await readEntries(readAt, { from: 0, to: bytes }, path, options, hold);
     const { index, lines, damage } = indexWithoutDuplicates(read);
     const { entries } = index;
     const conversation = conversationOf(index);
     if (conversation.entries.length === 0) refuseForeignFile(path, entries, damage);
-    return {
-      ...sessionFacts(path, bytes, entries, conversation),
-      entries,
-      lines,
-      boundaries: boundariesOf(entries, conversation.boundary),
-      damage,
-    };
+    const boundaries: SessionBoundary[] = [];
+    for (const [index, boundary] of entries.entries()) {
+      if (!isCompactBoundary(boundary)) continue;
+      boundaries.push({ boundary, index, isCurrent: boundary === conversation.boundary });
+    }
+    return { ...sessionFacts(path, bytes, entries, conversation), entries, lines, boundaries, damage };
   });
 }
 
-export interface ReadEntries {
-  readonly entries: readonly Entry[];
-  readonly damage: readonly Damage[];
-}
+/** A file that begins with this many lines of garbage is no session, however long it is. */
+const MOST_DAMAGED_LINES_AT_START = 1_000;
+
+export type ReadEntries = Pick<Session, "entries" | "damage">;
 
 /** The entries of whole lines: the range must begin where a line begins. */
 export async function readEntries(
@@ -79,22 +111,69 @@ export async function readEntries(
   return reader;
 }
 
-export interface IndexedEntries {
-  readonly index: EntryIndex;
-  /** All entries in the order of the file, also those that a later line repeats. */
-  readonly lines: readonly Entry[];
-  readonly damage: readonly Damage[];
-}
-
-/** Each uuid once, and without writes that were never finished. */
+/** Each uuid once, and without writes that were never finished. `lines` has the repeated ones as well. */
 export function indexWithoutDuplicates(
-  { entries: read, damage }: ReadEntries,
+  { entries, damage }: ReadEntries,
   isWholeFile = true,
-): IndexedEntries {
-  const lines = withoutTornWrites(read);
-  const { entries, repeats, positions } = withoutRepeatedLines(lines);
-  const index = indexEntries(entries, isWholeFile, positions);
+): { readonly index: EntryIndex; readonly lines: readonly Entry[]; readonly damage: readonly Damage[] } {
+  const lines = withoutTornWrites(entries);
+  const { index, repeats } = indexLines(lines, isWholeFile);
   if (repeats === 0) return { index, lines, damage };
   const note: Damage = { kind: "duplicate-uuid", line: undefined, offset: undefined, bytes: 0 };
   return { index, lines, damage: [...damage, ...Array.from({ length: repeats }, () => note)] };
+}
+
+export function sessionFacts(
+  path: string,
+  bytes: number,
+  entries: readonly Entry[],
+  { entries: conversation, leafUuid, clearedToolUseIds, bridgedUuids }: Conversation,
+): Omit<SessionFacts, "damage"> {
+  const newest = conversation.length > 0 ? conversation : entries;
+  const { sessionId = basename(path, ".jsonl"), ...latest } = latestFields(newest);
+  const model = modelIn(newest, true) ?? modelIn(entries, isOfSubagent(conversation));
+  const current = { conversation, leafUuid, clearedToolUseIds, bridgedUuids };
+  return { id: sessionId, path, bytes, ...current, ...latest, model };
+}
+
+/**
+ * The model of a session, by the newest response in these lines or by the record of a boundary. Messages that a
+ * compaction kept are older than its record. Subagents may use another model than the session.
+ */
+export function modelIn(entries: readonly Entry[], isSubagent: boolean): string | undefined {
+  const kept = keptMessagesBelow(entries);
+  let ofKept: string | undefined;
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index];
+    if (entry === undefined || (entry.isSidechain === true && !isSubagent)) continue;
+    const recorded = recordedModel(entry);
+    if (recorded !== undefined) return recorded;
+    const model = respondingModel(entry);
+    if (model !== undefined && !kept.has(entry)) return ofKept ?? model;
+    ofKept ??= model;
+  }
+  return ofKept;
+}
+
+/** A subagent's own file has nothing but sidechain entries. */
+export const isOfSubagent = (conversation: readonly Entry[]): boolean =>
+  conversation.some(({ isSidechain }) => isSidechain === true);
+
+/** A session may move to another folder, branch or version on the way; the newest counts. */
+function latestFields(
+  entries: readonly Entry[],
+): Pick<SessionFacts, "cwd" | "version" | "gitBranch"> & { readonly sessionId: string | undefined } {
+  let [cwd, version, gitBranch, sessionId]: (string | undefined)[] = [];
+  let hasResponse = false;
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index];
+    if (entry === undefined) continue;
+    cwd ??= stringField(entry, "cwd");
+    version ??= stringField(entry, "version");
+    gitBranch ??= stringField(entry, "gitBranch");
+    sessionId ??= stringField(entry, "sessionId");
+    hasResponse ||= respondingModel(entry) !== undefined;
+    if (hasResponse && cwd !== undefined && sessionId !== undefined) break;
+  }
+  return { cwd, version, gitBranch, sessionId };
 }

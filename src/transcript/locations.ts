@@ -52,3 +52,6 @@ export function sessionPath(agent: SessionAgent, places: UserPlaces, cwd: string
   }
   return join(projectsFolder(agent, places), projectFolderName(agent, cwd), `${sessionId}.jsonl`);
 }
+
+/** Claude Code cuts longer names of project folders, and adds a hash. */
+export const LONGEST_FOLDER_NAME = 200;

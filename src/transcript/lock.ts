@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { LonghaulError } from "../errors.ts";
-import { isSystemError } from "./session-file.ts";
+import { isSystemError } from "./file-bytes.ts";
 
 export type ReleaseLock = () => Promise<void>;
 export type AcquireLock = (path: string) => Promise<ReleaseLock>;

@@ -11,10 +11,10 @@ import { sessionHistory } from "../host/session-history.ts";
 import { digestSession } from "../summary/readers/readers.ts";
 import { indexEntries } from "./entry-index.ts";
 import { loadSession } from "./load.ts";
-import { readWritten } from "./read-written.ts";
 import { currentConversation, historyBefore } from "./relink.ts";
 import { resumeSession } from "./resume.ts";
-import { linesOf } from "./serialize.ts";
+import { linesOf } from "./whole-file.ts";
+import { readWritten } from "./writer.ts";
 
 const path = join(temporaryFolder(), "session.jsonl");
 

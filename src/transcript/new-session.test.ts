@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
-import { writeNewSession } from "./new-session.ts";
-import { linesOf } from "./serialize.ts";
+import { linesOf, writeNewSession } from "./whole-file.ts";
 
 const folder = temporaryFolder();
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { recoverLine } from "./recover-line.ts";
+import { recoverLine } from "./entry-reader.ts";
 
 const entry = (uuid: string, text = "x"): object => ({ parentUuid: null, type: "user", uuid, text });
 

@@ -4,12 +4,10 @@ import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse, usage } from "../../test/support/builders.ts";
 import { claudeCodeSessions, describeRecorded } from "../../test/support/real-sessions.ts";
 import { sessionWriter, wholeSession } from "../../test/transcript/written-session.ts";
-import type { Entry } from "../conversation/entry.ts";
-import { PREFIX_FIELD } from "../conversation/entry.ts";
+import { type Entry, PREFIX_FIELD } from "../conversation/entry.ts";
 import { field } from "../conversation/untrusted.ts";
-import { loadSession, loadSparsely } from "./load.ts";
+import { loadSession, loadSparsely, type Session } from "./load.ts";
 import { LineReleaser, wholeLine } from "./released-line.ts";
-import type { Session } from "./session.ts";
 
 const write = sessionWriter();
 

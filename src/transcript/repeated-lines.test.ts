@@ -9,7 +9,7 @@ import type { Entry } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { loadSession } from "./load.ts";
 import { resumeSession } from "./resume.ts";
-import { linesOf } from "./serialize.ts";
+import { linesOf } from "./whole-file.ts";
 
 const path = join(temporaryFolder(), "session.jsonl");
 

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { loadSession } from "./load.ts";
 import { resumeSession } from "./resume.ts";
-import { linesOf } from "./serialize.ts";
+import { linesOf } from "./whole-file.ts";
 
 const folder = temporaryFolder();
 const path = join(folder, "session.jsonl");

@@ -1,15 +1,40 @@
-import { isMoreNeeded, type MoreNeeded } from "./chain.ts";
-import { indexWithoutDuplicates, type ReadEntries, readEntries } from "./load.ts";
+import {
+  type CompactBoundaryEntry,
+  type Entry,
+  isCompactBoundary,
+  isSummaryEntry,
+} from "../conversation/entry.ts";
+import { isMoreNeeded, type MoreNeeded } from "./chain-walker.ts";
+import { type EntryIndex, firstOf, parentOf, preservedBy } from "./entry-index.ts";
+import {
+  BOUNDARY_MARK,
+  cachingTail,
+  lastLineWith,
+  lastLineWithAny,
+  lineStartAt,
+  type ReadAt,
+} from "./file-bytes.ts";
+import {
+  indexWithoutDuplicates,
+  isOfSubagent,
+  modelIn,
+  type ReadEntries,
+  readEntries,
+  type SessionFacts,
+  sessionFacts,
+} from "./load.ts";
 import { asConversation, linesFrom } from "./relink.ts";
-import { repeatedAbove } from "./repeated-lines.ts";
-import { BOUNDARY_MARK, lastLineWith, lineStartAt } from "./search-backwards.ts";
-import { isOfSubagent, modelIn, type ResumedSession, refuseForeignFile, sessionFacts } from "./session.ts";
-import { cachingTail, type OpenSessionFile, type ReadAt, withSessionFile } from "./session-file.ts";
+import { type OpenSessionFile, refuseForeignFile, withSessionFile } from "./session-file.ts";
 
-const RESPONSE_MARK = Buffer.from('"assistant"');
+/** A session file, read from its end as far as the conversation reaches. */
+export interface ResumedSession extends SessionFacts {
+  readonly boundary: CompactBoundaryEntry | undefined;
+  /** The number of bytes that had to be read. */
+  readonly bytesRead: number;
+}
 
 /**
- * Opens a session for going on with it. Reads from the end, and only as far up as the conversation
+ * Opens a session to continue it. Reads from the end, and only as far up as the conversation
  * reaches, so that the size of the file does not matter; gives the conversation that a whole load would.
  */
 export function resumeSession(path: string): Promise<ResumedSession> {
@@ -36,7 +61,7 @@ export async function resumeFrom(file: OpenSessionFile, path: string): Promise<R
     }
     const repeated = await repeatedAbove(file.readAt, from, index, lines.lines);
     if (repeated !== undefined) {
-      needs = repeated === "too-many" ? "whole-file" : { uuid: repeated };
+      needs = repeated;
       continue;
     }
     const found = asConversation(lines);
@@ -46,6 +71,8 @@ export async function resumeFrom(file: OpenSessionFile, path: string): Promise<R
     return { ...facts, model, boundary: found.boundary, damage, bytesRead: bytes - from };
   }
 }
+
+const RESPONSE_MARK = Buffer.from('"assistant"');
 
 /** The model of the newest response above a place, for a conversation that holds none. */
 async function modelAbove(
@@ -72,13 +99,83 @@ async function startOf(
   atLeast: number,
 ): Promise<number> {
   if (needs === "whole-file") return 0;
-  const mark = needs === "boundary" ? BOUNDARY_MARK : Buffer.from(`"uuid":${JSON.stringify(needs.uuid)}`);
+  const mark = needs === "boundary" ? BOUNDARY_MARK : uuidMark(needs.uuid);
   const line = await lastLineWith(readAt, mark, before);
   if (line === undefined) return 0;
   const wanted = Math.max(0, before - atLeast);
   return wanted < line ? lineStartAt(readAt, wanted) : line;
 }
 
+const uuidMark = (uuid: string): Buffer => Buffer.from(`"uuid":${JSON.stringify(uuid)}`);
+
 function joined(above: ReadEntries, below: ReadEntries): ReadEntries {
   return { entries: [...above.entries, ...below.entries], damage: [...above.damage, ...below.damage] };
+}
+
+/**
+ * How far above the part that was read a repeated line is searched for. Longer than nearly every session, and a few
+ * milliseconds of searching: the time to resume must not grow with the file.
+ */
+const FARTHEST_REPEAT_BYTES = 8 * 1024 * 1024;
+
+/** A sound session has two at most: the boundary and the first kept message. */
+const MOST_SEARCHED_LINES = 8;
+
+/**
+ * For a reader that has read the end of a file only: a line of the conversation that also stands above `before`, where
+ * its place is. A line below its parent has its place in what was read. The others are searched for.
+ */
+async function repeatedAbove(
+  readAt: ReadAt,
+  before: number,
+  index: EntryIndex,
+  lines: readonly Entry[],
+): Promise<MoreNeeded["needs"] | undefined> {
+  if (before === 0) return undefined;
+  const searched = linesWithoutParent(index, lines);
+  if (searched.length === 0) return undefined;
+  if (searched.length > MOST_SEARCHED_LINES) return "whole-file";
+  const marks = searched.map(uuidMark);
+  const found = await lastLineWithAny(readAt, marks, before, Math.max(0, before - FARTHEST_REPEAT_BYTES));
+  return found && { uuid: searched[found.nth] ?? "" };
+}
+
+/** Of the lines, the compactions, kept messages and what leads to them: those whose parent does not stand above them. */
+function linesWithoutParent(index: EntryIndex, lines: readonly Entry[]): readonly string[] {
+  const { entries, positions } = index;
+  const seen = new Set<number>();
+  const found: string[] = [];
+  for (const line of [...lines, ...linesOfCompactions(entries), ...keptLinesBelow(index)]) {
+    let at = positions.get(line.uuid ?? "");
+    while (at !== undefined && !seen.has(at)) {
+      seen.add(at);
+      const entry: Entry | undefined = entries[at];
+      const parent: number | undefined = positions.get((entry && parentOf(entry)) ?? "");
+      if (entry?.uuid !== undefined && (parent === undefined || parent >= at)) found.push(entry.uuid);
+      at = parent;
+    }
+  }
+  return found;
+}
+
+/** First kept messages that stand below the boundary that names them: copies of a fork, or lines that are repeated. */
+function* keptLinesBelow({ entries, positions, boundaries }: EntryIndex): Generator<Entry> {
+  for (const position of boundaries) {
+    const boundary = entries[position];
+    const preserved = boundary && isCompactBoundary(boundary) ? preservedBy(boundary) : undefined;
+    const kept = preserved && entries[positions.get(firstOf(preserved)) ?? -1];
+    if (kept !== undefined) yield kept;
+  }
+}
+
+/** Boundaries, attachments below them, their summaries, and the line that ends each summary. */
+function* linesOfCompactions(entries: readonly Entry[]): Generator<Entry> {
+  let isInside = false;
+  for (const entry of entries) {
+    const isBoundary = isCompactBoundary(entry);
+    if (entry.uuid !== undefined && (isInside || isBoundary)) {
+      yield entry;
+      isInside = isBoundary || isSummaryEntry(entry) || entry.type === "attachment";
+    }
+  }
 }

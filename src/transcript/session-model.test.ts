@@ -8,7 +8,7 @@ import type { Entry } from "../conversation/entry.ts";
 import { compactSession, writeCompaction } from "../host/compact-session.ts";
 import { loadSession } from "./load.ts";
 import { resumeSession } from "./resume.ts";
-import { linesOf } from "./serialize.ts";
+import { linesOf } from "./whole-file.ts";
 
 const path = join(temporaryFolder(), "session.jsonl");
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { LineSplitter } from "./split-lines.ts";
+import { LineSplitter } from "./file-bytes.ts";
 
 interface SeenLine {
   readonly text: string;

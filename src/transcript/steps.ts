@@ -1,17 +1,22 @@
 import { withClearedResults } from "../conversation/cleared.ts";
 import { committedSpanIds, expandedSpanIds, isCollapsedSpan } from "../conversation/collapsed.ts";
 import { copiedIds } from "../conversation/copies.ts";
-import { type Entry, isCompactBoundary, type StepKind, type UndoRecord } from "../conversation/entry.ts";
+import {
+  type Entry,
+  isCompactBoundary,
+  isSummaryEntry,
+  rawContent,
+  type StepKind,
+  type UndoRecord,
+} from "../conversation/entry.ts";
 import { isSnipMarker } from "../conversation/snipped.ts";
 import { isSettled, isStandIn, standInUuids } from "../conversation/stand-ins.ts";
 import { isUndoMark, type StepBack, undoRecordOf } from "../conversation/undo-rewind.ts";
-import { stringField } from "../conversation/untrusted.ts";
+import { contentText, stringField } from "../conversation/untrusted.ts";
 import { withoutRefusedThinking } from "../conversation/without-thinking.ts";
-import { isMoreNeeded } from "./chain.ts";
+import { isMoreNeeded } from "./chain-walker.ts";
+import { conversationBefore, withHostEdits } from "./conversation-before.ts";
 import type { EntryIndex } from "./entry-index.ts";
-import { withHostEdits } from "./host-edits.ts";
-import { isOfCompaction } from "./of-compaction.ts";
-import { conversationBefore } from "./past-lines.ts";
 import { type ConversationLines, indexedLinesBefore, linesFrom, stretchBefore } from "./relink.ts";
 
 /** Something that was done to the conversation as a whole and is in effect. */
@@ -81,32 +86,28 @@ function currentLines(index: EntryIndex): readonly Entry[] {
 
 /** The steps that led to the current conversation, newest first. Each is found where it is asked for. */
 export function* stepsOf(index: EntryIndex): Generator<Step> {
-  const current = linesFrom(index);
-  let stretch: ConversationLines | undefined = isMoreNeeded(current) ? undefined : current;
   let later: () => readonly Entry[] = () => [];
   const seen = new Set<Entry>();
-  while (stretch !== undefined && stretch.lines.length > 0) {
+  for (const stretch of stretchesBack(index)) {
     const { boundary } = stretch;
-    const [here, newer] = [stretch, later];
-    yield* stepsWithin(index, here, newer);
+    const newer = later;
+    yield* stepsWithin(index, stretch, newer);
     if (boundary === undefined || seen.has(boundary)) return;
     seen.add(boundary);
-    const undo = undoRecordOf(boundary);
-    const past = indexedLinesBefore(index, boundary);
     // A session that begins with a boundary has no past of its own.
-    if (past.lines.length === 0) return;
+    if (indexedLinesBefore(index, boundary).lines.length === 0) return;
+    const undo = undoRecordOf(boundary);
     if (undo?.direction !== "redo") {
       const kind = undo?.step ?? "compaction";
-      const since = (): readonly Entry[] => [...cameSince(index, here, boundary), ...newer()];
+      const since = (): readonly Entry[] => [...cameSince(index, stretch, boundary), ...newer()];
       yield { kind, line: boundary, first: boundary, since, ...(undo === undefined ? {} : { undo }) };
     }
     // Who lists all steps asks each what came since, and much of that is the same.
     let sinceThen: readonly Entry[] | undefined;
     later = () => {
-      sinceThen ??= [...carriedAndSince(index, here), ...newer()];
+      sinceThen ??= [...carriedAndSince(index, stretch), ...newer()];
       return sinceThen;
     };
-    stretch = undo === undefined ? past : stretchBefore(index, boundary);
   }
 }
 
@@ -210,3 +211,44 @@ function isMessage(entry: Entry): boolean {
 
 const isWrittenWith = (line: Entry, first: Entry): boolean =>
   isUndoMark(first) && stringField(line, "writtenWith") === first.uuid;
+
+/**
+ * Which of the lines after a boundary were written for its compaction: the summary, messages that were written again
+ * to be kept, what was put back, what hooks said. Lines of ours name their boundary. With other agents it is what
+ * follows the summary, as far as nobody has said anything.
+ */
+function isOfCompaction(after: readonly Entry[], boundary: Entry): (line: Entry) => boolean {
+  const isNamed = (line: Entry): boolean => stringField(line, "writtenWith") === boundary.uuid;
+  // A boundary that a host's change wrote again no longer names its last line.
+  if (namesItsLines(boundary) || after.some(isNamed))
+    return (line) => line.uuid === boundary.uuid || isNamed(line);
+  const firstSaid = after.findIndex(isSaid);
+  const beginning = new Set(after.slice(0, firstSaid === -1 ? undefined : firstSaid).map(({ uuid }) => uuid));
+  return ({ uuid }) => beginning.has(uuid);
+}
+
+const namesItsLines = (boundary: Entry): boolean =>
+  isCompactBoundary(boundary) && stringField(boundary.compactMetadata?.longhaul, "endsWith") !== undefined;
+
+/** What a person types to have it compacted, and what is answered on the screen. */
+const COMPACT_COMMAND = /^\s*<(?:command-name>\/compact\b|command-message>compact\b|local-command-)/;
+
+function isSaid(line: Entry): boolean {
+  if (line.type !== "user" && line.type !== "assistant") return false;
+  if (isSummaryEntry(line) || line.isMeta === true) return false;
+  return line.type === "assistant" || !COMPACT_COMMAND.test(contentText(rawContent(line)));
+}
+
+/** The current conversation, what was before its boundary, and so on. */
+export function* stretchesBack(index: EntryIndex): Generator<ConversationLines> {
+  const current = linesFrom(index);
+  let stretch: ConversationLines | undefined = isMoreNeeded(current) ? undefined : current;
+  const seen = new Set<Entry>();
+  while (stretch !== undefined && stretch.lines.length > 0) {
+    yield stretch;
+    const { boundary } = stretch;
+    if (boundary === undefined || seen.has(boundary)) return;
+    seen.add(boundary);
+    stretch = stretchBefore(index, boundary);
+  }
+}

@@ -5,11 +5,10 @@ import { ConversationBuilder, toolResult, toolUse, usage } from "../../test/supp
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import { withClearedResults } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { dedupeAcrossFiles } from "./dedupe.ts";
 import { loadSession } from "./load.ts";
 import { currentConversation, historyBefore } from "./relink.ts";
-import { lastUsageOfMessage, responses } from "./responses.ts";
-import { linesOf } from "./serialize.ts";
+import { dedupeAcrossFiles, lastUsageOfMessage, responses } from "./responses.ts";
+import { linesOf } from "./whole-file.ts";
 
 const uuids = (entries: readonly Entry[]): (string | undefined)[] => entries.map((entry) => entry.uuid);
 const folder = temporaryFolder();

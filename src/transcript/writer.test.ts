@@ -15,10 +15,9 @@ import { ConversationBuilder } from "../../test/support/builders.ts";
 import { FaultyFile, systemError } from "../../test/transcript/faulty-file.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import type { Entry } from "../conversation/entry.ts";
-import type { AppendFile } from "./append-file.ts";
 import { loadSession } from "./load.ts";
-import { linesOf } from "./serialize.ts";
-import { openTranscript, type TranscriptWriter } from "./writer.ts";
+import { linesOf } from "./whole-file.ts";
+import { type AppendFile, openTranscript, type TranscriptWriter } from "./writer.ts";
 
 const folder = temporaryFolder();
 let files = 0;

@@ -1,12 +1,16 @@
+import { constants } from "node:fs";
+import { type FileHandle, mkdir, open, realpath } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { Entry } from "../conversation/entry.ts";
 import type { StepBack } from "../conversation/undo-rewind.ts";
 import { LonghaulError } from "../errors.ts";
-import { type AppendFile, type OpenedAppendFile, openAppendFile } from "./append-file.ts";
+import { isSystemError } from "./file-bytes.ts";
+import { indexWithoutDuplicates, readEntries } from "./load.ts";
 import { type AcquireLock, lockSession } from "./lock.ts";
-import { readStepBack, readWritten } from "./read-written.ts";
-import { linesOf } from "./serialize.ts";
-import { isSystemError } from "./session-file.ts";
-import { notWritten } from "./write-error.ts";
+import { withQueuedMessages } from "./message-queue.ts";
+import { withSessionFile } from "./session-file.ts";
+import { type StepChoice, stepBack } from "./steps.ts";
+import { linesOf, notWritten, SESSION_FILE_MODE, syncFolderOf } from "./whole-file.ts";
 
 export interface TranscriptWriter {
   readonly path: string;
@@ -176,4 +180,124 @@ class GroupCommitWriter implements TranscriptWriter {
       facts: { path: this.path },
     });
   }
+}
+
+/** What appending needs of a file, and nothing more, so that every fault can be played in a test. */
+export interface AppendFile {
+  state(): Promise<AppendFileState>;
+  /** May write less than it is given, as the system may; gives the number of bytes written. */
+  write(bytes: Uint8Array): Promise<number>;
+  /** Resolves when everything written is on the disk. */
+  datasync(): Promise<void>;
+  truncate(bytes: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface AppendFileState {
+  readonly bytes: number;
+  readonly endsWithNewline: boolean;
+  /** False once somebody has deleted or replaced the file: what is written then reaches nobody. */
+  readonly isLinked: boolean;
+}
+
+const SESSION_FOLDER_MODE = 0o700;
+
+const NEWLINE = 0x0a;
+
+export interface OpenedAppendFile {
+  readonly file: AppendFile;
+  /** Without symbolic links, so that all writers of the file lock the same name. */
+  readonly realPath: string;
+}
+
+export async function openAppendFile(path: string, mayCreate: boolean): Promise<OpenedAppendFile> {
+  if (mayCreate) await mkdir(dirname(path), { recursive: true, mode: SESSION_FOLDER_MODE });
+  const created = mayCreate ? await createdFile(path) : undefined;
+  const handle =
+    created ?? (await open(path, constants.O_RDWR | constants.O_APPEND | (constants.O_NONBLOCK ?? 0)));
+  try {
+    await refuseReadOnly(handle, path);
+    return { file: new NodeAppendFile(handle), realPath: await realpath(path) };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+async function createdFile(path: string): Promise<FileHandle | undefined> {
+  try {
+    const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL;
+    const handle = await open(path, flags, SESSION_FILE_MODE);
+    await syncFolderOf(path);
+    return handle;
+  } catch (error) {
+    if (isSystemError(error) && error.code === "EEXIST") return undefined;
+    throw error;
+  }
+}
+
+/** The super-user may write to a file that is marked read-only; its owner meant it all the same. */
+async function refuseReadOnly(handle: FileHandle, path: string): Promise<void> {
+  const stat = await handle.stat();
+  if ((stat.mode & 0o222) !== 0 && stat.isFile()) return;
+  const reason = stat.isFile() ? "EACCES: marked read-only" : "EINVAL: not a regular file";
+  throw Object.assign(new Error(`${reason}, open '${path}'`), {
+    code: reason.slice(0, reason.indexOf(":")),
+    syscall: "open",
+  });
+}
+
+class NodeAppendFile implements AppendFile {
+  readonly #handle: FileHandle;
+
+  constructor(handle: FileHandle) {
+    this.#handle = handle;
+  }
+
+  async state(): Promise<AppendFileState> {
+    const { size, nlink } = await this.#handle.stat();
+    const last = Buffer.alloc(1);
+    if (size > 0) await this.#handle.read(last, 0, 1, size - 1);
+    return { bytes: size, endsWithNewline: size === 0 || last[0] === NEWLINE, isLinked: nlink > 0 };
+  }
+
+  async write(bytes: Uint8Array): Promise<number> {
+    const { bytesWritten } = await this.#handle.write(bytes);
+    return bytesWritten;
+  }
+
+  datasync(): Promise<void> {
+    return this.#handle.datasync();
+  }
+
+  truncate(bytes: number): Promise<void> {
+    return this.#handle.truncate(bytes);
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+}
+
+/** Entries of a session file by their ids, as their last lines have them. What is not there is left out. */
+export async function readWritten(path: string, uuids: readonly string[]): Promise<readonly Entry[]> {
+  const wanted = new Set(uuids);
+  return await withSessionFile(path, async ({ readAt, bytes }) => {
+    const read = await readEntries(readAt, { from: 0, to: bytes }, path);
+    const { entries } = withQueuedMessages(read.entries, true);
+    const found = new Map<string, Entry>();
+    for (const entry of entries) {
+      if (typeof entry.uuid === "string" && wanted.has(entry.uuid)) found.set(entry.uuid, entry);
+    }
+    return [...found.values()];
+  });
+}
+
+/** A step of the conversation that a session file holds, and what was before it. */
+async function readStepBack(path: string, choice: StepChoice): Promise<StepBack | undefined> {
+  return await withSessionFile(path, async ({ readAt, bytes }) => {
+    const read = await readEntries(readAt, { from: 0, to: bytes }, path);
+    const { index, lines } = indexWithoutDuplicates(read);
+    return stepBack(index, choice, lines);
+  });
 }

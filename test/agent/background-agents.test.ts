@@ -6,7 +6,7 @@ import type { Agent } from "../../src/agent/agent-options.ts";
 import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import type { Turn } from "../../src/testing/simulator/exchange.ts";
-import { linesOf } from "../../src/transcript/serialize.ts";
+import { linesOf } from "../../src/transcript/whole-file.ts";
 import { ConversationBuilder } from "../support/builders.ts";
 import { type AgentScene, agentScene, eventsOf, ran } from "./agent-scene.case.ts";
 import { eachSubagent, Gate, inBackground, main, Read, subagent, withTasks } from "./agents.case.ts";

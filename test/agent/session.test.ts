@@ -6,7 +6,7 @@ import { createDemoSession } from "../../src/testing/demo-session.ts";
 import { always, textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import { loadSession } from "../../src/transcript/load.ts";
-import { writeNewSession } from "../../src/transcript/new-session.ts";
+import { writeNewSession } from "../../src/transcript/whole-file.ts";
 import { agentScene, eventsOf, ran, toolOf } from "./agent-scene.case.ts";
 
 const AGENT_IN_PLAN_MODE = [

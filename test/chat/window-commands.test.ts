@@ -8,8 +8,8 @@ import { echo, textTurn, toolTurn } from "../../src/testing/simulator/behaviours
 import { spanSummaries } from "../../src/testing/simulator/behaviours/spans.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
+import type { Session } from "../../src/transcript/load.ts";
 import { loadSession } from "../../src/transcript/load.ts";
-import type { Session } from "../../src/transcript/session.ts";
 import { hasNoPty, openPty, type Pty, type PtyOptions } from "./pty.case.ts";
 
 let home: string;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { linesOf as collapseLines, commitSpans } from "../../src/modules/collapse/commit.ts";
 import { loadSession } from "../../src/transcript/load.ts";
-import { linesOf } from "../../src/transcript/serialize.ts";
+import { linesOf } from "../../src/transcript/whole-file.ts";
 import { countingPorts } from "../support/long-session.ts";
 import { demoHome } from "./demo-home.ts";
 

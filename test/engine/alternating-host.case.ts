@@ -5,8 +5,7 @@ import { type ContentBlock, contentBlocks } from "../../src/conversation/message
 import { withoutTornWrites } from "../../src/conversation/one-write.ts";
 import { LonghaulError } from "../../src/errors.ts";
 import { ESTIMATORS, measureRequest } from "../../src/tokens/measure.ts";
-import { indexEntries } from "../../src/transcript/entry-index.ts";
-import { withoutRepeatedLines } from "../../src/transcript/repeated-lines.ts";
+import { indexEntries, withoutRepeatedLines } from "../../src/transcript/entry-index.ts";
 import { stepBack } from "../../src/transcript/steps.ts";
 import type { Turn } from "../../src/turn/options.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";

@@ -5,10 +5,9 @@ import { contentBlocks } from "../../src/conversation/message.ts";
 import { standInUuids } from "../../src/conversation/stand-ins.ts";
 import { formatNotes, parseNotes } from "../../src/notes/notes-format.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "../../src/notes/template.ts";
-import { loadSession } from "../../src/transcript/load.ts";
+import { loadSession, type Session } from "../../src/transcript/load.ts";
 import { currentConversation, historyBefore } from "../../src/transcript/relink.ts";
 import { resumeSession } from "../../src/transcript/resume.ts";
-import type { Session } from "../../src/transcript/session.ts";
 import { uuidsOf } from "./killed-report.case.ts";
 import { TranscriptView, tokensIn } from "./transcript-view.case.ts";
 

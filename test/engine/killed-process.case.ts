@@ -1,3 +1,4 @@
+import { type AppendFile, type OpenedAppendFile, openAppendFile } from "../../src/transcript/writer.ts";
 /**
  * A process of its own in which an agent works on a session in files, for tests that kill it. Its one argument are
  * its orders; it goes on with the session that is there, and reports by writes that do not wait in a buffer.
@@ -10,7 +11,6 @@ import { notesFile } from "../../src/host/notes-file.ts";
 import { parseNotes } from "../../src/notes/notes-format.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "../../src/notes/template.ts";
 import { createFixedClock } from "../../src/testing/clock.ts";
-import { type AppendFile, type OpenedAppendFile, openAppendFile } from "../../src/transcript/append-file.ts";
 import { resumeSession } from "../../src/transcript/resume.ts";
 import { openTranscript } from "../../src/transcript/writer.ts";
 import type { TranscriptPort } from "../../src/turn/options.ts";

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { withClearedResults } from "../../src/conversation/cleared.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { rewindPoints, rewindSession } from "../../src/host/rewind-session.ts";
+import { rewindPoints, rewindSession } from "../../src/host/undo-rewind.ts";
 import { resumeSession } from "../../src/transcript/resume.ts";
 import { openTranscript } from "../../src/transcript/writer.ts";
 import type { TranscriptPort } from "../../src/turn/options.ts";

@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, it } from "vitest";
 import { documentsOf } from "../../src/recall/documents.ts";
-import { openRecall } from "../../src/recall/recall.ts";
+import { openRecall } from "../../src/recall/open-recall.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";

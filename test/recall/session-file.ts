@@ -1,9 +1,9 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Entry } from "../../src/conversation/entry.ts";
+import { IndexedSession } from "../../src/recall/indexed-session.ts";
 import { type IndexOptions, openIndex } from "../../src/recall/keep-index.ts";
-import { IndexedSession } from "../../src/recall/open-session.ts";
-import { recallIndexPath } from "../../src/recall/recall.ts";
+import { recallIndexPath } from "../../src/recall/open-recall.ts";
 import { withSessionFile } from "../../src/transcript/session-file.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 

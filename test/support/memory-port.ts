@@ -1,5 +1,5 @@
 import type { MemoryFilesPort } from "../../src/memory-files/memory-reader.ts";
-import type { FileAnswer } from "../../src/restore/files.ts";
+import type { FileAnswer } from "../../src/restore/host-state.ts";
 
 export interface TestPort extends MemoryFilesPort {
   /** Paths that were asked for, in order. */

@@ -11,10 +11,10 @@ import {
   compactSession,
   writeCompaction,
 } from "../../src/host/compact-session.ts";
-import { undoSession, writeUndo } from "../../src/host/undo-session.ts";
+import { undoSession, writeUndo } from "../../src/host/undo-rewind.ts";
+import type { Session } from "../../src/transcript/load.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { resumeSession } from "../../src/transcript/resume.ts";
-import type { Session } from "../../src/transcript/session.ts";
 import { ConversationBuilder, toolResult, toolUse } from "../support/builders.ts";
 import { resumedByClaudeCode } from "./resumed-by-claude-code.ts";
 import { currentSessionArbitrary } from "./session-generator.ts";

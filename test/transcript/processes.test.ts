@@ -90,7 +90,7 @@ describe("a disk that takes no more", () => {
   );
 
   it.skipIf(!existsSync("/dev/full"))("is said in words", async () => {
-    const { notWritten } = await import("../../src/transcript/write-error.ts");
+    const { notWritten } = await import("../../src/transcript/whole-file.ts");
     const { open } = await import("node:fs/promises");
     const full = await open("/dev/full", "w");
     const failure: unknown = await full.write("x").catch((error: unknown) => error);

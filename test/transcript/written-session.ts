@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { Entry } from "../../src/conversation/entry.ts";
+import type { Session } from "../../src/transcript/load.ts";
 import { loadSession } from "../../src/transcript/load.ts";
-import { writeNewSession } from "../../src/transcript/new-session.ts";
 import { wholeLine } from "../../src/transcript/released-line.ts";
-import type { Session } from "../../src/transcript/session.ts";
+import { writeNewSession } from "../../src/transcript/whole-file.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 /** Puts entries into a session file of their own and loads it; all are gone when the tests of the file are done. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
-import { undoSession, writeUndo } from "../../src/host/undo-session.ts";
+import { undoSession, writeUndo } from "../../src/host/undo-rewind.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { resumeSession } from "../../src/transcript/resume.ts";
 import type { Message } from "../../src/turn/options.ts";

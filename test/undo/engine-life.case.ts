@@ -8,7 +8,7 @@ import { contentBlocks } from "../../src/conversation/message.ts";
 import { withoutTornWrites } from "../../src/conversation/one-write.ts";
 import { contentWithoutThinking } from "../../src/conversation/without-thinking.ts";
 import { LonghaulError } from "../../src/errors.ts";
-import { rewindLoaded } from "../../src/host/rewind-session.ts";
+import { rewindLoaded } from "../../src/host/undo-rewind.ts";
 import { indexEntries } from "../../src/transcript/entry-index.ts";
 import { currentConversation } from "../../src/transcript/relink.ts";
 import { stepBack } from "../../src/transcript/steps.ts";

@@ -10,14 +10,13 @@ import {
   writeCompaction,
 } from "../../src/host/compact-session.ts";
 import { coveredIn } from "../../src/host/notes-coverage.ts";
-import { rewindLoaded, rewindPoints } from "../../src/host/rewind-session.ts";
 import { buildNotes, readNotes } from "../../src/host/session-notes.ts";
-import { undoSession, writeUndo } from "../../src/host/undo-session.ts";
+import { rewindLoaded, rewindPoints, undoSession, writeUndo } from "../../src/host/undo-rewind.ts";
 import { SYSTEM_PORTS } from "../../src/host/write-lines.ts";
-import { openRecall } from "../../src/recall/recall.ts";
+import { openRecall } from "../../src/recall/open-recall.ts";
+import type { Session } from "../../src/transcript/load.ts";
 import { loadSession } from "../../src/transcript/load.ts";
-import { writeNewSession } from "../../src/transcript/new-session.ts";
-import type { Session } from "../../src/transcript/session.ts";
+import { writeNewSession } from "../../src/transcript/whole-file.ts";
 import { longSession } from "../support/long-session.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 

@@ -8,7 +8,7 @@ import type { Entry } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import { compactSession, writeCompaction } from "../../src/host/compact-session.ts";
 import { buildNotes, readNotes } from "../../src/host/session-notes.ts";
-import { undoSession, writeUndo } from "../../src/host/undo-session.ts";
+import { undoSession, writeUndo } from "../../src/host/undo-rewind.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { historyBefore } from "../../src/transcript/relink.ts";
 import { resumeSession } from "../../src/transcript/resume.ts";

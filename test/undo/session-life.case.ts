@@ -14,13 +14,13 @@ import {
   compactSession,
   writeCompaction,
 } from "../../src/host/compact-session.ts";
-import { undoSession, writeUndo } from "../../src/host/undo-session.ts";
+import { undoSession, writeUndo } from "../../src/host/undo-rewind.ts";
 import { commitSpans, linesOf } from "../../src/modules/collapse/commit.ts";
 import { expandableSpans, expandSpans } from "../../src/modules/collapse/expand.ts";
 import { snip } from "../../src/modules/snip/snip.ts";
+import type { Session } from "../../src/transcript/load.ts";
 import { loadSession } from "../../src/transcript/load.ts";
-import { writeNewSession } from "../../src/transcript/new-session.ts";
-import type { Session } from "../../src/transcript/session.ts";
+import { writeNewSession } from "../../src/transcript/whole-file.ts";
 import { openTranscript } from "../../src/transcript/writer.ts";
 import { findModel } from "../../src/window/models.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";

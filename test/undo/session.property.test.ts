@@ -5,10 +5,10 @@ import { describe, expect, it } from "vitest";
 import { withClearedResults } from "../../src/conversation/cleared.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
-import { rewindPoints, rewindSession } from "../../src/host/rewind-session.ts";
+import { rewindPoints, rewindSession } from "../../src/host/undo-rewind.ts";
+import type { Session } from "../../src/transcript/load.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { resumeSession } from "../../src/transcript/resume.ts";
-import type { Session } from "../../src/transcript/session.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import { SessionLife, step } from "./session-life.case.ts";
 

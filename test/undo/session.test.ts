@@ -8,13 +8,12 @@ import { clearSession, writeClearing } from "../../src/host/clear-session.ts";
 import { compactSession, writeCompaction } from "../../src/host/compact-session.ts";
 import { coverageOf } from "../../src/host/notes-coverage.ts";
 import { sessionHistory } from "../../src/host/session-history.ts";
-import { undoableSteps, undoSession, writeUndo } from "../../src/host/undo-session.ts";
+import { undoableSteps, undoSession, writeUndo } from "../../src/host/undo-rewind.ts";
 import { contextTokens } from "../../src/tokens/context-meter.ts";
 import { listSessions } from "../../src/transcript/list-sessions.ts";
-import { loadSession } from "../../src/transcript/load.ts";
-import { writeNewSession } from "../../src/transcript/new-session.ts";
+import { loadSession, type Session } from "../../src/transcript/load.ts";
 import { resumeSession } from "../../src/transcript/resume.ts";
-import type { Session } from "../../src/transcript/session.ts";
+import { writeNewSession } from "../../src/transcript/whole-file.ts";
 import { codeOf, longSession } from "../support/long-session.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 

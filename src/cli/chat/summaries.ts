@@ -10,7 +10,7 @@ import { undoRecordOf } from "../../conversation/undo-rewind.ts";
 import { contentText, stringField } from "../../conversation/untrusted.ts";
 import { stretchesOf } from "../../host/session-history.ts";
 import { unwrapSummary } from "../../summary/continuation.ts";
-import type { Session } from "../../transcript/session.ts";
+import type { Session } from "../../transcript/load.ts";
 import { formatCount } from "../view/numbers.ts";
 import { shownText } from "../view/text-width.ts";
 

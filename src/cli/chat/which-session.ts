@@ -1,8 +1,7 @@
 import { dirname } from "node:path";
 import { LonghaulError } from "../../errors.ts";
-import { glanceAtSession } from "../../transcript/glance.ts";
-import { latestSession } from "../../transcript/latest-session.ts";
-import { type SessionFile, sessionFiles } from "../../transcript/list-sessions.ts";
+import { latestSession } from "../../transcript/find-session.ts";
+import { glanceAtSession, type SessionFile, sessionFiles } from "../../transcript/list-sessions.ts";
 import { type SessionAgent, sessionPath, type UserPlaces } from "../../transcript/locations.ts";
 import { resumeSession } from "../../transcript/resume.ts";
 import { promptsOf } from "../prompts-report.ts";

@@ -2,7 +2,7 @@ import { isForced } from "../../compaction/worthwhile.ts";
 import type { SummaryProgress, SummaryStep } from "../../compaction/write/attempts.ts";
 import { compactSession, type SessionCompaction, writeCompaction } from "../../host/compact-session.ts";
 import type { WindowOf } from "../../models/output-limit.ts";
-import type { Session } from "../../transcript/session.ts";
+import type { Session } from "../../transcript/load.ts";
 import { compactionDisabled } from "../../turn/guards.ts";
 import { findModel, isSameModel } from "../../window/models.ts";
 import type { Thresholds } from "../../window/thresholds.ts";

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createDemoSession, demoFiles } from "../../testing/demo-session.ts";
-import { writeNewSession } from "../../transcript/new-session.ts";
+import { writeNewSession } from "../../transcript/whole-file.ts";
 import type { Composition } from "../composition.ts";
 import { inspectSession } from "../inspect-report.ts";
 import { contextSection } from "../view/inspect-view.ts";

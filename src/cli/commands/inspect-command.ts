@@ -3,7 +3,7 @@ import { SMALLEST_WORTHWHILE_SAVING } from "../../compaction/worthwhile.ts";
 import { LonghaulError } from "../../errors.ts";
 import { compactSession, type SessionCompaction } from "../../host/compact-session.ts";
 import { sessionProject } from "../../host/session-project.ts";
-import type { Session } from "../../transcript/session.ts";
+import type { Session } from "../../transcript/load.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import { notesPointer } from "../compaction-notes.ts";
 import type { Composition } from "../composition.ts";

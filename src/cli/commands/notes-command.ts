@@ -12,7 +12,7 @@ import { readTextFile } from "../../host/text-file.ts";
 import { notesLimitsFor } from "../../modules/notes/notes-keeper.ts";
 import type { NotesLimits } from "../../notes/notes-format.ts";
 import { findSession } from "../../transcript/find-session.ts";
-import type { Session } from "../../transcript/session.ts";
+import type { Session } from "../../transcript/load.ts";
 import { withSessionFile } from "../../transcript/session-file.ts";
 import type { Composition } from "../composition.ts";
 import { untilInterrupted } from "../interrupts.ts";

@@ -1,6 +1,6 @@
 import { LonghaulError } from "../../errors.ts";
+import { openRecall } from "../../recall/open-recall.ts";
 import type { RecallHit, RecallPage, RecallPiece, RecallQuery, RecallReading } from "../../recall/query.ts";
-import { openRecall } from "../../recall/recall.ts";
 import { HITS_PER_PAGE } from "../../recall/search.ts";
 import { ESTIMATORS } from "../../tokens/measure.ts";
 import { findSession } from "../../transcript/find-session.ts";

@@ -4,16 +4,16 @@ import { LonghaulError } from "../../errors.ts";
 import { EVALUATED_WINDOW_TOKENS } from "../../evaluate/evaluate.ts";
 import { replayChart } from "../../evaluate/replay/chart.ts";
 import { type ReplayOptions, replayEntries, replaySession } from "../../evaluate/replay/replay.ts";
-import type {
-  PolicyReplay,
-  Replay,
-  ReplayPolicyName,
-  ReplayTotal,
-  Rival,
+import {
+  type PolicyReplay,
+  type Replay,
+  type ReplayPolicyName,
+  type ReplayTotal,
+  type Rival,
+  totalOfReplays,
 } from "../../evaluate/replay/replay-result.ts";
-import { totalOfReplays } from "../../evaluate/replay/replay-result.ts";
 import { createDemoSession } from "../../testing/demo-session.ts";
-import { whyNotWritten } from "../../transcript/write-error.ts";
+import { whyNotWritten } from "../../transcript/whole-file.ts";
 import type { EffectiveSettings } from "../../window/settings.ts";
 import type { ResolvedWindowOptions } from "../../window/thresholds.ts";
 import type { Composition } from "../composition.ts";

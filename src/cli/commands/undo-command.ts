@@ -1,9 +1,9 @@
 import { isCompactBoundary } from "../../conversation/entry.ts";
 import { messagesBehind } from "../../conversation/stand-ins.ts";
 import { figureField } from "../../conversation/untrusted.ts";
-import { type SessionUndo, undoableSteps, undoSession, writeUndo } from "../../host/undo-session.ts";
+import { type SessionUndo, undoableSteps, undoSession, writeUndo } from "../../host/undo-rewind.ts";
 import type { WrittenLines } from "../../host/write-lines.ts";
-import type { Session } from "../../transcript/session.ts";
+import type { Session } from "../../transcript/load.ts";
 import type { Step } from "../../transcript/steps.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import type { Composition, WindowChoice } from "../composition.ts";

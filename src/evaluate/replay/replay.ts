@@ -4,7 +4,7 @@ import { reportedUsage } from "../../conversation/reported-usage.ts";
 import type { CacheTtl } from "../../cost/rates.ts";
 import { LonghaulError } from "../../errors.ts";
 import { sessionHistory } from "../../host/session-history.ts";
-import type { Session } from "../../transcript/session.ts";
+import type { Session } from "../../transcript/load.ts";
 import { claudeFeatures } from "../../window/claude-features.ts";
 import { type PriceTable, pricedModel } from "../../window/prices.ts";
 import { sessionWindow } from "../../window/session-window.ts";

@@ -1,11 +1,15 @@
 import { throwIfAborted } from "../../models/abortable.ts";
-import type { NotesDecline } from "../../notes/as-summary.ts";
-import { notesAsSummary } from "../../notes/as-summary.ts";
+import { type NotesDecline, notesAsSummary } from "../../notes/as-summary.ts";
 import type { GrowthThresholds } from "../../notes/growth.ts";
-import type { Notes, NotesFile, NotesLimits } from "../../notes/notes-format.ts";
-import { isOnlyTemplate, parseNotes } from "../../notes/notes-format.ts";
+import {
+  isOnlyTemplate,
+  type Notes,
+  type NotesFile,
+  type NotesLimits,
+  parseNotes,
+} from "../../notes/notes-format.ts";
 import { type NotesKeep, notesSource, planFromNotes } from "../../notes/plan-from-notes.ts";
-import { asker } from "../../restore/ask.ts";
+import { asker } from "../../restore/ask-host.ts";
 import {
   hasMethods,
   invalidOption,

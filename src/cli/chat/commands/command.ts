@@ -1,8 +1,7 @@
 import type { Agent } from "../../../agent/index.ts";
 import { LonghaulError } from "../../../errors.ts";
 import type { Model } from "../../../models/port.ts";
-import { loadSession } from "../../../transcript/load.ts";
-import type { Session } from "../../../transcript/session.ts";
+import { loadSession, type Session } from "../../../transcript/load.ts";
 import type { Terminal } from "../../terminal.ts";
 import { plural } from "../../view/numbers.ts";
 import { foldText, oneLine, padEnd, textWidth } from "../../view/text-width.ts";

@@ -7,7 +7,7 @@ import type { Agent } from "../../../agent/index.ts";
 import { AttemptedError } from "../../../compaction/write/attempts.ts";
 import { createDemoSession } from "../../../testing/demo-session.ts";
 import { loadSession } from "../../../transcript/load.ts";
-import { linesOf } from "../../../transcript/serialize.ts";
+import { linesOf } from "../../../transcript/whole-file.ts";
 import { Folded } from "../folded.ts";
 import type { Chosen } from "../screen/screen.ts";
 import { Tally } from "../tally.ts";

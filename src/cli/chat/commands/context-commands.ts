@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { LonghaulError } from "../../../errors.ts";
+import type { Session } from "../../../transcript/load.ts";
 import { responses } from "../../../transcript/responses.ts";
-import type { Session } from "../../../transcript/session.ts";
 import type { PriceTable } from "../../../window/prices.ts";
 import { ledgerView } from "../../commands/ledger-command.ts";
 import { recalled } from "../../commands/recall-command.ts";

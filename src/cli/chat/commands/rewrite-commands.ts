@@ -4,7 +4,7 @@ import { indexOfMessage, timeOf } from "../../../conversation/copies.ts";
 import { type Entry, isCompactBoundary, isSummaryEntry } from "../../../conversation/entry.ts";
 import { countMessages } from "../../../conversation/flatten/flatten.ts";
 import { isSnipMarker } from "../../../conversation/snipped.ts";
-import { spokenIn } from "../../../host/rewind-session.ts";
+import { spokenIn } from "../../../host/undo-rewind.ts";
 import { collapsedIn, type SpanReport } from "../../../modules/collapse/report.ts";
 import { withForceHint } from "../../force-hint.ts";
 import { ageWords, formatCount, plural } from "../../view/numbers.ts";

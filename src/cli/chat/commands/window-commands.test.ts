@@ -9,7 +9,7 @@ import type { CollapsedSpan } from "../../../conversation/collapsed.ts";
 import type { Entry } from "../../../conversation/entry.ts";
 import { compactSession, writeCompaction } from "../../../host/compact-session.ts";
 import { loadSession } from "../../../transcript/load.ts";
-import { linesOf } from "../../../transcript/serialize.ts";
+import { linesOf } from "../../../transcript/whole-file.ts";
 import { Folded } from "../folded.ts";
 import type { Chosen } from "../screen/screen.ts";
 import { Tally } from "../tally.ts";

@@ -1,0 +1,178 @@
+import { setImmediate as soon } from "node:timers/promises";
+import { eachPosting } from "./dictionary.ts";
+import type { DocumentKind } from "./documents.ts";
+import type { IndexedSession, ReadDocument } from "./indexed-session.ts";
+import type { Found, Match } from "./pattern.ts";
+import { LONG_WORDS, ODD_ESCAPES, type Segment, UNKNOWN_WORDS } from "./segment.ts";
+import { neededTerms, type Piece } from "./word-scanner.ts";
+
+interface ScanHit {
+  readonly document: ReadDocument;
+  readonly match: Match;
+}
+
+interface ScanOutcome {
+  readonly hits: readonly ScanHit[];
+  readonly hasMore: boolean;
+  /** Documents on which a pattern was too slow. */
+  readonly notSearched: number;
+}
+
+export interface ScanRequest {
+  /** Numbers of documents, in the order in which hits are wanted. */
+  readonly candidates: readonly number[];
+  /** Letters, digits and signs that stand in the bytes of a line as they are; "" where nothing is known. */
+  readonly bytes: string;
+  readonly find: (texts: readonly string[]) => readonly Found[];
+  readonly skip: number;
+  readonly limit: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Texts are searched together: to set a time limit costs more than to search one. */
+const BATCH_DOCUMENTS = 32;
+const FEWEST_DOCUMENTS = 4;
+const BATCH_CHARACTERS = 1 << 20;
+
+/** Looks into documents one after the other, until a page is full. */
+export async function scan(session: IndexedSession, request: ScanRequest): Promise<ScanOutcome> {
+  const { candidates, skip, limit, signal } = request;
+  const mayHold = byteFilter(session, request.bytes);
+  const hits: ScanHit[] = [];
+  let [matches, notSearched] = [0, 0];
+  for (let at = 0; at < candidates.length; ) {
+    signal?.throwIfAborted();
+    const batch: ReadDocument[] = [];
+    let characters = 0;
+    for (let looked = 0; at < candidates.length && looked < BATCH_DOCUMENTS * 8; at++, looked++) {
+      const number = candidates[at] as number;
+      if (!mayHold(number)) continue;
+      const document = session.read(number);
+      batch.push(document);
+      characters += document.document.text.length;
+      // Where nearly all that are looked at are hits, no more are read than the page has room for.
+      const room = Math.min(BATCH_DOCUMENTS, Math.max(FEWEST_DOCUMENTS, skip + limit + 1 - matches));
+      if (batch.length >= room || characters > BATCH_CHARACTERS) {
+        at++;
+        break;
+      }
+    }
+    const found = request.find(batch.map(({ document }) => document.text));
+    for (const [nth, document] of batch.entries()) {
+      const match = found[nth];
+      if (match === "too-slow") notSearched++;
+      if (match === undefined || match === "too-slow") continue;
+      matches++;
+      if (matches > skip + limit) return { hits, hasMore: true, notSearched };
+      if (matches > skip) hits.push({ document, match });
+    }
+    // Others have something to do as well.
+    await soon();
+  }
+  return { hits, hasMore: false, notSearched };
+}
+
+/** Their text stands in the line as it is; others are put together from several fields. */
+const VERBATIM: ReadonlySet<DocumentKind> = new Set(["user", "assistant", "thinking", "result", "system"]);
+
+/** Looks for the text in the bytes of the line before these are parsed, which is most of the work. */
+function byteFilter(session: IndexedSession, text: string): (number: number) => boolean {
+  if (text === "") return () => true;
+  const bytes = Buffer.from(text, "latin1");
+  const odd = new Set(session.named(ODD_ESCAPES));
+  return (number) => {
+    const record = session.record(number);
+    return !VERBATIM.has(record.kind) || odd.has(number) || session.line(record).includes(bytes);
+  };
+}
+
+/** The longest part of these texts that everybody writes into JSON as it is. */
+export function plainBytes(literals: readonly string[]): string {
+  const runs = literals.flatMap((text) => text.match(/[A-Za-z0-9 _.,:;(){}=*#@!?$%^~|+-]+/g) ?? []);
+  return runs.reduce((longest, run) => (run.length > longest.length ? run : longest), "");
+}
+
+/** The first place where a text stands in each. */
+export const exactly =
+  (text: string) =>
+  (texts: readonly string[]): readonly (Match | undefined)[] =>
+    texts.map((one) => {
+      const at = one.indexOf(text);
+      return at < 0 ? undefined : [at, at + text.length];
+    });
+
+/** A piece that is in more terms than this says nothing. */
+const MOST_TERMS = 2_000;
+/** Fewer documents than this are looked at; to go through all words for a piece of one would take longer. */
+const FEW_DOCUMENTS = 4_096;
+
+/**
+ * Documents that can hold all of these texts, newest first; those that hold them are among them. All documents where
+ * the texts have no words.
+ */
+export function candidates(session: IndexedSession, literals: readonly string[]): readonly number[] {
+  const found: number[] = [];
+  for (let nth = session.segments.length - 1; nth >= 0; nth--) {
+    const segment = session.segments[nth] as Segment;
+    const base = session.baseOf(nth);
+    const local = withUnknown(segment, candidatesIn(segment, literals));
+    if (local === undefined) {
+      for (let at = segment.facts.documents - 1; at >= 0; at--) found.push(base + at);
+    } else for (let at = local.length - 1; at >= 0; at--) found.push(base + (local[at] as number));
+  }
+  return found;
+}
+
+/** With those whose words are not all in the index. */
+function withUnknown(segment: Segment, found: Uint32Array | undefined): Uint32Array | undefined {
+  if (found === undefined) return found;
+  const unknown = segment.names.documents(UNKNOWN_WORDS);
+  if (unknown.length === 0) return found;
+  return Uint32Array.from(new Set([...found, ...unknown])).sort();
+}
+
+function candidatesIn(segment: Segment, literals: readonly string[]): Uint32Array | undefined {
+  const needed = literals.map(neededTerms);
+  let found: Uint32Array | undefined;
+  const narrow = (documents: Uint32Array): void => {
+    found = found === undefined ? documents : intersection(found, documents);
+  };
+  for (const term of needed.flatMap(({ whole }) => whole)) {
+    narrow(segment.words.documents(term));
+    if (found?.length === 0) return found;
+  }
+  const longestFirst = needed.flatMap(({ pieces }) => pieces).sort((a, b) => b.text.length - a.text.length);
+  for (const piece of longestFirst) {
+    if (found !== undefined && found.length <= FEW_DOCUMENTS) break;
+    const documents = documentsWithPiece(segment, piece);
+    if (documents !== undefined) narrow(documents);
+  }
+  return found;
+}
+
+/** Also those with words of which only the beginning is known. */
+function documentsWithPiece(segment: Segment, { text, where }: Piece): Uint32Array | undefined {
+  const terms = segment.words.termsWith(text, where, MOST_TERMS);
+  if (terms.length === MOST_TERMS) return undefined;
+  const marked = new Uint8Array(segment.facts.documents);
+  const mark = (document: number): void => {
+    marked[document] = 1;
+  };
+  for (const term of terms) eachPosting(term.list(), mark);
+  for (const document of segment.names.documents(LONG_WORDS)) mark(document);
+  const documents: number[] = [];
+  for (let at = 0; at < marked.length; at++) if (marked[at] === 1) documents.push(at);
+  return Uint32Array.from(documents);
+}
+
+function intersection(a: Uint32Array, b: Uint32Array): Uint32Array {
+  const both = new Uint32Array(Math.min(a.length, b.length));
+  let [count, left, right] = [0, 0, 0];
+  while (left < a.length && right < b.length) {
+    const [one, other] = [a[left] as number, b[right] as number];
+    if (one === other) both[count++] = one;
+    if (one <= other) left++;
+    if (other <= one) right++;
+  }
+  return both.subarray(0, count);
+}

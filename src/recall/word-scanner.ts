@@ -1,0 +1,291 @@
+/** Longer ones are known by their beginning: they are data, such as base64, and nobody asks for all of it. */
+export const LONGEST_TERM = 64;
+/** An identifier has fewer parts; what has more is data again. */
+const MOST_PARTS = 12;
+
+/**
+ * Told of every term of a text. `units` from `from` to `to` are its characters in lower case, and no longer its own
+ * once the call is over. A part is told after the term that it is a part of.
+ */
+export interface TermSink {
+  term(hash: number, check: number, units: Uint16Array, from: number, to: number): void;
+  part(hash: number, check: number, units: Uint16Array, from: number, to: number): void;
+  /** Somewhere there is one that was too long, and of which only the beginning was told. */
+  long(): void;
+}
+
+const SEPARATOR = 0;
+const SMALL = 1;
+const CAPITAL = 2;
+const UNDERSCORE = 3;
+/** Scripts without spaces between words: every two neighbours are a term. So are the two halves of an emoji. */
+const IDEOGRAPH = 4;
+
+const UNDERSCORE_CODE = 0x5f;
+const ESCAPE_CODE = 0x1b;
+const BRACKET_CODE = 0x5b;
+
+/** A program's colours stand right before its words, and would be taken for a part of them: `ESC[31mError`. */
+function afterEscape(units: Uint16Array, at: number, end: number): number {
+  if (units[at + 1] !== BRACKET_CODE) return at + 1;
+  let next = at + 2;
+  while (next < end && (units[next] as number) >= 0x20 && (units[next] as number) < 0x40) next++;
+  return Math.min(end, next + 1);
+}
+
+const ASCII_CLASSES: Readonly<Uint8Array> = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (/[a-z0-9]/.test(character)) return SMALL;
+  if (/[A-Z]/.test(character)) return CAPITAL;
+  return character === "_" ? UNDERSCORE : SEPARATOR;
+});
+
+/** In small letters; 0 for what is no part of a word. */
+const ASCII_SMALL: Readonly<Uint8Array> = ASCII_CLASSES.map((kind, code) =>
+  kind === SEPARATOR ? 0 : kind === CAPITAL ? code | 0x20 : code,
+);
+
+/** Whether a word goes on with this character. */
+const isWordLetter = (code: number): boolean =>
+  code < 128 ? ASCII_SMALL[code] !== 0 : classOf(code) === SMALL;
+
+/** Whether a term goes on with this character: one at the very edge of a query may be a part of a longer one. */
+const isWordUnit = (code: number): boolean =>
+  (code < 128 ? ASCII_CLASSES[code] : classOf(code)) !== SEPARATOR;
+
+/** Whether terms are pairs of such characters. */
+export const isIdeograph = (code: number): boolean => code >= 128 && classOf(code) === IDEOGRAPH;
+
+/** By ranges, not by Unicode's tables: what must be the same is the index and the query, and both ask here. */
+function classOf(code: number): number {
+  if (code < 0xaa) return SEPARATOR;
+  if (code < 0x2000) return code === 0xd7 || code === 0xf7 || isLatinSign(code) ? SEPARATOR : SMALL;
+  if (code < 0x2c00) return code >= 0x2070 && code < 0x2190 ? SMALL : SEPARATOR;
+  if (code < 0x2e80) return SMALL;
+  if (code >= 0x3000 && code <= 0x3004) return SEPARATOR;
+  if (code >= 0x3008 && code <= 0x3020) return SEPARATOR;
+  if (code >= 0xe000 && code <= 0xf8ff) return SEPARATOR;
+  if (code >= 0xfe10 && code <= 0xfe6f) return SEPARATOR;
+  if (code >= 0xff00) return isFullWidthSign(code) ? SEPARATOR : IDEOGRAPH;
+  // Scripts with spaces between their words, above the ideographs; Hangul is searched by pairs as well.
+  return code >= 0xa4d0 && code < 0xac00 ? SMALL : IDEOGRAPH;
+}
+
+const isLatinSign = (code: number): boolean => code < 0xc0 && code !== 0xaa && code !== 0xb5 && code !== 0xba;
+
+const isFullWidthSign = (code: number): boolean =>
+  code <= 0xff0f || (code >= 0xff1a && code <= 0xff20) || (code >= 0xff5b && code <= 0xff65) || code > 0xffdc;
+
+/** Of one character alone, so that a part of a text has the terms that the whole has there. */
+function smallLetter(code: number): number {
+  const small = String.fromCharCode(code).toLowerCase();
+  return small.length === 1 ? small.charCodeAt(0) : code;
+}
+
+const HASH_START = 0x811c9dc5 | 0;
+const CHECK_START = 0x9747b28c | 0;
+
+function mixed(hash: number): number {
+  let mix = hash ^ (hash >>> 16);
+  mix = Math.imul(mix, 0x85ebca6b);
+  mix ^= mix >>> 13;
+  mix = Math.imul(mix, 0xc2b2ae35);
+  return (mix ^ (mix >>> 16)) >>> 0;
+}
+
+/** Longer texts are seldom: the room for one is given back. */
+const KEPT_INPUT_UNITS = 1 << 20;
+
+function inputFor(length: number): { readonly bytes: Buffer; readonly units: Uint16Array } {
+  const bytes = Buffer.allocUnsafeSlow(2 * Math.max(1 << 16, length));
+  return { bytes, units: new Uint16Array(bytes.buffer, 0, bytes.length / 2) };
+}
+
+/** Two numbers that stand for a term: together they are taken for the term itself. */
+export function termHashes(term: string): { readonly hash: number; readonly check: number } {
+  let hash = HASH_START;
+  let check = CHECK_START;
+  for (let at = 0; at < term.length; at++) {
+    const code = term.charCodeAt(at);
+    hash = Math.imul(hash ^ code, 0x01000193);
+    check = (Math.imul(check ^ code, 0x5bd1e995) + 0x3c6ef372) | 0;
+  }
+  return { hash: mixed(hash), check: mixed(check) };
+}
+
+/**
+ * Cuts text into terms: words in lower case; of `getUserName`, `get_user_name` and `HTTPServer` the whole and the
+ * parts; of scripts without spaces every pair of neighbours. Made for speed: this is most of what an index costs.
+ */
+export class WordScanner {
+  readonly #sink: TermSink;
+  readonly #units = new Uint16Array(LONGEST_TERM);
+  readonly #pair = new Uint16Array(2);
+  readonly #starts = new Uint8Array(MOST_PARTS);
+  readonly #ends = new Uint8Array(MOST_PARTS);
+  #input = inputFor(0);
+
+  constructor(sink: TermSink) {
+    this.#sink = sink;
+  }
+
+  scan(text: string): void {
+    // Looked at as numbers: to ask a string for each of its characters takes several times as long.
+    if (text.length > this.#input.units.length) this.#input = inputFor(text.length);
+    const { bytes, units } = this.#input;
+    bytes.write(text, 0, "utf16le");
+    const end = text.length;
+    for (let at = 0; at < end; ) {
+      const code = units[at] as number;
+      const kind = code < 128 ? ASCII_CLASSES[code] : classOf(code);
+      if (kind === SEPARATOR) at = code === ESCAPE_CODE ? afterEscape(units, at, end) : at + 1;
+      else at = kind === IDEOGRAPH ? this.#ideographs(units, at, end) : this.#word(units, at, end);
+    }
+    if (end > KEPT_INPUT_UNITS) this.#input = inputFor(0);
+  }
+
+  #word(text: Uint16Array, start: number, end: number): number {
+    const units = this.#units;
+    const stop = Math.min(end, start + LONGEST_TERM);
+    let hash = HASH_START;
+    let check = CHECK_START;
+    let hasParts = false;
+    let at = start;
+    for (; at < stop; at++) {
+      const code = text[at] as number;
+      let small = code;
+      if (code < 128) {
+        small = ASCII_SMALL[code] as number;
+        if (small === 0) break;
+        if ((small !== code && at > start) || code === UNDERSCORE_CODE) hasParts = true;
+      } else {
+        if (classOf(code) !== SMALL) break;
+        small = smallLetter(code);
+      }
+      units[at - start] = small;
+      hash = Math.imul(hash ^ small, 0x01000193);
+      check = (Math.imul(check ^ small, 0x5bd1e995) + 0x3c6ef372) | 0;
+    }
+    this.#sink.term(mixed(hash), mixed(check), units, 0, at - start);
+    if (hasParts) this.#parts(text, start, at - start);
+    if (at < stop || at === end || !isWordLetter(text[at] as number)) return at;
+    this.#sink.long();
+    while (at < end && isWordLetter(text[at] as number)) at++;
+    return at;
+  }
+
+  /** Again over the text, where capitals can still be seen. Nothing where the only part is the whole. */
+  #parts(text: Uint16Array, start: number, length: number): void {
+    let count = 0;
+    let from = 0;
+    let before = SEPARATOR;
+    for (let at = 0; at <= length; at++) {
+      const code = at < length ? (text[start + at] as number) : UNDERSCORE_CODE;
+      const kind = (code < 128 ? ASCII_CLASSES[code] : SMALL) as number;
+      let to = -1;
+      if (kind === UNDERSCORE || (kind === CAPITAL && before === SMALL)) to = at;
+      // The last of several capitals begins the next part: `HTTPServer`.
+      else if (kind === SMALL && before === CAPITAL && at - from > 1) to = at - 1;
+      before = kind;
+      if (to < 0) continue;
+      if (to > from) {
+        if (to - from === length || count === MOST_PARTS) return;
+        this.#starts[count] = from;
+        this.#ends[count++] = to;
+      }
+      from = kind === UNDERSCORE ? to + 1 : to;
+    }
+    for (let nth = 0; nth < count; nth++) this.#part(this.#starts[nth] as number, this.#ends[nth] as number);
+  }
+
+  #part(from: number, to: number): void {
+    let hash = HASH_START;
+    let check = CHECK_START;
+    for (let at = from; at < to; at++) {
+      const code = this.#units[at] as number;
+      hash = Math.imul(hash ^ code, 0x01000193);
+      check = (Math.imul(check ^ code, 0x5bd1e995) + 0x3c6ef372) | 0;
+    }
+    this.#sink.part(mixed(hash), mixed(check), this.#units, from, to);
+  }
+
+  #ideographs(text: Uint16Array, start: number, end: number): number {
+    const pair = this.#pair;
+    let length = 0;
+    let at = start;
+    for (; at < end; at++) {
+      const code = text[at] as number;
+      if (code < 128 || classOf(code) !== IDEOGRAPH) break;
+      pair[0] = pair[1] as number;
+      pair[1] = code;
+      if (++length > 1) this.#pairTerm(0);
+    }
+    if (length === 1) this.#pairTerm(1);
+    return at;
+  }
+
+  #pairTerm(from: number): void {
+    let hash = HASH_START;
+    let check = CHECK_START;
+    for (let at = from; at < 2; at++) {
+      hash = Math.imul(hash ^ (this.#pair[at] as number), 0x01000193);
+      check = (Math.imul(check ^ (this.#pair[at] as number), 0x5bd1e995) + 0x3c6ef372) | 0;
+    }
+    this.#sink.term(mixed(hash), mixed(check), this.#pair, from, 2);
+  }
+}
+
+/** A word of a query, whole and in its parts. */
+export interface QueryTerm {
+  readonly text: string;
+  readonly parts: readonly string[];
+}
+
+/** The same words that an index of the text would have. */
+export function termsOf(text: string): readonly QueryTerm[] {
+  const found: { text: string; parts: string[] }[] = [];
+  const textOf = (units: Uint16Array, from: number, to: number): string =>
+    String.fromCharCode(...units.subarray(from, to));
+  new WordScanner({
+    term: (_hash, _check, units, from, to) => found.push({ text: textOf(units, from, to), parts: [] }),
+    part: (_hash, _check, units, from, to) => found.at(-1)?.parts.push(textOf(units, from, to)),
+    long: () => undefined,
+  }).scan(text);
+  return found;
+}
+
+/** What must be in the index where a text stands: words that are whole, and pieces of words at its two ends. */
+interface NeededTerms {
+  readonly whole: readonly string[];
+  readonly pieces: readonly Piece[];
+}
+
+/** The place of a piece in the term that holds it. */
+export type PiecePlace = "start" | "end" | "anywhere";
+
+export interface Piece {
+  readonly text: string;
+  readonly where: PiecePlace;
+}
+
+/**
+ * A colour without its first character, which nobody sees and nobody copies, and what it is glued to: `[31mError` may
+ * be known as `error`, or as it stands.
+ */
+const REST_OF_COLOUR = /^\[(?:[\d;?]+[A-Za-z]|[mK])\S*/;
+
+export function neededTerms(text: string): NeededTerms {
+  const literal = text.replace(REST_OF_COLOUR, " ");
+  const terms = termsOf(literal);
+  const whole: string[] = [];
+  const pieces: Piece[] = [];
+  for (const [nth, { text }] of terms.entries()) {
+    // A pair of ideographs is in the index wherever its two characters stand side by side.
+    const isPair = text.length === 2 && isIdeograph(text.charCodeAt(0)) && isIdeograph(text.charCodeAt(1));
+    const touchesStart = nth === 0 && isWordUnit(literal.charCodeAt(0));
+    const touchesEnd = nth === terms.length - 1 && isWordUnit(literal.charCodeAt(literal.length - 1));
+    if (isPair || !(touchesStart || touchesEnd)) whole.push(text);
+    else pieces.push({ text, where: !touchesStart ? "start" : touchesEnd ? "anywhere" : "end" });
+  }
+  return { whole, pieces };
+}

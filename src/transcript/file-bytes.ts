@@ -1,0 +1,192 @@
+import { constants } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
+
+/** To open a named pipe would otherwise wait for a writer. */
+export const READ_WITHOUT_WAITING: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/** Fills the buffer from that place of the file, as far as the file goes; gives how much that was. */
+export type ReadAt = (buffer: Buffer, position: number) => Promise<number>;
+
+export function readerOf(handle: FileHandle): ReadAt {
+  return async (buffer, position) => {
+    let filled = 0;
+    // A single read may give less than was asked for.
+    while (filled < buffer.length) {
+      const { bytesRead } = await handle.read(buffer, filled, buffer.length - filled, position + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return filled;
+  };
+}
+
+/** How much of the end of a file is worth keeping; the conversation mostly is within it. */
+const CACHED_TAIL_BYTES = 4 * 1024 * 1024;
+
+/** Keeps what was read of the end: looking for a line and then reading on from it is one trip to the disk. */
+export function cachingTail(readAt: ReadAt, bytes: number): ReadAt {
+  let tail = Buffer.alloc(0);
+  return async (buffer, position) => {
+    const tailStart = bytes - tail.length;
+    const isJoined = position < tailStart && position + buffer.length >= tailStart;
+    if (isJoined && bytes - position <= CACHED_TAIL_BYTES) {
+      const above = Buffer.allocUnsafeSlow(tailStart - position);
+      const length = await readAt(above, position);
+      if (length < above.length) return readAt(buffer, position);
+      tail = Buffer.concat([above, tail]);
+    }
+    if (position < bytes - tail.length) return readAt(buffer, position);
+    return tail.copy(buffer, 0, position - (bytes - tail.length));
+  };
+}
+
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException & { readonly code: string } {
+  return error instanceof Error && "code" in error && typeof error.code === "string" && "syscall" in error;
+}
+
+const NEWLINE = 0x0a;
+/** Large enough that the calls cost nothing beside JSON.parse, small enough not to matter in memory. */
+const CHUNK_BYTES = 1024 * 1024;
+
+export interface FileRange {
+  readonly from: number;
+  /** Lines that a running agent adds behind this do not come in half. */
+  readonly to: number;
+}
+
+/** Gives the lines of a range that begins where a line begins. `onChunk` is told how far it is after each chunk. */
+export async function readLines(
+  readAt: ReadAt,
+  range: FileRange,
+  onLine: LineHandler,
+  onChunk: (position: number) => void = () => undefined,
+): Promise<void> {
+  const splitter = new LineSplitter(onLine, range.from);
+  const size = Math.min(CHUNK_BYTES, range.to - range.from);
+  // Two buffers: the disk fills one while the other is being parsed.
+  let filling = Buffer.allocUnsafeSlow(size);
+  let parsing = Buffer.allocUnsafeSlow(size);
+  let reading = readAt(filling, range.from);
+  for (let position = range.from; position < range.to; ) {
+    const length = await reading;
+    if (length === 0) break;
+    [parsing, filling] = [filling, parsing];
+    position += length;
+    if (position < range.to) reading = readAhead(readAt, filling.subarray(0, range.to - position), position);
+    splitter.push(parsing.subarray(0, length));
+    onChunk(position);
+  }
+  splitter.end();
+}
+
+/** A read that nobody may come to wait for: its failure must not end the process. */
+function readAhead(readAt: ReadAt, buffer: Buffer, position: number): Promise<number> {
+  const reading = readAt(buffer, position);
+  reading.catch(() => undefined);
+  return reading;
+}
+
+/** @param offset where the line starts in the file; @param isComplete false when no newline ends it. */
+type LineHandler = (line: Buffer, offset: number, isComplete: boolean) => void;
+
+/**
+ * Cuts a stream of chunks into lines at byte 0x0A, which in UTF-8 is never part of another character.
+ * A line is a view into the chunk where possible: the handler must be done with it when it returns.
+ */
+export class LineSplitter {
+  readonly #onLine: LineHandler;
+  #carried: Buffer[] = [];
+  #offset: number;
+
+  constructor(onLine: LineHandler, offset = 0) {
+    this.#onLine = onLine;
+    this.#offset = offset;
+  }
+
+  /** The chunk may be reused by the caller afterwards. */
+  push(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      const piece = chunk.subarray(start, end);
+      this.#emit(this.#carried.length === 0 ? piece : this.#joined(piece), true);
+      start = end + 1;
+    }
+    // Pieces are joined only once, when the line ends: joining at every chunk would be quadratic.
+    if (start < chunk.length) this.#carried.push(Buffer.from(chunk.subarray(start)));
+  }
+
+  end(): void {
+    if (this.#carried.length > 0) this.#emit(this.#joined(), false);
+  }
+
+  #joined(last?: Buffer): Buffer {
+    const pieces = last === undefined ? this.#carried : [...this.#carried, last];
+    this.#carried = [];
+    return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
+  }
+
+  #emit(line: Buffer, isComplete: boolean): void {
+    const offset = this.#offset;
+    this.#offset += line.length + (isComplete ? 1 : 0);
+    this.#onLine(line, offset, isComplete);
+  }
+}
+
+/** Cheap to look for, and seldom in a line that is no boundary: inside a string its quotes are escaped. */
+export const BOUNDARY_MARK: Buffer = Buffer.from('"compact_boundary"');
+
+/** What is looked for is mostly near the end, so the first step is small; each next one is four times as large. */
+const FIRST_CHUNK_BYTES = 64 * 1024;
+const LARGEST_CHUNK_BYTES = 1024 * 1024;
+
+/** Where the last line above `before` that contains these bytes starts; undefined when none does. */
+export async function lastLineWith(
+  readAt: ReadAt,
+  bytes: Buffer,
+  before: number,
+): Promise<number | undefined> {
+  return (await lastLineWithAny(readAt, [bytes], before))?.start;
+}
+
+/** The last line above `before` that contains one of these, and which one it contains; not above `from`. */
+export async function lastLineWithAny(
+  readAt: ReadAt,
+  wanted: readonly Buffer[],
+  before: number,
+  from = 0,
+): Promise<{ readonly start: number; readonly nth: number } | undefined> {
+  const found = await lastIndexOf(readAt, wanted, before, from);
+  return found && { start: await lineStartAt(readAt, found.at), nth: found.nth };
+}
+
+/** Where the line that holds this offset starts. */
+export async function lineStartAt(readAt: ReadAt, offset: number): Promise<number> {
+  const newline = await lastIndexOf(readAt, [Buffer.of(NEWLINE)], offset, 0);
+  return newline === undefined ? 0 : newline.at + 1;
+}
+
+async function lastIndexOf(
+  readAt: ReadAt,
+  wanted: readonly Buffer[],
+  before: number,
+  from: number,
+): Promise<{ readonly at: number; readonly nth: number } | undefined> {
+  const overlap = Math.max(...wanted.map(({ length }) => length)) - 1;
+  let chunkBytes = FIRST_CHUNK_BYTES;
+  let buffer = Buffer.allocUnsafeSlow(chunkBytes + overlap);
+  for (let end = before; end > from; ) {
+    const start = Math.max(from, end - chunkBytes);
+    // Reaches a little into the chunk below, for what lies across the seam.
+    const chunk = buffer.subarray(0, Math.min(end + overlap, before) - start);
+    const length = await readAt(chunk, start);
+    const found = wanted.map((bytes) => chunk.subarray(0, length).lastIndexOf(bytes));
+    const last = Math.max(...found);
+    if (last >= 0) return { at: start + last, nth: found.indexOf(last) };
+    end = start;
+    if (chunkBytes < LARGEST_CHUNK_BYTES) {
+      chunkBytes *= 4;
+      buffer = Buffer.allocUnsafeSlow(chunkBytes + overlap);
+    }
+  }
+  return undefined;
+}
