@@ -1,7 +1,7 @@
 import { claudeVersion, isAtLeast } from "../claude-version.ts";
 import { tagOf } from "../message.ts";
 import { field, isRecord } from "../untrusted.ts";
-import { addedMessage, type Draft, type DraftMessage, type Part, textPart, withBlock } from "./draft.ts";
+import { addedMessage, type DraftMessage, textPart, withBlock } from "./draft.ts";
 import type { Finding } from "./finding.ts";
 import { FIRST_VERSION_WITH_SYSTEM_MESSAGES, FIRST_VERSION_WITHOUT_PREFILL, MAX_MESSAGES } from "./limits.ts";
 import type { Rule } from "./rule.ts";
@@ -98,10 +98,8 @@ export const userFirst: Rule = {
     if (first.role === "user" || (first.role === "assistant" && beginsWithSummary)) return;
     const message = "The first message must be the user's; one was put before it.";
     draft.report("first-role", "text-added", first.origin, message);
-    draft.messages = [
-      addedMessage("user", [textPart(EARLIER_PART_MISSING_TEXT, first.origin)], first.origin),
-      ...draft.messages,
-    ];
+    const added = addedMessage("user", [textPart(EARLIER_PART_MISSING_TEXT, first.origin)], first.origin);
+    draft.messages = [added, ...draft.messages];
   },
 };
 
@@ -137,11 +135,8 @@ export const userLast: Rule = {
       "This model needs a conversation that ends with a user message.",
       { model: String(model) },
     );
-    if (adds)
-      draft.messages = [
-        ...draft.messages,
-        addedMessage("user", [textPart(GO_ON_TEXT, last.origin)], last.origin),
-      ];
+    const request = addedMessage("user", [textPart(GO_ON_TEXT, last.origin)], last.origin);
+    if (adds) draft.messages = [...draft.messages, request];
   },
 };
 
@@ -170,7 +165,7 @@ export const systemPlacement: Rule = {
     if (!draft.messages.some((message) => message.role === "system")) return;
     const followers = nextSpeakers(draft.messages);
     const placed: DraftMessage[] = [];
-    let waiting: DraftMessage[] = [];
+    const waiting: DraftMessage[] = [];
     let before: DraftMessage | undefined;
     for (const [index, message] of draft.messages.entries()) {
       const next = followers[index];
@@ -183,10 +178,18 @@ export const systemPlacement: Rule = {
       placed.push(message);
       before = message;
       if (message.role !== "user" || next === "user") continue;
-      for (const system of waiting) placed.push(reportMoved(draft, system));
-      waiting = [];
+      for (const system of waiting.splice(0)) {
+        const text = "A system message may not stand here; it moved to the end of the next user turn.";
+        draft.report("system-placement", "moved", system.origin, text);
+        placed.push(system);
+      }
     }
-    for (const system of waiting) placed.push(reportSentAsUser(draft, system));
+    for (const system of waiting) {
+      const text =
+        "No user turn follows this system message, so it may not stand here; it is sent as the user's.";
+      draft.report("system-placement", "rewritten", system.origin, text);
+      placed.push(asUserMessage(system));
+    }
     if (placed.some((message, index) => message !== draft.messages[index])) draft.messages = placed;
   },
 };
@@ -210,26 +213,12 @@ function canStandAfter(before: DraftMessage | undefined): boolean {
   return last !== undefined && serverToolResult(last.block) !== undefined;
 }
 
-function reportMoved(draft: Draft, message: DraftMessage): DraftMessage {
-  const text = "A system message may not stand here; it moved to the end of the next user turn.";
-  draft.report("system-placement", "moved", message.origin, text);
-  return message;
-}
-
-function reportSentAsUser(draft: Draft, message: DraftMessage): DraftMessage {
-  const text =
-    "No user turn follows this system message, so it may not stand here; it is sent as the user's.";
-  draft.report("system-placement", "rewritten", message.origin, text);
-  return asUserMessage(message);
-}
-
 /** Blocks that only a system message may hold (changes of the tool set) are sent as their JSON. */
 function asUserMessage(message: DraftMessage): DraftMessage {
-  const parts = message.parts.map((part): Part => {
-    if (part.block.type === "text") return part;
-    return { block: { type: "text", text: JSON.stringify(part.block) }, origin: part.origin };
-  });
-  return { role: "user", parts, origin: message.origin, source: undefined, sourceBlocks: undefined };
+  const parts = message.parts.map((part) =>
+    part.block.type === "text" ? part : textPart(JSON.stringify(part.block), part.origin),
+  );
+  return addedMessage("user", parts, message.origin);
 }
 
 /** Older models take the system prompt alone; later words in its name are then the user's. */

@@ -1,5 +1,5 @@
-import type { ToolUseBlock } from "../message.ts";
-import { isRecord, type JsonRecord, parseJson } from "../untrusted.ts";
+import type { ContentBlock, ToolUseBlock } from "../message.ts";
+import { isRecord, type JsonRecord, parseJson, stringField } from "../untrusted.ts";
 import { type Draft, type DraftMessage, type Part, withBlock } from "./draft.ts";
 import { MAX_TOOL_NAME_LENGTH, TOOL_NAME_PATTERN, TOOL_USE_ID_PATTERN } from "./limits.ts";
 import type { CheckSettings, Rule } from "./rule.ts";
@@ -15,19 +15,16 @@ export const toolIds: Rule = {
   reports: ["tool-use-id-invalid", "tool-use-id-duplicate"],
   looksAt: "request",
   apply(draft) {
-    if (hasSoundIds(draft.messages)) return;
-    renameResults(draft, renameUses(draft, collectIds(draft)));
+    if (!hasSoundIds(draft.messages)) renameResults(draft, renameUses(draft));
   },
-  // An id that closed messages use ties the tail to them, see `toolPairs`.
+  tieOf: toolIdOf,
   remember: () => ({ allowsTail: ({ messages }) => hasSoundIds(messages) }),
 };
 
-/** One call under an id; several when the id was used again. */
-interface Call {
-  readonly id: string;
-  readonly messageIndex: number;
-  readonly block: ToolUseBlock;
-  answered: boolean;
+/** The id that ties a call to its result; all that are no text count as the same. */
+function toolIdOf(block: ContentBlock): string | undefined {
+  if (block.type === "tool_use") return stringField(block, "id") ?? "";
+  return block.type === "tool_result" ? (stringField(block, "tool_use_id") ?? "") : undefined;
 }
 
 function hasSoundIds(messages: readonly DraftMessage[]): boolean {
@@ -35,40 +32,32 @@ function hasSoundIds(messages: readonly DraftMessage[]): boolean {
   for (const { role, parts } of messages) {
     for (const { block } of role === "assistant" ? parts : []) {
       if (block.type !== "tool_use") continue;
-      if (!TOOL_USE_ID_PATTERN.test(givenId(block.id)) || seen.has(block.id)) return false;
+      if (!TOOL_USE_ID_PATTERN.test(toolIdOf(block) ?? "") || seen.has(block.id)) return false;
       seen.add(block.id);
     }
   }
   return true;
 }
 
-function givenId(id: unknown): string {
-  return typeof id === "string" ? id : "";
+/** One call under an id; several when the id was used again. */
+interface Call {
+  readonly id: string;
+  readonly messageIndex: number;
+  readonly block: ToolUseBlock;
 }
 
-function collectIds(draft: Draft): Set<string> {
-  const ids = new Set<string>();
-  for (const message of draft.messages) {
-    for (const { block } of message.parts) {
-      if (block.type === "tool_use") ids.add(givenId(block.id));
-      else if (block.type === "tool_result") ids.add(givenId(block.tool_use_id));
-    }
-  }
-  return ids;
-}
-
-function renameUses(draft: Draft, taken: Set<string>): Map<string, Call[]> {
+function renameUses(draft: Draft): ReadonlyMap<string, readonly Call[]> {
+  const newIds = new NewIds(draft.messages);
   const callsByGivenId = new Map<string, Call[]>();
-  const nextNumber = new Map<string, number>();
   draft.rewriteParts((part, _, messageIndex) => {
     const { block, origin } = part;
     if (block.type !== "tool_use") return part;
-    const given = givenId(block.id);
+    const given = toolIdOf(block) ?? "";
     const calls = callsByGivenId.get(given) ?? [];
     callsByGivenId.set(given, calls);
     const isValid = TOOL_USE_ID_PATTERN.test(given);
     if (isValid && calls.length === 0) {
-      calls.push({ id: given, messageIndex, block, answered: false });
+      calls.push({ id: given, messageIndex, block });
       return part;
     }
     if (isWrittenTwice(calls.at(-1), block, messageIndex)) {
@@ -76,24 +65,16 @@ function renameUses(draft: Draft, taken: Set<string>): Map<string, Call[]> {
       draft.report("tool-use-id-duplicate", "dropped", origin, text, { toolUseId: given });
       return undefined;
     }
-    const id = freeId(given, taken, nextNumber);
-    calls.push({ id, messageIndex, block, answered: false });
-    reportRename(draft, part, isValid, given, id);
+    const id = newIds.from(given);
+    calls.push({ id, messageIndex, block });
+    const rule = isValid ? "tool-use-id-duplicate" : "tool-use-id-invalid";
+    const text = isValid
+      ? "Another tool use before this one has the same id; this one and its result got a new id."
+      : "The id of this tool use is missing or holds characters that the API refuses.";
+    draft.report(rule, "rewritten", origin, text, { toolUseId: given, newId: id });
     return withBlock(part, { ...block, id });
   });
   return callsByGivenId;
-}
-
-function reportRename(draft: Draft, part: Part, isValid: boolean, given: string, id: string): void {
-  draft.report(
-    isValid ? "tool-use-id-duplicate" : "tool-use-id-invalid",
-    "rewritten",
-    part.origin,
-    isValid
-      ? "Another tool use before this one has the same id; this one and its result got a new id."
-      : "The id of this tool use is missing or holds characters that the API refuses.",
-    { toolUseId: given, newId: id },
-  );
 }
 
 function isWrittenTwice(previous: Call | undefined, block: ToolUseBlock, messageIndex: number): boolean {
@@ -101,23 +82,32 @@ function isWrittenTwice(previous: Call | undefined, block: ToolUseBlock, message
   return previous.block === block || JSON.stringify(previous.block) === JSON.stringify(block);
 }
 
-function freeId(given: string, taken: Set<string>, nextNumber: Map<string, number>): string {
-  const base = given.replace(/[^a-zA-Z0-9_-]/g, "_") || NAMELESS_ID;
-  let number = nextNumber.get(base) ?? 1;
-  let id = number === 1 ? base : `${base}_${number}`;
-  while (taken.has(id)) id = `${base}_${++number}`;
-  nextNumber.set(base, number);
-  taken.add(id);
-  return id;
+/** Ids that the API takes and that no block of these messages has. */
+class NewIds {
+  readonly #taken = new Set<string>();
+  readonly #numbers = new Map<string, number>();
+
+  constructor(messages: readonly DraftMessage[]) {
+    for (const { parts } of messages) for (const { block } of parts) this.#taken.add(toolIdOf(block) ?? "");
+  }
+
+  from(given: string): string {
+    const base = given.replace(/[^a-zA-Z0-9_-]/g, "_") || NAMELESS_ID;
+    let number = this.#numbers.get(base) ?? 1;
+    let id = number === 1 ? base : `${base}_${number}`;
+    while (this.#taken.has(id)) id = `${base}_${++number}`;
+    this.#numbers.set(base, number);
+    this.#taken.add(id);
+    return id;
+  }
 }
 
-function renameResults(draft: Draft, callsByGivenId: ReadonlyMap<string, Call[]>): void {
+function renameResults(draft: Draft, callsByGivenId: ReadonlyMap<string, readonly Call[]>): void {
   const queues = new Map([...callsByGivenId].map(([given, calls]) => [given, new CallQueue(calls)]));
   draft.rewriteParts((part, _, messageIndex) => {
     const { block } = part;
     if (block.type !== "tool_result") return part;
-    const given = givenId(block.tool_use_id);
-    const id = queues.get(given)?.answerFrom(messageIndex);
+    const id = queues.get(toolIdOf(block) ?? "")?.answerFrom(messageIndex);
     return id === undefined || id === block.tool_use_id
       ? part
       : withBlock(part, { ...block, tool_use_id: id });
@@ -126,51 +116,30 @@ function renameResults(draft: Draft, callsByGivenId: ReadonlyMap<string, Call[]>
 
 /** Hands out the calls under one id to the results in the order of the conversation, each call once. */
 class CallQueue {
-  readonly #calls: readonly Call[];
-  /** Open calls of messages already passed, newest message last, and in reverse within a message. */
+  /** Calls of messages to come, the next one last. */
+  readonly #ahead: Call[];
+  /** Open calls of messages already passed: the newest message last, and in reverse within a message. */
   readonly #open: Call[] = [];
-  #passed = 0;
-  #ahead = 0;
   #lastAnswered: string | undefined;
 
   constructor(calls: readonly Call[]) {
-    this.#calls = calls;
+    this.#ahead = calls.toReversed();
   }
 
   /** A result that stands before its call takes the next one to come; a surplus one repeats the last. */
   answerFrom(messageIndex: number): string | undefined {
     this.#pass(messageIndex);
-    const call = this.#open.pop() ?? this.#nextAhead();
-    if (call === undefined) return this.#lastAnswered;
-    call.answered = true;
-    this.#lastAnswered = call.id;
-    return call.id;
-  }
-
-  #nextAhead(): Call | undefined {
-    this.#ahead = Math.max(this.#ahead, this.#passed);
-    return this.#calls[this.#ahead++];
+    this.#lastAnswered = (this.#open.pop() ?? this.#ahead.pop())?.id ?? this.#lastAnswered;
+    return this.#lastAnswered;
   }
 
   #pass(messageIndex: number): void {
-    let groupStart = this.#open.length;
-    let groupMessage = -1;
-    for (; this.#passed < this.#calls.length; this.#passed++) {
-      const call = this.#calls[this.#passed];
-      if (call === undefined || call.messageIndex >= messageIndex) break;
-      if (call.messageIndex !== groupMessage) {
-        this.#reverseFrom(groupStart);
-        groupStart = this.#open.length;
-        groupMessage = call.messageIndex;
-      }
-      if (!call.answered) this.#open.push(call);
+    for (let next = this.#ahead.at(-1); next !== undefined; next = this.#ahead.at(-1)) {
+      if (next.messageIndex >= messageIndex) return;
+      const { messageIndex: passed } = next;
+      const first = this.#ahead.findLastIndex((call) => call.messageIndex !== passed) + 1;
+      for (const call of this.#ahead.splice(first)) this.#open.push(call);
     }
-    this.#reverseFrom(groupStart);
-  }
-
-  #reverseFrom(start: number): void {
-    if (this.#open.length - start < 2) return;
-    for (const call of this.#open.splice(start).reverse()) this.#open.push(call);
   }
 }
 

@@ -56,12 +56,6 @@ export const toolPairs: Rule = {
     }
     if (messages.length !== draft.messages.length) draft.messages = messages;
   },
-  tieOf: (block) => {
-    if (block.type !== "tool_use" && block.type !== "tool_result") return undefined;
-    const id: unknown = block.type === "tool_use" ? block.id : block.tool_use_id;
-    // All that are no text count as the same.
-    return typeof id === "string" ? id : "";
-  },
 };
 
 function isResult(part: Part): part is ResultPart {
