@@ -22,7 +22,7 @@ describe("the course of a chain", () => {
         fc.integer({ min: 1, max: 12 }),
         fc.integer({ min: 300, max: 30_000 }),
         (turns, compactions, window) => {
-          const { rounds } = planCourse(stream(turns), thresholdsOf(window), compactions, countText);
+          const rounds = planCourse(stream(turns), thresholdsOf(window), compactions, countText);
           const places = rounds.filter(({ isDue }) => isDue).length;
           expect(places).toBe(Math.min(compactions, rounds.length));
           expect(rounds.at(-1)?.isDue).toBe(true);
@@ -35,8 +35,8 @@ describe("the course of a chain", () => {
   it("takes of a long session what fills the window so often, from its beginning on", () => {
     const entries = stream(200);
     const thresholds = thresholdsOf(10_000);
-    const once = planCourse(entries, thresholds, 1, countText).rounds.flatMap((round) => round.entries);
-    const often = planCourse(entries, thresholds, 5, countText).rounds.flatMap((round) => round.entries);
+    const once = planCourse(entries, thresholds, 1, countText).flatMap((round) => round.entries);
+    const often = planCourse(entries, thresholds, 5, countText).flatMap((round) => round.entries);
     expect(measureEntries(once, countText)).toBeGreaterThanOrEqual(thresholds.autoCompact);
     expect(measureEntries(once, countText)).toBeLessThan(thresholds.autoCompact * 1.2);
     expect(often.slice(0, once.length)).toEqual(once);
@@ -62,7 +62,7 @@ describe("a chain", () => {
     const { entries, compactions } = await runChain(course, { ...options, policy: keepsNewest });
     expect(asked).toHaveLength(5);
     expect(compactions).toHaveLength(5);
-    const said = course.rounds.flatMap((round) => round.entries);
+    const said = course.flatMap((round) => round.entries);
     expect(asked.reduce((sum, count) => sum + count, 0)).toBe(said.length + 4);
     expect(entries).toEqual(said.slice(-1));
   });
@@ -76,7 +76,7 @@ describe("a chain", () => {
     };
     const { entries, compactions } = await runChain(course, { ...options, policy: lazy });
     expect(compactions).toEqual([]);
-    expect(entries).toEqual(course.rounds.flatMap((round) => round.entries));
+    expect(entries).toEqual(course.flatMap((round) => round.entries));
   });
 
   it("counts as rewritten what no longer stands where the cache has it", async () => {

@@ -6,9 +6,7 @@ import type { Thresholds } from "../window/thresholds.ts";
 import type { Policy, PolicyCall } from "./policy.ts";
 
 /** The part of a session that a chain is run on, and where in it the compactions take place. */
-export interface Course {
-  readonly rounds: readonly SizedRound[];
-}
+export type Course = readonly SizedRound[];
 
 interface SizedRound {
   readonly entries: readonly Entry[];
@@ -36,7 +34,7 @@ export function planCourse(
   const wanted = autoCompact + (compactions - 1) * between;
   const rounds = upTo(all, wanted);
   const due = duePlaces(rounds, compactions, autoCompact / wanted);
-  return { rounds: rounds.map((round, index) => ({ ...round, isDue: due.has(index) })) };
+  return rounds.map((round, index) => ({ ...round, isDue: due.has(index) }));
 }
 
 type Measured = Pick<SizedRound, "entries" | "tokens">;
@@ -100,7 +98,7 @@ export async function runChain(course: Course, options: ChainOptions): Promise<C
   let entries: readonly Entry[] = [];
   let tokens = 0;
   const compactions: ChainedCompaction[] = [];
-  for (const round of course.rounds) {
+  for (const round of course) {
     options.onSaid?.(round.entries);
     entries = [...entries, ...round.entries];
     tokens += round.tokens;

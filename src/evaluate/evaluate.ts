@@ -25,7 +25,7 @@ import { createPolicy } from "./policies.ts";
 import { POLICY_NAMES, type Policy, type PolicyName } from "./policy.ts";
 import { deriveProbes, type Probe } from "./probes.ts";
 import { SessionFiles } from "./session-files.ts";
-import { contextOf, type Recoverable, withTranscript } from "./still-known.ts";
+import { contextOf, type FindByRecall, withTranscript } from "./still-known.ts";
 
 /** Small enough that most sessions fill it many times. */
 export const EVALUATED_WINDOW_TOKENS = 50_000;
@@ -76,17 +76,24 @@ export async function evaluateStream(
   const chains: ChainEvaluation[] = [];
   for (const count of compactions) {
     const course = planCourse(stream, thresholds, count, countText);
-    const exam = prepareExam({ session, thresholds, course, countText, prices });
-    const results = await withTranscript(exam.said, async (recoverable) => {
+    const said = course.flatMap(({ entries }) => entries);
+    const exam = { session, thresholds, course, countText, prices, probes: deriveProbes(said) };
+    const results = await withTranscript(said, async (finds) => {
       const all: PolicyEvaluation[] = [];
       for (const policy of policies) {
         const name = typeof policy === "string" ? policy : policy.name;
         options.onProgress?.({ policy: name, compactions: count, done: done++, total });
-        all.push(await evaluatePolicy(policy, exam, recoverable));
+        all.push(await evaluatePolicy(policy, { ...exam, finds }));
       }
       return all;
     });
-    chains.push({ ...sizeOf(exam), compactions: count, policies: results });
+    chains.push({
+      messages: countMessages(said),
+      tokens: course.reduce((sum, round) => sum + round.tokens, 0),
+      probes: exam.probes.length,
+      compactions: count,
+      policies: results,
+    });
   }
   return {
     session: { id: session.id, path: session.path ?? null, model: session.model ?? null },
@@ -97,37 +104,17 @@ export async function evaluateStream(
   };
 }
 
-interface Chain {
+interface Exam {
   readonly session: EvaluatedSession;
   readonly thresholds: Thresholds;
   readonly course: Course;
   readonly countText: CountText;
   readonly prices: PriceTable | undefined;
-}
-
-interface Exam extends Chain {
-  readonly said: readonly Entry[];
   readonly probes: readonly Probe[];
+  readonly finds: FindByRecall;
 }
 
-function prepareExam(chain: Chain): Exam {
-  const said = chain.course.rounds.flatMap(({ entries }) => entries);
-  return { ...chain, said, probes: deriveProbes(said) };
-}
-
-function sizeOf({ said, course, probes }: Exam): Pick<ChainEvaluation, "messages" | "tokens" | "probes"> {
-  return {
-    messages: countMessages(said),
-    tokens: course.rounds.reduce((sum, round) => sum + round.tokens, 0),
-    probes: probes.length,
-  };
-}
-
-async function evaluatePolicy(
-  wanted: PolicyName | Policy,
-  exam: Exam,
-  recoverable: Recoverable,
-): Promise<PolicyEvaluation> {
+async function evaluatePolicy(wanted: PolicyName | Policy, exam: Exam): Promise<PolicyEvaluation> {
   const { session, course, thresholds, probes, countText, prices } = exam;
   const files = new SessionFiles();
   const known = { model: session.model, state: { files }, countText };
@@ -143,7 +130,7 @@ async function evaluatePolicy(
   const missing: MissingProbe[] = [];
   for (const probe of probes) {
     if (context.holds(probe)) continue;
-    const isFound = policy.hasRecall && (await recoverable.finds(probe));
+    const isFound = policy.hasRecall && (await exam.finds(probe));
     missing.push({ ...probe, fate: isFound ? "recoverable" : "lost" });
   }
   return {

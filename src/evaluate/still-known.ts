@@ -77,16 +77,13 @@ function* stringsIn(value: unknown): Generator<string> {
   }
 }
 
-/** Where an agent that has the recall tool can look. */
-export interface Recoverable {
-  /** Whether searching the transcript for it brings it back, word for word. */
-  finds(probe: Probe): Promise<boolean>;
-}
+/** Whether searching the transcript for it, with the recall tool, brings it back word for word. */
+export type FindByRecall = (probe: Probe) => Promise<boolean>;
 
 /** Recall over a transcript of what was said. It lies in a folder of its own for as long as it is used. */
 export async function withTranscript<T>(
   said: readonly Entry[],
-  use: (recoverable: Recoverable) => Promise<T>,
+  use: (finds: FindByRecall) => Promise<T>,
 ): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "longhaul-eval-"));
   try {
@@ -98,14 +95,12 @@ export async function withTranscript<T>(
   }
 }
 
-function searching(recall: Recall): Recoverable {
+function searching(recall: Recall): FindByRecall {
   const known = new Map<string, Promise<boolean>>();
-  return {
-    finds: (probe) => {
-      const found = known.get(probe.id) ?? findsAll(recall, probe);
-      known.set(probe.id, found);
-      return found;
-    },
+  return (probe) => {
+    const found = known.get(probe.id) ?? findsAll(recall, probe);
+    known.set(probe.id, found);
+    return found;
   };
 }
 

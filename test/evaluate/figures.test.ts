@@ -43,8 +43,8 @@ function expectFigures(policies: readonly PolicyEvaluation[]): void {
 /** Everything that is asked for, in the context or not, can be found again. */
 async function expectAllRecalled(stream: readonly Entry[]): Promise<void> {
   const lost: string[] = [];
-  await withTranscript(stream, async (transcript) => {
-    for (const probe of deriveProbes(stream)) if (!(await transcript.finds(probe))) lost.push(probe.id);
+  await withTranscript(stream, async (finds) => {
+    for (const probe of deriveProbes(stream)) if (!(await finds(probe))) lost.push(probe.id);
   });
   expect(lost).toEqual([]);
 }

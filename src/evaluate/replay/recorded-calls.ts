@@ -41,10 +41,7 @@ export type RecordedHistory = Pick<SessionHistory, "entries" | "isRetold">;
  */
 export function recordedCalls(history: RecordedHistory): RecordedSession {
   const entries = history.entries.filter((entry) => isEntry(entry) && entry.type !== "progress");
-  const starts = new Map<
-    Entry,
-    { readonly id: string | undefined; readonly entries: readonly AssistantEntry[] }
-  >();
+  const starts = new Map<Entry, ResponseEntries>();
   for (const response of responses(entries.filter((entry) => !history.isRetold(entry)))) {
     const [first] = response.entries;
     if (first !== undefined && !response.isSynthetic) starts.set(first, response);

@@ -121,7 +121,7 @@ async function replayHistory(
 }
 
 /** What all policies have in common. */
-interface Cast extends Omit<Stage, "till" | "clock" | "onCall"> {
+interface Cast extends Omit<Stage, "cache" | "till" | "clock" | "onCall"> {
   readonly probes: readonly Probe[];
   /** Whose they are. */
   readonly prices: string;
@@ -175,7 +175,7 @@ async function replayPolicy(
   const cache = new PrefixCache({ minimumTokens: minimumCacheTokens, tokensOf: scale.tokensOf });
   const till = new Till({ model: cast.prices, prices: cast.ownPrices, ttl, cache });
   const clock = new VirtualClock(recorded.calls[0]?.startedAt ?? 0);
-  const { entries, ...outcome } = await run(policy, { ...cast, till, clock }, cache);
+  const { entries, ...outcome } = await run(policy, { ...cast, cache, till, clock });
   const context = contextOf(entries);
   const sizes = till.turns.map(({ tokens }) => tokens);
   return {
@@ -192,14 +192,14 @@ async function replayPolicy(
   };
 }
 
-function run(policy: ReplayPolicyName, stage: Stage, cache: PrefixCache): Promise<RunOutcome> {
+function run(policy: ReplayPolicyName, stage: Stage): Promise<RunOutcome> {
   const { model, scale, engine } = stage;
   switch (policy) {
     case "longhaul":
-      return runLonghaul(stage, cache);
+      return runLonghaul(stage);
     case "longhaul-built-in": {
       const compaction = { ...engine.compaction, summariser: "built-in" as const };
-      return runLonghaul({ ...stage, engine: { ...engine, compaction } }, cache);
+      return runLonghaul({ ...stage, engine: { ...engine, compaction } });
     }
     case "everything":
       return runPolicy(undefined, stage);

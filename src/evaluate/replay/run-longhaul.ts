@@ -2,68 +2,43 @@ import type { Entry } from "../../conversation/entry.ts";
 import { createCompactor } from "../../turn/create-compactor.ts";
 import type { Compactor, CompactorOptions, Turn } from "../../turn/options.ts";
 import { SessionFiles } from "../session-files.ts";
-import type { PrefixCache, ReplayUsage } from "./prefix-cache.ts";
+import type { ReplayUsage } from "./prefix-cache.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
 import { asReplayed, outputTokensOf, type RunOutcome, type Stage, tokensOfRequest } from "./stage.ts";
 import { summaryModel, tooLong } from "./summary-model.ts";
 
+export const runLonghaul = (stage: Stage): Promise<RunOutcome> => new EngineRun(stage).run();
+
 /** The engine itself, as a host has it: three calls around each model call. */
-export async function runLonghaul(stage: Stage, cache: PrefixCache): Promise<RunOutcome> {
-  const counts = { compactions: 0, clearings: 0 };
-  const files = new SessionFiles();
-  const compactor = createCompactor({
-    ...engineOptions(stage, cache),
-    state: { files },
-    host: {
-      onEvent: ({ type }) => {
-        if (type === "compacted") counts.compactions++;
-        if (type === "results-cleared") counts.clearings++;
-      },
-    },
-  });
-  const run = new EngineRun(stage, compactor, files);
-  const entries = await run.run();
-  const closing = compactor.close();
-  await stage.clock.passDuring(closing);
-  return { entries, ...counts, stallMs: run.stallMs, refusedCalls: run.refusedCalls };
-}
-
-function engineOptions(stage: Stage, cache: PrefixCache): CompactorOptions {
-  const { clock, scale, thresholds, ttl, transcriptPath, engine, ownPrices } = stage;
-  let ids = 0;
-  return {
-    ...engine,
-    model: summaryModel(stage, cache),
-    request: scale.frame,
-    windowTokens: thresholds.size,
-    cacheTtl: ttl,
-    prices: ownPrices,
-    // The same wherever it runs.
-    environment: {},
-    transcript: { path: transcriptPath, append: async () => undefined },
-    ports: { now: () => new Date(clock.now()), newUuid: () => `replayed-${++ids}` },
-  };
-}
-
 class EngineRun {
-  stallMs = 0;
-  refusedCalls = 0;
   readonly #stage: Stage;
   readonly #compactor: Compactor;
-  readonly #files: SessionFiles;
+  readonly #files = new SessionFiles();
+  #stallMs = 0;
+  #refusedCalls = 0;
+  #compactions = 0;
+  #clearings = 0;
 
-  constructor(stage: Stage, compactor: Compactor, files: SessionFiles) {
+  constructor(stage: Stage) {
     this.#stage = stage;
-    this.#compactor = compactor;
-    this.#files = files;
+    this.#compactor = createCompactor({
+      ...engineOptions(stage),
+      state: { files: this.#files },
+      host: {
+        onEvent: ({ type }) => {
+          if (type === "compacted") this.#compactions++;
+          if (type === "results-cleared") this.#clearings++;
+        },
+      },
+    });
   }
 
-  async run(): Promise<readonly Entry[]> {
+  async run(): Promise<RunOutcome> {
     const { calls, rest } = this.#stage.recorded;
     let messages: readonly Entry[] = [];
     let last: { readonly call: RecordedCall; readonly usage: ReplayUsage | undefined } | undefined;
     const next = (entries: readonly Entry[]): readonly Entry[] =>
-      asReplayed(entries, last?.call, { usage: last?.usage, delayMs: this.stallMs });
+      asReplayed(entries, last?.call, { usage: last?.usage, delayMs: this.#stallMs });
     for (const [index, call] of calls.entries()) {
       this.#files.add(call.news);
       const turn = await this.#before([...messages, ...next(call.news)], call);
@@ -72,12 +47,19 @@ class EngineRun {
       messages = sent.messages;
       this.#stage.onCall();
     }
-    return [...messages, ...next(rest)];
+    await this.#stage.clock.passDuring(this.#compactor.close());
+    return {
+      entries: [...messages, ...next(rest)],
+      compactions: this.#compactions,
+      clearings: this.#clearings,
+      stallMs: this.#stallMs,
+      refusedCalls: this.#refusedCalls,
+    };
   }
 
   async #before(messages: readonly Entry[], call: RecordedCall): Promise<Turn<Entry>> {
     const { clock } = this.#stage;
-    await clock.advanceTo(call.startedAt + this.stallMs);
+    await clock.advanceTo(call.startedAt + this.#stallMs);
     return this.#waitFor(this.#compactor.before(messages));
   }
 
@@ -86,7 +68,7 @@ class EngineRun {
     const { clock } = this.#stage;
     const startedAt = clock.now();
     const result = await clock.passDuring(work);
-    this.stallMs += clock.now() - startedAt;
+    this.#stallMs += clock.now() - startedAt;
     return result;
   }
 
@@ -100,13 +82,13 @@ class EngineRun {
     const isRewritten = sent !== turn || turn.compaction !== undefined || turn.cleared > 0;
     const tokens = tokensOfRequest(sent.request, scale);
     if (tokens > this.#stage.thresholds.size) {
-      this.refusedCalls++;
+      this.#refusedCalls++;
       till.refused(tokens, isRewritten);
       return { sent, usage: undefined };
     }
     const outputTokens = outputTokensOf(call, answer, scale);
     const usage = till.call(sent.request, { at: clock.now(), outputTokens, isRewritten });
-    await clock.advanceTo(call.endedAt + this.stallMs);
+    await clock.advanceTo(call.endedAt + this.#stallMs);
     const { messageId } = call;
     this.#compactor.after({ ...(messageId === undefined ? {} : { id: messageId }), model, usage });
     return { sent, usage };
@@ -120,4 +102,21 @@ class EngineRun {
     const again = await this.#waitFor(this.#compactor.recover<Entry>(tooLong(tokens, thresholds.size)));
     return again ?? turn;
   }
+}
+
+function engineOptions(stage: Stage): CompactorOptions {
+  const { clock, scale, thresholds, ttl, transcriptPath, engine, ownPrices } = stage;
+  let ids = 0;
+  return {
+    ...engine,
+    model: summaryModel(stage),
+    request: scale.frame,
+    windowTokens: thresholds.size,
+    cacheTtl: ttl,
+    prices: ownPrices,
+    // The same wherever it runs.
+    environment: {},
+    transcript: { path: transcriptPath, append: async () => undefined },
+    ports: { now: () => new Date(clock.now()), newUuid: () => `replayed-${++ids}` },
+  };
 }

@@ -12,6 +12,7 @@ import type { CompactorOptions } from "../../turn/options.ts";
 import type { PriceTable } from "../../window/prices.ts";
 import type { Settings } from "../../window/settings.ts";
 import type { ResolvedWindowOptions, Thresholds } from "../../window/thresholds.ts";
+import type { PrefixCache } from "./prefix-cache.ts";
 import type { RecordedCall, RecordedSession } from "./recorded-calls.ts";
 import type { Scale } from "./scale.ts";
 import type { Till } from "./till.ts";
@@ -28,6 +29,7 @@ export interface Stage {
   readonly recorded: RecordedSession;
   readonly scale: Scale;
   readonly thresholds: Thresholds;
+  readonly cache: PrefixCache;
   readonly till: Till;
   readonly clock: VirtualClock;
   readonly ttl: CacheTtl;

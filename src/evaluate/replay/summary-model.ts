@@ -4,7 +4,7 @@ import { anthropicCapabilities } from "../../models/anthropic/capabilities.ts";
 import { ModelError } from "../../models/model-error.ts";
 import type { CallOptions, Model, ModelEvent, ModelReply, ModelRequest } from "../../models/port.ts";
 import { builtInModel } from "../../summary/builtin/builtin-model.ts";
-import { type PrefixCache, usageOf } from "./prefix-cache.ts";
+import { usageOf } from "./prefix-cache.ts";
 import { type Stage, tokensOfRequest } from "./stage.ts";
 
 /** In tokens of the estimate: what models write for an agent like Claude Code, the middle of recorded sessions. */
@@ -14,12 +14,12 @@ export const MODEL_SUMMARY_TOKENS = 3_300;
  * The provider's model, for whoever asks for a summary: the built-in summariser writes it, the cache says what it read,
  * and it takes as long as a model would, on the clock of the replay.
  */
-export function summaryModel(stage: Stage, cache: PrefixCache): Model {
+export function summaryModel(stage: Stage): Model {
   const { model, scale } = stage;
   return {
     name: model,
     capabilities: { ...anthropicCapabilities(model), countTokens: "estimate" },
-    stream: (request, call) => streamSummary(request, call, stage, cache),
+    stream: (request, call) => streamSummary(request, call, stage),
     countTokens: async (request) => ({ tokens: tokensOfRequest(request, scale), source: "estimate" }),
   };
 }
@@ -28,9 +28,8 @@ async function* streamSummary(
   request: ModelRequest,
   { signal }: CallOptions = {},
   stage: Stage,
-  cache: PrefixCache,
 ): AsyncGenerator<ModelEvent> {
-  const { model, clock, till, scale, thresholds } = stage;
+  const { model, cache, clock, till, scale, thresholds } = stage;
   throwIfAborted(signal);
   const tokens = tokensOfRequest(request, scale);
   if (tokens > thresholds.size) throw tooLong(tokens, thresholds.size);
