@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { describe, expect, it } from "vitest";
+import { cyclesIn, readGraph } from "../scripts/house/graph.ts";
 
 const SOURCE = join(import.meta.dirname, "..", "src");
 
@@ -89,6 +90,10 @@ describe("import directions", () => {
   it("every folder of src is in the table", () => {
     const folders = readdirSync(SOURCE, { withFileTypes: true }).filter((item) => item.isDirectory());
     expect(folders.map(({ name }) => name).sort()).toEqual(Object.keys(MAY_KNOW).sort());
+  });
+
+  it("no files import each other, type imports included", () => {
+    expect(cyclesIn(readGraph(join(SOURCE, "..")))).toEqual([]);
   });
 
   it("a room knows only the rooms below it", () => {

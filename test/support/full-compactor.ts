@@ -24,22 +24,18 @@ export interface CompactorOptions extends Omit<EngineOptions, "modules"> {
   readonly collapse?: CollapseOptions | undefined;
 }
 
-/** Names of modules to leave out, separated by commas: see `npm run house -- --without`. */
-const WITHOUT = new Set((process.env.LONGHAUL_WITHOUT ?? "").split(","));
-
 /** All modules, with these options. Collapse works by its setting unless it has options. */
 export function allModules({
   notes,
   collapse,
 }: Pick<CompactorOptions, "notes" | "collapse"> = {}): readonly CompactorModule[] {
-  const modules: readonly CompactorModule[] = [
+  return [
     cachedEdits(),
     apiClearing(),
     messageSnip(),
     spanCollapse(collapse ?? { enabled: "by-setting" }),
     ...(notes === undefined ? [] : [sessionNotes(notes)]),
   ];
-  return modules.filter(({ name }) => !WITHOUT.has(name));
 }
 
 /** The engine with every optional module installed. Most tests use it: modules must not disturb each other. */

@@ -1,0 +1,124 @@
+// The files under src as a graph of imports, type imports included, and figures about it.
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { parseSync } from "oxc-parser";
+
+/** A file this short with one importer usually belongs in it. */
+const SPLINTER_LINES = 40;
+const LONGEST_FILE_LINES = 500;
+/** As often as this a file name may occur. */
+const MOST_NAMESAKES = 2;
+
+const isTest = (file: string): boolean => /\.(test|case)\.ts$/.test(file);
+
+export interface SourceFile {
+  readonly text: string;
+  readonly lines: number;
+  /** By their paths under src. */
+  readonly imports: ReadonlySet<string>;
+}
+
+export type Graph = ReadonlyMap<string, SourceFile>;
+
+/** Every file under `root`/src that is no test. */
+export function readGraph(root: string): Graph {
+  const source = join(root, "src");
+  const names = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".ts"),
+  );
+  const files = new Map<string, SourceFile>();
+  for (const name of names.filter((each) => !isTest(each))) {
+    const path = join(source, name);
+    const text = readFileSync(path, "utf8");
+    const { module } = parseSync(path, text);
+    const requests = [
+      ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
+      ...module.staticExports.flatMap(({ entries }) =>
+        entries.flatMap((entry) => entry.moduleRequest?.value ?? []),
+      ),
+    ];
+    const imports = new Set(
+      requests
+        .filter((each) => each.startsWith("."))
+        .map((each) => relative(source, resolve(dirname(path), each))),
+    );
+    files.set(name.split(sep).join("/"), { text, lines: text.split("\n").length - 1, imports });
+  }
+  return files;
+}
+
+/** Groups of files that import each other, largest first. */
+export function cyclesIn(files: Graph): readonly (readonly string[])[] {
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const found: string[][] = [];
+  const lowOf = (file: string): number => low.get(file) ?? 0;
+  const visit = (file: string): void => {
+    index.set(file, index.size);
+    low.set(file, index.get(file) ?? 0);
+    stack.push(file);
+    for (const next of files.get(file)?.imports ?? []) {
+      if (!files.has(next)) continue;
+      if (!index.has(next)) visit(next);
+      if (stack.includes(next)) low.set(file, Math.min(lowOf(file), lowOf(next)));
+    }
+    if (low.get(file) !== index.get(file)) return;
+    const group = stack.splice(stack.indexOf(file));
+    if (group.length > 1) found.push(group.sort());
+  };
+  for (const file of files.keys()) if (!index.has(file)) visit(file);
+  return found.sort((one, other) => other.length - one.length);
+}
+
+/** Everything that a file needs, itself included. */
+function closureOf(files: Graph, start: string): { readonly files: number; readonly lines: number } {
+  const reached = new Set([start]);
+  for (const file of reached)
+    for (const next of files.get(file)?.imports ?? []) if (files.has(next)) reached.add(next);
+  return { files: reached.size, lines: sum([...reached].map((file) => files.get(file)?.lines ?? 0)) };
+}
+
+export interface Figures {
+  readonly files: number;
+  readonly lines: number;
+  readonly median: number;
+  readonly splinters: number;
+  readonly tooLong: readonly string[];
+  readonly namesakes: readonly string[];
+  readonly cycles: readonly (readonly string[])[];
+  readonly fanIn: readonly Leader[];
+  readonly fanOut: readonly Leader[];
+  readonly closure: { readonly files: number; readonly lines: number };
+}
+
+type Leader = readonly [file: string, times: number];
+
+export function figuresOf(files: Graph): Figures {
+  const importers = new Map([...files.keys()].map((file): [string, number] => [file, 0]));
+  for (const { imports } of files.values()) {
+    for (const file of imports) if (files.has(file)) importers.set(file, (importers.get(file) ?? 0) + 1);
+  }
+  const lengths = [...files.values()].map(({ lines }) => lines).sort((one, other) => one - other);
+  const byName = new Map<string, string[]>();
+  for (const file of files.keys()) byName.set(basename(file), [...(byName.get(basename(file)) ?? []), file]);
+  return {
+    files: files.size,
+    lines: sum(lengths),
+    median: lengths[Math.floor(lengths.length / 2)] ?? 0,
+    splinters: [...files].filter(([file, { lines }]) => lines < SPLINTER_LINES && importers.get(file) === 1)
+      .length,
+    tooLong: [...files].filter(([, { lines }]) => lines > LONGEST_FILE_LINES).map(([file]) => file),
+    namesakes: [...byName]
+      .filter(([, all]) => all.length > MOST_NAMESAKES)
+      .map(([name, all]) => `${name} (${all.length})`),
+    cycles: cyclesIn(files),
+    fanIn: leaders(importers),
+    fanOut: leaders(new Map([...files].map(([file, { imports }]) => [file, imports.size]))),
+    closure: closureOf(files, "turn/create-compactor.ts"),
+  };
+}
+
+const leaders = (counts: ReadonlyMap<string, number>): readonly Leader[] =>
+  [...counts].sort(([, one], [, other]) => other - one).slice(0, 5);
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -1,0 +1,50 @@
+// The optional modules of the engine, for runs of the tests without one of them.
+import type { Plugin } from "vite";
+
+/** By name: the file and the name of a module's maker, and the words by which a test shows that it is about the module. */
+interface Module {
+  readonly file: string;
+  readonly maker: string;
+  readonly words: RegExp;
+}
+
+export const MODULES: Readonly<Record<string, Module>> = {
+  cached: {
+    file: "src/modules/cached-edits/cached-edits.ts",
+    maker: "cachedEdits",
+    words: /cachedEdits|cache_edits|cacheEdits|form: "cached"/,
+  },
+  api: {
+    file: "src/modules/api-clearing/api-clearing.ts",
+    maker: "apiClearing",
+    words: /apiClearing|contextEdits|context_management|form: "api"/,
+  },
+  snip: { file: "src/modules/snip/snip-module.ts", maker: "messageSnip", words: /\bsnip|messageSnip/i },
+  collapse: {
+    file: "src/modules/collapse/collapse.ts",
+    maker: "spanCollapse",
+    words: /collaps|\bspans?\b|\.expand\(/i,
+  },
+  notes: {
+    file: "src/modules/notes/notes-module.ts",
+    maker: "sessionNotes",
+    words: /\bnotes?\b|sessionNotes/i,
+  },
+};
+
+/** A plugin for vite: the maker of this module makes one that attaches to no conversation. */
+export function withoutModule(name: string): Plugin {
+  const module = MODULES[name];
+  return {
+    name: "without-module",
+    enforce: "pre",
+    transform(code: string, id: string) {
+      if (module === undefined || !id.endsWith(module.file)) return undefined;
+      const { maker } = module;
+      const declared = `export function ${maker}`;
+      if (!code.includes(declared)) throw new Error(`${module.file} does not declare ${maker}.`);
+      const inert = `export const ${maker} = () => ({ name: "${name}", attach: () => undefined });`;
+      return `${code.replace(declared, `export function original_${maker}`)}\n${inert}\n`;
+    },
+  };
+}

@@ -1,0 +1,73 @@
+// Which files a real run goes through. A copy of src whose functions report their file when they are called is run by
+// tsx; the copy lies beside src, so that packages are found.
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { parseSync } from "oxc-parser";
+import { readGraph } from "./graph.ts";
+
+/** The files of a run, and how often the next one lies in another folder of src. */
+export interface Way {
+  readonly files: number;
+  readonly changes: number;
+  readonly visited: readonly string[];
+}
+
+const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
+
+/** Runs a scenario of scripts/house/scenarios.ts on the sources of `root`: the files in the order of their first call. */
+export function trace(root: string, scenario: string): Way {
+  const folder = mkdtempSync(join(root, ".house-"));
+  try {
+    const files = readGraph(root);
+    const names = [...files.keys()];
+    for (const [at, name] of names.entries()) {
+      const path = join(folder, "src", name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, withCalls(files.get(name)?.text ?? "", at));
+    }
+    cpSync(new URL("scenarios.ts", import.meta.url), join(folder, "scenarios.ts"));
+    cpSync(join(root, "package.json"), join(folder, "package.json"));
+    const home = mkdtempSync(join(tmpdir(), "house-"));
+    const run = spawnSync(
+      process.execPath,
+      ["--import", "tsx", join(folder, "scenarios.ts"), scenario, home],
+      {
+        encoding: "utf8",
+        env: { ...process.env, HOME: home },
+      },
+    );
+    rmSync(home, { recursive: true, force: true });
+    const answer = /^visited: (.*)$/m.exec(run.stdout);
+    if (answer === null) throw new Error(`The scenario "${scenario}" failed:\n${run.stderr || run.stdout}`);
+    const visited = (JSON.parse(answer[1] ?? "[]") as number[]).map((at) => names[at] ?? "");
+    const rooms = visited.map((name) => name.split("/")[0]);
+    const changes = rooms.filter((room, at) => at > 0 && room !== rooms[at - 1]).length;
+    return { files: visited.length, changes, visited };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The code with a report at the start of each function that has a body of statements. */
+function withCalls(text: string, at: number): string {
+  const { program } = parseSync("file.ts", text);
+  const places: number[] = [];
+  const walk = (value: unknown): void => {
+    if (value === null || typeof value !== "object") return;
+    const node = value as {
+      readonly type?: string;
+      readonly body?: { readonly type?: string; readonly start: number };
+    };
+    if (FUNCTIONS.has(node.type ?? "") && node.body?.type === "BlockStatement")
+      places.push(node.body.start + 1);
+    for (const [key, inner] of Object.entries(value)) if (key !== "parent") walk(inner);
+  };
+  walk(program.body);
+  let code = text;
+  for (const place of places.sort((one, other) => other - one)) {
+    code = `${code.slice(0, place)} globalThis.visit?.(${at});${code.slice(place)}`;
+  }
+  return code;
+}

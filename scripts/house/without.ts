@@ -1,0 +1,32 @@
+// The whole test suite without one optional module: its maker makes one that attaches to nothing (see the plugin in
+// modules.mjs), and tests about the module are left out: those in its folder, and those that name it.
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { MODULES } from "./modules.ts";
+
+/** Exit code of the run. */
+export function runWithout(name: string): number {
+  const module = MODULES[name];
+  if (module === undefined) {
+    console.error(`Unknown module "${name}". Use one of: ${Object.keys(MODULES).join(", ")}.`);
+    return 2;
+  }
+  const folder = dirname(module.file);
+  const tests = ["src", "test"]
+    .flatMap((each) =>
+      readdirSync(each, { recursive: true, encoding: "utf8" }).map((file) => join(each, file)),
+    )
+    .filter((file) => file.endsWith(".test.ts"));
+  const isAbout = (file: string): boolean =>
+    file.startsWith(folder) || module.words.test(readFileSync(file, "utf8"));
+  const left = tests.filter((file) => !isAbout(file));
+  console.log(
+    `Running the ${left.length} of ${tests.length} test files that do not name the module "${name}".`,
+  );
+  const { status } = spawnSync("npx", ["--no-install", "vitest", "run", ...left], {
+    stdio: "inherit",
+    env: { ...process.env, LONGHAUL_WITHOUT: name },
+  });
+  return status ?? 1;
+}
