@@ -1,6 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
 import type { RedactedThinkingBlock, ThinkingBlock } from "../../../conversation/message.ts";
-import type { PrefixWalk } from "./bound-prefix.ts";
 
 /** Characters kept of a digest or a mac in base64: 132 bits, more than anyone can make collide. */
 const SHORT_DIGEST_LETTERS = 22;
@@ -73,7 +72,9 @@ const FIELD_COUNT = 10;
 /** What a new thinking block is bound to: the place it is written at, and the thinking before it. */
 interface ThinkingPlace {
   readonly model: string;
-  readonly walk: PrefixWalk;
+  readonly walk: Readonly<Record<"toolsDigest" | "systemDigest" | "digest", string>> & {
+    readonly blocks: number;
+  };
   readonly thinkingIds: readonly string[];
 }
 
