@@ -1,31 +1,9 @@
+import { sum } from "../compaction/plan/sized.ts";
 import { headThatFits } from "../restore/head.ts";
 import { oneLine } from "../summary/clip.ts";
 import type { CountText } from "../tokens/measure.ts";
 import type { Notes, NotesLimits, NotesSection } from "./notes-format.ts";
 import { joinParts, nameKey } from "./notes-format.ts";
-
-/** Why notes were not used for a compaction. */
-export type NotesDecline =
-  /** Nobody set notes up, or they are switched off. */
-  | "disabled"
-  | "no-file"
-  | "unreadable"
-  /** Nothing has been noted. */
-  | "only-template"
-  /** The newest noted message is not in the conversation. */
-  | "message-not-found"
-  /** All that is noted has been compacted away already. */
-  | "nothing-new-noted"
-  /** The user asked for something that notes do not know about. */
-  | "instructions"
-  | "hook-instructions"
-  /** Only a part of the conversation is compacted. Notes stand for all of it up to a message. */
-  | "partial-compaction"
-  /** The user said how many recent tokens are kept. Notes decide that by the newest noted message. */
-  | "keep-recent-tokens"
-  /** The result would be due for the next compaction at once. */
-  | "above-threshold"
-  | "does-not-pay";
 
 /**
  * Who gives way first when all sections together are too long. What happened and what the code tells anyhow can be
@@ -180,5 +158,3 @@ function openFence(lines: readonly string[]): string | undefined {
   }
   return open;
 }
-
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

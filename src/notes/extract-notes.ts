@@ -1,19 +1,14 @@
-import type { AskOptions } from "../compaction/write/ask-model.ts";
-import { ask, isTruncated, messagesToSummarise, ownRequest } from "../compaction/write/ask-model.ts";
-import type { OnSummaryProgress } from "../compaction/write/attempts.ts";
 import {
-  askCutToFit,
-  type Cut,
-  type CutToFitOptions,
-  digestText,
-  droppedEntries,
-  type FittedReply,
-  keptEntries,
-} from "../compaction/write/cut-to-fit.ts";
-import type { ForkSource } from "../compaction/write/shared-prefix.ts";
-import { forkedRequest, isSound, promptTokens } from "../compaction/write/shared-prefix.ts";
+  type AskOptions,
+  ask,
+  isTruncated,
+  messagesToSummarise,
+  ownRequest,
+} from "../compaction/write/ask-model.ts";
+import { askCutToFit, digestText, droppedEntries, keptEntries } from "../compaction/write/cut-to-fit.ts";
+import { type ForkSource, forkedRequest, isSound, promptTokens } from "../compaction/write/shared-prefix.ts";
 import type { Entry } from "../conversation/entry.ts";
-import type { ApiMessage, ContentBlock } from "../conversation/message.ts";
+import type { ApiMessage } from "../conversation/message.ts";
 import { LonghaulError } from "../errors.ts";
 import { abortedError, throwIfAborted } from "../models/abortable.ts";
 import { ModelError, type ModelFailureKind } from "../models/model-error.ts";
@@ -72,6 +67,11 @@ const MOST_ANSWERS_ONE_BY_ONE = 8;
 
 /** With less output not even one section could be rewritten. */
 const LEAST_OUTPUT_TOKENS = 1_000;
+/** Beyond the notes themselves, all of which may be written anew: tags, and a word before them. */
+const OUTPUT_BESIDES_NOTES_TOKENS = 1_000;
+
+const INTRODUCTION =
+  "[The oldest part of what is new did not fit into this request. It was condensed without a model into the text below; bring what it says into the session's notes as well.]";
 
 /** What a fork fails with, and a call with less in it may not. */
 const FORK_IS_TOO_MUCH: ReadonlySet<ModelFailureKind> = new Set([
@@ -120,19 +120,17 @@ class Extraction {
   #saidNothing = false;
 
   constructor(request: ExtractionRequest) {
-    this.#request = request;
-    this.#notes = request.notes;
-    const onProgress: OnSummaryProgress = ({ phase }) => {
+    const { signal, countTokens, windowOf, firstByteMs } = request;
+    const onProgress: AskOptions["onProgress"] = ({ phase }) => {
       if (phase === "sent") this.#calls++;
     };
-    const { signal, countTokens, windowOf, firstByteMs } = request;
+    this.#request = request;
+    this.#notes = request.notes;
     this.#asking = { signal, onProgress, countTokens, windowOf, firstByteMs };
   }
 
   async run(): Promise<ExtractionOutcome> {
-    const fork = await this.#beginFork();
-    if (fork !== undefined) return await this.#finish(fork);
-    return await this.#finish(await this.#beginDirectly());
+    return await this.#finish((await this.#beginFork()) ?? (await this.#beginDirectly()));
   }
 
   /** Undefined where a call of its own has to do. */
@@ -159,15 +157,26 @@ class Extraction {
     return { by: "fork", model, request, reply, editTool, continued };
   }
 
+  /** Asks for edits in a call of its own, which is told only what is new, and of that what fits. */
   async #beginDirectly(): Promise<Talk> {
     const { fork, fresh, entries, limits, clearedToolUseIds } = this.#request;
     const model = this.#request.model ?? fork?.model;
     if (model === undefined) throw new TypeError("Notes need a fork or a model.");
     const prompt = this.#prompt(undefined, fresh.length < entries.length);
-    const task = { model, fresh, prompt, limits };
-    const { reply, request } = await askDirectly(task, { ...this.#asking, clearedToolUseIds });
+    const maxOutputTokens = limits.totalTokens + OUTPUT_BESIDES_NOTES_TOKENS;
+    const continued = (messages: readonly ApiMessage[]): ModelRequest =>
+      ownRequest(model, messages, { system: NOTES_SYSTEM_PROMPT, maxOutputTokens });
+    const { reply, request } = await askCutToFit(
+      model,
+      fresh,
+      (cut) => {
+        const digest = digestText(droppedEntries(cut), INTRODUCTION);
+        const kept = messagesToSummarise(keptEntries(cut), clearedToolUseIds);
+        return continued([...(digest === undefined ? [] : [message(digest)]), ...kept, message(prompt)]);
+      },
+      { ...this.#asking, clearedToolUseIds },
+    );
     this.#usage = sumUsage(this.#usage, reply.usage);
-    const continued: Talk["continued"] = (messages) => directRequest(model, messages, limits);
     return { by: "direct", model, request, reply, editTool: undefined, continued };
   }
 
@@ -183,21 +192,25 @@ class Extraction {
     return reply;
   }
 
-  async #finish(talk: Talk): Promise<ExtractionOutcome> {
-    let { request, reply } = talk;
+  async #finish({ by, model, editTool, continued, ...begun }: Talk): Promise<ExtractionOutcome> {
+    let { request, reply } = begun;
     for (let answers = 1; ; answers++) {
       throwIfAborted(this.#request.signal);
-      const { reasons, isOneByOne } = this.#take(reply, talk.editTool);
+      const { reasons, isOneByOne } = this.#take(reply, editTool);
       const most = isOneByOne ? MOST_ANSWERS_ONE_BY_ONE : MOST_ANSWERS;
-      const isOver = reasons.length === 0 || answers >= most || hasNoRoom(reply);
-      const next = isOver ? undefined : talk.continued([...request.messages, ...exchange(reply, reasons)]);
-      if (next === undefined) return this.#outcome(talk.by, reply);
+      if (reasons.length === 0 || answers >= most || hasNoRoom(reply)) return this.#outcome(by, reply);
+      const next = continued([
+        ...request.messages,
+        { role: "assistant", content: reply.content },
+        { role: "user", content: reasons },
+      ]);
+      if (next === undefined) return this.#outcome(by, reply);
       request = next;
       try {
-        reply = await this.#ask(talk.model, request);
+        reply = await this.#ask(model, request);
       } catch (error) {
         if (this.#edits === 0 || this.#request.signal?.aborted) throw error;
-        return this.#outcome(talk.by, reply);
+        return this.#outcome(by, reply);
       }
     }
   }
@@ -244,52 +257,6 @@ class Extraction {
 
 /** The request fitted, but the window ended before the answer did: a longer one would not even fit. */
 const hasNoRoom = ({ stopReason }: ModelReply): boolean => stopReason === "model_context_window_exceeded";
-
-const exchange = (reply: ModelReply, reasons: readonly ContentBlock[]): readonly ApiMessage[] => [
-  { role: "assistant", content: reply.content },
-  { role: "user", content: reasons },
-];
-
-/** Beyond the notes themselves, all of which may be written anew: tags, and a word before them. */
-const OUTPUT_BESIDES_NOTES_TOKENS = 1_000;
-
-const INTRODUCTION =
-  "[The oldest part of what is new did not fit into this request. It was condensed without a model into the text below; bring what it says into the session's notes as well.]";
-
-interface DirectTask {
-  readonly model: Model;
-  /** What is not in the notes yet. */
-  readonly fresh: readonly Entry[];
-  readonly prompt: string;
-  readonly limits: NotesLimits;
-}
-
-/** Asks for edits in a call of its own, which is told only what is new, and of that what fits. */
-function askDirectly(
-  { model, fresh, prompt, limits }: DirectTask,
-  options: CutToFitOptions,
-): Promise<FittedReply> {
-  const draft = (cut: Cut): ModelRequest => {
-    const digest = digestText(droppedEntries(cut), INTRODUCTION);
-    const messages: readonly ApiMessage[] = [
-      ...(digest === undefined ? [] : [message(digest)]),
-      ...messagesToSummarise(keptEntries(cut), options.clearedToolUseIds),
-      message(prompt),
-    ];
-    return directRequest(model, messages, limits);
-  };
-  return askCutToFit(model, fresh, draft, options);
-}
-
-const directRequest = (
-  model: Model,
-  messages: readonly ApiMessage[],
-  { totalTokens }: NotesLimits,
-): ModelRequest =>
-  ownRequest(model, messages, {
-    system: NOTES_SYSTEM_PROMPT,
-    maxOutputTokens: totalTokens + OUTPUT_BESIDES_NOTES_TOKENS,
-  });
 
 const message = (text: string): ApiMessage => ({ role: "user", content: [{ type: "text", text }] });
 

@@ -10,6 +10,7 @@ import {
   notesAsShown,
   parseShownNotes,
   sectionName,
+  withBodies,
   withoutReturns,
 } from "./notes-format.ts";
 
@@ -158,18 +159,6 @@ function editSection(notes: Notes, edit: SectionEdit, { template }: NotesTarget)
 /** List items stay one list; anything else is a paragraph of its own. */
 const append = (body: string, text: string): string =>
   body !== "" && LIST_ITEM.test(text) ? `${body}\n${text}` : joinParts([body, text]);
-
-/** Sections that stay as they were stay the same objects, and so do the notes. */
-function withBodies(notes: Notes, bodyAt: (index: number) => string | undefined): Notes {
-  let hasChanged = false;
-  const sections = notes.sections.map((section, index) => {
-    const body = bodyAt(index) ?? section.body;
-    if (body === section.body) return section;
-    hasChanged = true;
-    return { ...section, body };
-  });
-  return hasChanged ? { ...notes, sections } : notes;
-}
 
 /** What is too long already may still be made shorter. */
 const isTooLong = (after: number, before: number): boolean => after > MOST_CHARACTERS && after > before;

@@ -131,6 +131,18 @@ export function notesAsShown({ preface, sections }: Omit<Notes, "coveredUuid">):
 export const joinParts = (parts: readonly string[]): string =>
   parts.filter((part) => part !== "").join("\n\n");
 
+/** Sections that stay as they were stay the same objects, and so do the notes. */
+export function withBodies(notes: Notes, bodyAt: (index: number) => string | undefined): Notes {
+  let hasChanged = false;
+  const sections = notes.sections.map((section, index) => {
+    const body = bodyAt(index) ?? section.body;
+    if (body === section.body) return section;
+    hasChanged = true;
+    return { ...section, body };
+  });
+  return hasChanged ? { ...notes, sections } : notes;
+}
+
 /**
  * Whether nothing has been noted. What stands above the first heading is no note of this session, and neither is a
  * lone italic line: it comes from a template that had other words.

@@ -14,8 +14,30 @@ import { previousSound, soundCuts } from "../conversation/cut.ts";
 import { type Entry, entryBlocks, isSynthetic } from "../conversation/entry.ts";
 import { continuationMessage } from "../summary/continuation.ts";
 import type { CountText } from "../tokens/measure.ts";
-import type { NotesDecline } from "./as-summary.ts";
 import { notedUpTo } from "./notes-format.ts";
+
+/** Why notes were not used for a compaction. */
+export type NotesDecline =
+  /** Nobody set notes up, or they are switched off. */
+  | "disabled"
+  | "no-file"
+  | "unreadable"
+  /** Nothing has been noted. */
+  | "only-template"
+  /** The newest noted message is not in the conversation. */
+  | "message-not-found"
+  /** All that is noted has been compacted away already. */
+  | "nothing-new-noted"
+  /** The user asked for something that notes do not know about. */
+  | "instructions"
+  | "hook-instructions"
+  /** Only a part of the conversation is compacted. Notes stand for all of it up to a message. */
+  | "partial-compaction"
+  /** The user said how many recent tokens are kept. Notes decide that by the newest noted message. */
+  | "keep-recent-tokens"
+  /** The result would be due for the next compaction at once. */
+  | "above-threshold"
+  | "does-not-pay";
 
 /** What is kept of the newest messages beside the notes, in tokens as the provider counts them. */
 export interface NotesKeep {

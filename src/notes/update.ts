@@ -1,21 +1,16 @@
-import type { ForkSource } from "../compaction/write/shared-prefix.ts";
 import { type Entry, isEntry } from "../conversation/entry.ts";
 import { hasOpenCalls } from "../conversation/newest-response.ts";
 import { LonghaulError } from "../errors.ts";
-import type { WindowOf } from "../models/output-limit.ts";
-import type { Model, ModelUsage } from "../models/port.ts";
-import type { CountText } from "../tokens/measure.ts";
+import type { ModelUsage } from "../models/port.ts";
 import { updateNotes } from "./built-in/update-notes.ts";
-import { type ExtractionOutcome, extractNotes } from "./extract-notes.ts";
+import { type ExtractionOutcome, type ExtractionRequest, extractNotes } from "./extract-notes.ts";
 import {
   emptyNotes,
   formatNotes,
   measureNotes,
   type Notes,
   type NotesFile,
-  type NotesLimits,
   type NotesSection,
-  type NotesTemplate,
   notedUpTo,
   parseNotes,
 } from "./notes-format.ts";
@@ -23,34 +18,18 @@ import {
 /** A person saves a file seldom; one that changes this often is not written by a person. */
 const MOST_MERGES = 3;
 
-export interface NotesTask {
+/** Notes that are due: the conversation as it was when that was found. */
+export interface NotesTask extends Omit<ExtractionRequest, "notes" | "path" | "fresh" | "signal"> {
   readonly file: NotesFile;
-  readonly template: NotesTemplate;
-  readonly limits: NotesLimits;
-  readonly countTokens: CountText;
-  readonly instructions: string | undefined;
-  /** The conversation as it was when the notes were found to be due. */
-  readonly entries: readonly Entry[];
-  readonly clearedToolUseIds: ReadonlySet<string>;
-  /** Who writes them; without a model the built-in writer does. */
-  readonly model: Model | undefined;
-  readonly fork: ForkSource | undefined;
-  /** Windows of the models, where the host knows them better than the table of models. */
-  readonly windowOf?: WindowOf | undefined;
-  /** Milliseconds that each attempt of a model waits for the first event of its answer. */
-  readonly firstByteMs?: number | undefined;
   /** Whether so much is new that it is worth what it costs; always unless given. */
   readonly isEnough?: ((fresh: readonly Entry[]) => boolean) | undefined;
   readonly signal: AbortSignal;
 }
 
-interface NotesUpdate {
+interface NotesUpdate extends Pick<ExtractionOutcome, "edits" | "refused" | "calls"> {
   readonly by: ExtractionOutcome["by"] | "built-in";
-  readonly tokens: number;
-  readonly edits: number;
-  readonly refused: number;
-  readonly calls: number;
   readonly usage: ModelUsage | undefined;
+  readonly tokens: number;
   readonly isRemembered: boolean;
 }
 

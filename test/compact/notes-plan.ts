@@ -1,7 +1,7 @@
 import type { CompactionPlan } from "../../src/compaction/plan/compaction-plan.ts";
 import type { KnownMeasures } from "../../src/compaction/plan/sized.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
-import type { NotesDecline } from "../../src/notes/as-summary.ts";
+import type { NotesDecline } from "../../src/notes/plan-from-notes.ts";
 import { type NotesPlanRequest, planFromNotes } from "../../src/notes/plan-from-notes.ts";
 import { ConversationBuilder } from "../support/builders.ts";
 

@@ -1,5 +1,5 @@
 import { throwIfAborted } from "../../models/abortable.ts";
-import { type NotesDecline, notesAsSummary } from "../../notes/as-summary.ts";
+import { notesAsSummary } from "../../notes/as-summary.ts";
 import type { GrowthThresholds } from "../../notes/growth.ts";
 import {
   isOnlyTemplate,
@@ -8,6 +8,7 @@ import {
   type NotesLimits,
   parseNotes,
 } from "../../notes/notes-format.ts";
+import type { NotesDecline } from "../../notes/plan-from-notes.ts";
 import { type NotesKeep, notesSource, planFromNotes } from "../../notes/plan-from-notes.ts";
 import { asker } from "../../restore/ask-host.ts";
 import {

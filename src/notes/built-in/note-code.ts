@@ -1,6 +1,7 @@
 import { clip, oneLine } from "../../summary/clip.ts";
 import {
   doneTo,
+  earlierConcepts,
   earlierItems,
   type FileRecord,
   isSamePath,
@@ -9,15 +10,16 @@ import {
   namedIn,
   readDone,
   readEarlierFile,
-  type SessionDigest,
   saysOnlyDone,
   shortPath,
   UNTOUCHED_FILE,
   withoutBold,
 } from "../../summary/readers/readers.ts";
 import { inCode, isPassing } from "./note-commands.ts";
-import { foreignItem, type NoteItem, ownItem, PINNED } from "./note-items.ts";
+import { foreignItem, type NoteItem, ownItem, PINNED, putLast } from "./note-items.ts";
 import { behindLabel, labelled, type News } from "./note-state.ts";
+
+/** What the session works on: the sections "Files and Functions" and "Codebase and System Documentation". */
 
 const WHY = "  Why: ";
 const NAMES = "  Names: ";
@@ -33,10 +35,8 @@ const CHANGED_WORTH = 15;
 const LOOKS_LIKE_A_FILE = /^(?!(?:\w+:)?\/\/)[^\s]*(?:\/[^\s]*|\.\w{1,8}(?::[\d-]+)?)$/;
 const HEADER = /^- `([^`\n]+)`(.*)$/;
 
-interface NotedFile {
-  readonly path: string;
-  /** What was done to it, in the words of {@link doneTo}. */
-  readonly record: FileRecord;
+/** A file by the name that the notes have for it. */
+interface NotedFile extends FileRecord {
   /** What others wrote about it. */
   readonly remarks: readonly string[];
 }
@@ -62,57 +62,51 @@ export function filesAndFunctions(before: readonly string[], news: News): readon
     if (file !== undefined && !slots.has(knownAs(file.path))) note(file);
   }
   for (const record of news.digest.files.toSorted((a, b) => a.lastAt - b.lastAt)) {
-    const path = knownAs(oneLine(shortPath(record.path, news.root)).replace(/`/g, "'"));
+    const path = knownAs(notedPath(record.path, news.root));
     const known = slots.get(path);
-    slots.delete(path);
-    slots.set(path, merged(typeof known === "object" ? known : undefined, path, record));
+    putLast(slots, path, merged(typeof known === "object" ? known : undefined, { ...record, path }));
   }
   return [...slots.values()].map((slot) => (typeof slot === "string" ? foreignItem(slot) : fileItem(slot)));
 }
 
+const notedPath = (path: string, root: string | undefined): string =>
+  oneLine(shortPath(path, root)).replace(/`/g, "'");
+
 /** A file written whole that is known already was not created then. */
-function merged(known: NotedFile | undefined, path: string, record: FileRecord): NotedFile {
-  if (known === undefined) return { path, record, remarks: [] };
-  const before = known.record;
-  const overwritten = record.created && before.reads + before.edits > 0 && !before.created ? 1 : 0;
-  const writtenAgain = record.created && before.created ? 1 : 0;
+function merged(known: NotedFile | undefined, file: FileRecord): NotedFile {
+  if (known === undefined) return { ...file, remarks: [] };
+  const isOverwritten = file.created && (known.created || known.reads + known.edits > 0);
   return {
+    ...file,
     path: known.path,
     remarks: known.remarks,
-    record: {
-      ...record,
-      reads: before.reads + record.reads,
-      edits: before.edits + record.edits + overwritten + writtenAgain,
-      created: before.created || (record.created && overwritten === 0),
-      changedOutside: before.changedOutside || record.changedOutside,
-      removed: record.removed || (before.removed && record.edits === 0 && !record.created),
-      reasons: [...new Set([...before.reasons, ...record.reasons])],
-      defines: [...new Set([...record.defines, ...before.defines])],
-    },
+    reads: known.reads + file.reads,
+    edits: known.edits + file.edits + (isOverwritten ? 1 : 0),
+    created: known.created || (file.created && !isOverwritten),
+    changedOutside: known.changedOutside || file.changedOutside,
+    removed: file.removed || (known.removed && file.edits === 0 && !file.created),
+    reasons: [...new Set([...known.reasons, ...file.reasons])],
+    defines: [...new Set([...file.defines, ...known.defines])],
   };
 }
 
-function fileItem({ path, record, remarks }: NotedFile): NoteItem {
-  const done = doneTo(record);
-  const header = `- \`${path}\`${done === "" ? "" : ` — ${done}`}`;
-  const reasons = record.reasons
+function fileItem({ remarks, ...file }: NotedFile): NoteItem {
+  const done = doneTo(file);
+  const header = `- \`${file.path}\`${done === "" ? "" : ` — ${done}`}`;
+  const reasons = file.reasons
     .filter(({ length }) => length >= LEAST_REASON_CHARS)
     .slice(-MAX_REASONS)
     .map((reason) => clip(withoutBold(oneLine(reason)), MAX_REASON_CHARS));
   const why = reasons.length > 0 ? [`${WHY}${reasons.join(BETWEEN_REASONS)}`] : [];
-  const names = record.defines.slice(0, MAX_NAMES).map((name) => `\`${name}\``);
+  const names = file.defines.slice(0, MAX_NAMES).map((name) => `\`${name}\``);
   const defines = names.length > 0 ? [`${NAMES}${names.join(", ")}`] : [];
-  const isChanged = record.edits > 0 || record.created || record.removed || remarks.length > 0;
-  const worth = isChanged && !isScratch(path) ? CHANGED_WORTH : 0;
+  const isChanged = file.edits > 0 || file.created || file.removed || remarks.length > 0;
   const forms = [
     [header, ...remarks, ...why, ...defines],
     [header, ...remarks, ...defines],
     [header, ...remarks.slice(0, 1).map((remark) => clip(remark, 120))],
-  ];
-  return ownItem(
-    forms.map((lines) => lines.join("\n")),
-    worth,
-  );
+  ].map((lines) => lines.join("\n"));
+  return ownItem(forms, isChanged && !isScratch(file.path) ? CHANGED_WORTH : 0);
 }
 
 /** Undefined for what names no file in our way. */
@@ -120,21 +114,17 @@ function readFile(item: string): NotedFile | undefined {
   const [first = "", ...rest] = item.split("\n");
   const [, path, done = ""] = HEADER.exec(first) ?? [];
   if (path === undefined || item.includes("```")) return undefined;
-  const why = rest.find((line) => line.startsWith(WHY))?.slice(WHY.length);
-  const names = rest.find((line) => line.startsWith(NAMES))?.slice(NAMES.length);
+  const behind = (start: string): string | undefined =>
+    rest.find((line) => line.startsWith(start))?.slice(start.length);
   const isOurs = done === "" || saysOnlyDone(done);
   const remarks = rest.filter((line) => !line.startsWith(WHY) && !line.startsWith(NAMES));
-  const told = isOurs ? remarks : [`  ${done.replace(/^[\s—:-]+/, "")}`, ...remarks];
   return {
+    ...UNTOUCHED_FILE,
     path,
-    remarks: told,
-    record: {
-      ...UNTOUCHED_FILE,
-      path,
-      ...readDone(isOurs ? done : ""),
-      reasons: why?.split(BETWEEN_REASONS) ?? [],
-      defines: names?.split(", ").map((name) => name.replace(/`/g, "")) ?? [],
-    },
+    ...readDone(isOurs ? done : ""),
+    reasons: behind(WHY)?.split(BETWEEN_REASONS) ?? [],
+    defines: behind(NAMES)?.replace(/`/g, "").split(", ") ?? [],
+    remarks: isOurs ? remarks : [`  ${done.replace(/^[\s—:-]+/, "")}`, ...remarks],
   };
 }
 
@@ -145,10 +135,9 @@ function fileFromSummary(item: string, root: string | undefined): NotedFile | un
   const plain = item.replace(/\*\*/g, "");
   const inMarks = plain.includes(`\`${named}\``) ? plain : plain.replace(named, () => `\`${named}\``);
   const { edits, reads, created, note = "" } = readEarlierFile(inMarks);
-  const path = oneLine(shortPath(named.replace(/:\d+(?:-\d+)?$/, ""), root)).replace(/`/g, "'");
+  const path = notedPath(named.replace(/:\d+(?:-\d+)?$/, ""), root);
   const remark = clip(withBothBrackets(note.replace(/^[\s,;:.·—-]+|[\s:]+$/g, "")), MAX_NOTE_CHARS);
-  const remarks = remark === "" ? [] : [`  ${remark}`];
-  return { path, remarks, record: { ...UNTOUCHED_FILE, path, edits, reads, created } };
+  return { ...UNTOUCHED_FILE, path, edits, reads, created, remarks: remark === "" ? [] : [`  ${remark}`] };
 }
 
 /** Of brackets right behind the name one is taken for a part of the name's. */
@@ -162,8 +151,6 @@ function withBothBrackets(note: string): string {
 
 const PLACE = "Working directory";
 const PLACE_LINE = /^`([^`\n]+)`(?:, git branch `([^`\n]*)`)?/;
-const LISTS = ["Languages", "Folders worked in", "Packages", "Programs in use", "Names that matter"] as const;
-type ListLabel = (typeof LISTS)[number];
 const MAX_LISTED = 24;
 const MAX_BRIEFLY_LISTED = 8;
 const MAX_EARLIER_CHARS = 260;
@@ -171,19 +158,19 @@ const FOLDER_DEPTH = 3;
 
 /** Where the session works and with what. Lists grow at their front: what was used last leads. */
 export function codebase(before: readonly string[], news: News): readonly NoteItem[] {
-  const foreign = before.filter((item) => !isOurs(item)).map(foreignItem);
-  const known = new Set(before);
-  const told = earlierItems(news.digest.earlier, "Key Technical Concepts")
-    .filter((item) => !/^- (?:Languages|Packages|Commands in use|Names that matter): /.test(item))
-    .map((item) => clip(oneLine(item), MAX_EARLIER_CHARS))
-    .filter((item) => !known.has(item));
-  const place = placeLine(before, news);
-  const lists = LISTS.flatMap((label) => listItem(label, before, newNames(label, news)));
+  const lists = newNames(news);
+  const ours = [PLACE, ...Object.keys(lists)].map((label) => labelled(label, ""));
+  const isOurs = (item: string): boolean =>
+    ours.some((start) => item.startsWith(start)) && !item.includes("\n");
+  const told = earlierConcepts(news.digest.earlier).map((item) => clip(oneLine(item), MAX_EARLIER_CHARS));
+  const foreign = [
+    ...before.filter((item) => !isOurs(item)),
+    ...told.filter((item) => !before.includes(item)),
+  ];
   return [
-    ...(place === undefined ? [] : [ownItem([place], PINNED)]),
-    ...foreign,
-    ...told.map(foreignItem),
-    ...lists,
+    ...placeItem(before, news),
+    ...foreign.map(foreignItem),
+    ...Object.entries(lists).flatMap(([label, names]) => listItem(label, before, names)),
   ];
 }
 
@@ -192,19 +179,15 @@ export function rootIn(items: readonly string[]): string | undefined {
   return PLACE_LINE.exec(behindLabel(items, PLACE) ?? "")?.[1];
 }
 
-function placeLine(before: readonly string[], { digest, root }: News): string | undefined {
-  const place = behindLabel(before, PLACE) ?? "";
-  const branch = digest.branch ?? PLACE_LINE.exec(place)?.[2];
-  if (root === undefined || root.trim() === "") return undefined;
+function placeItem(before: readonly string[], { digest, root = "" }: News): NoteItem[] {
+  if (root.trim() === "") return [];
+  const branch = digest.branch ?? PLACE_LINE.exec(behindLabel(before, PLACE) ?? "")?.[2];
   const last = digest.cwd !== undefined && digest.cwd !== root ? `; last in ${inCode(digest.cwd)}` : "";
-  return labelled(PLACE, `${inCode(root)}${branch ? `, git branch ${inCode(branch)}` : ""}${last}`);
+  const place = `${inCode(root)}${branch ? `, git branch ${inCode(branch)}` : ""}${last}`;
+  return [ownItem([labelled(PLACE, place)], PINNED)];
 }
 
-function isOurs(item: string): boolean {
-  return [PLACE, ...LISTS].some((label) => item.startsWith(labelled(label, ""))) && !item.includes("\n");
-}
-
-function listItem(label: ListLabel, before: readonly string[], names: readonly string[]): NoteItem[] {
+function listItem(label: string, before: readonly string[], names: readonly string[]): NoteItem[] {
   const known = behindLabel(before, label)?.split(", ") ?? [];
   const all = [...new Set([...names, ...known])].slice(0, MAX_LISTED);
   if (all.length === 0) return [];
@@ -212,27 +195,20 @@ function listItem(label: ListLabel, before: readonly string[], names: readonly s
   return [ownItem([line(MAX_LISTED), line(MAX_BRIEFLY_LISTED)])];
 }
 
-function newNames(label: ListLabel, { digest, root }: News): readonly string[] {
-  switch (label) {
-    case "Languages":
-      return filesOf(digest, root).flatMap((path) => languageOf(path) ?? []);
-    case "Folders worked in":
-      return filesOf(digest, root).flatMap(folderOf);
-    case "Packages":
-      return digest.packages.map(({ name }) => inCode(name));
-    case "Programs in use":
-      return digest.programs.filter(({ name }) => !isPassing(name)).map(({ name }) => inCode(name));
-    case "Names that matter":
-      return digest.names.map(({ name }) => inCode(name));
-  }
-}
-
-/** Newest first. */
-function filesOf({ files }: SessionDigest, root: string | undefined): readonly string[] {
-  return files
+/** By the labels of their lists, the newest first. */
+function newNames({ digest, root }: News): Readonly<Record<string, readonly string[]>> {
+  const paths = digest.files
     .toSorted((a, b) => b.lastAt - a.lastAt)
     .map(({ path }) => shortPath(path, root))
     .filter((path) => !isScratch(path));
+  const programs = digest.programs.filter(({ name }) => !isPassing(name));
+  return {
+    Languages: paths.flatMap((path) => languageOf(path) ?? []),
+    "Folders worked in": paths.flatMap(folderOf),
+    Packages: digest.packages.map(({ name }) => inCode(name)),
+    "Programs in use": programs.map(({ name }) => inCode(name)),
+    "Names that matter": digest.names.map(({ name }) => inCode(name)),
+  };
 }
 
 function folderOf(path: string): readonly string[] {

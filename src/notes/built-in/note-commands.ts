@@ -1,7 +1,15 @@
-import { clip, oneLine } from "../../summary/clip.ts";
-import type { SessionDigest } from "../../summary/readers/readers.ts";
-import { type CommandRun, programOf, readCommand } from "../../summary/readers/readers.ts";
-import { foreignItem, type NoteItem, ownItem } from "./note-items.ts";
+import { clip, inlineCode, oneLine } from "../../summary/clip.ts";
+import {
+  type CommandRun,
+  commandsIn,
+  outcomeText,
+  programOf,
+  readCommand,
+  type SessionDigest,
+} from "../../summary/readers/readers.ts";
+import { foreignItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
+
+/** Commands: the section "Workflow", and how a run is told in the others. */
 
 const MAX_ROUTINE_CHARS = 140;
 /** A longer one was made for the moment. */
@@ -31,13 +39,9 @@ export function workflow(before: readonly string[], digest: SessionDigest): read
     const routine = readRoutine(item);
     slots.set(routine === undefined ? item : keyOf(routine.command), routine ?? item);
   }
-  for (const action of digest.exchanges.flatMap(({ actions }) => actions)) {
-    const routine = action.kind === "command" ? routineOf(action.run) : undefined;
-    if (routine === undefined) continue;
-    const key = keyOf(routine.command);
-    const known = slots.get(key);
-    slots.delete(key);
-    slots.set(key, typeof known === "object" ? { ...routine, ...onwards(known, routine) } : routine);
+  for (const routine of digest.exchanges.flatMap(commandsIn).flatMap((run) => routineOf(run) ?? [])) {
+    const known = slots.get(keyOf(routine.command));
+    putLast(slots, keyOf(routine.command), typeof known === "object" ? runAgain(known, routine) : routine);
   }
   return newestOfEach([...slots.values()]).map((slot) => {
     return typeof slot === "string" ? foreignItem(slot) : routineItem(slot);
@@ -59,9 +63,10 @@ function newestOfEach(slots: readonly (Routine | string)[]): readonly (Routine |
 
 const keyOf = (command: string): string => command.toLowerCase();
 
-function onwards(known: Routine, { purpose, outcome }: Routine): Partial<Routine> {
+function runAgain(known: Routine, { purpose, command, outcome }: Routine): Routine {
   return {
     purpose: known.purpose ?? purpose,
+    command,
     outcome: outcome === "" ? known.outcome : outcome,
     runs: known.runs + 1,
   };
@@ -118,23 +123,19 @@ export function commandText(run: CommandRun): string {
   return `${inCode(clip(run.command, MAX_COMMAND_CHARS))}${outcomeOf(run)}`;
 }
 
-export function inCode(text: string): string {
-  return `\`${oneLine(text).replace(/`/g, "'")}\``;
-}
+export const inCode = (text: string): string => inlineCode(oneLine(text));
 
 /** What a linter counted in the same command line says nothing about the tests. */
-function outcomeOf({ failed, outcome, kind }: CommandRun): string {
-  const isAnothers = kind === "test" && /^\d+ (?:issues?|problems?|errors?|warnings?)\b/.test(outcome ?? "");
-  if (isAnothers && !failed) return " → ok";
-  if (failed) return ` → FAILED${outcome === undefined ? "" : ` (${outcome})`}`;
-  if (outcome !== undefined) return ` → ${outcome}`;
-  return kind === "other" ? "" : " → ok";
+function outcomeOf(run: CommandRun): string {
+  const counts = /^\d+ (?:issues?|problems?|errors?|warnings?)\b/;
+  const isAnothers = run.kind === "test" && !run.failed && counts.test(run.outcome ?? "");
+  return outcomeText(isAnothers ? { ...run, outcome: undefined } : run);
 }
 
 /** Of a longer command line the part that makes it a test, a build or a check. */
 export function mainPart({ command, kind }: CommandRun): string | undefined {
   return segmentsOf(command).find((segment) => {
-    const isOfKind = readCommand(0, segment, undefined, "", false).kind === kind;
+    const isOfKind = readCommand(0, segment).kind === kind;
     return isOfKind && !isPassing(programOf(segment) ?? "echo") && !segment.endsWith("…");
   });
 }

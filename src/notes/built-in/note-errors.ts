@@ -14,14 +14,16 @@ import {
   soundsLikeCorrection,
   withoutBold,
 } from "../../summary/readers/readers.ts";
-import { asBullet, foreignItem, keptItem, type NoteItem, ownItem } from "./note-items.ts";
+import { asBullet, foreignItem, keptItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
 import type { News } from "./note-state.ts";
+
+/** What went wrong and what is known since: the sections "Errors & Corrections" and "Learnings". */
 
 const CORRECTED = "- The user stepped in: ";
 const MAX_CORRECTION_CHARS = 240;
 /** A longer message has such words in it anyway. */
 const LONGEST_CORRECTION_CHARS = 300;
-const MAX_EARLIER_CHARS = 320;
+const MAX_EARLIER_ERROR_CHARS = 320;
 const MAX_EDITED_FILES = 4;
 /** What a person corrected is not to happen again. */
 const CORRECTION_WORTH = 20;
@@ -41,10 +43,12 @@ interface NotedError {
   readonly end: string;
 }
 
+type Slots = Map<string, NotedError | NoteItem>;
+
 /** Failures with what became of them, and where the person stepped in. */
 export function errorsAndCorrections(before: readonly string[], news: News): readonly NoteItem[] {
   const { digest } = news;
-  const slots = new Map<string, NotedError | NoteItem>();
+  const slots: Slots = new Map();
   const known = [...before, ...newlyTold(before, digest)];
   const nextRun = nextRuns(known, digest);
   for (const item of known) {
@@ -53,16 +57,14 @@ export function errorsAndCorrections(before: readonly string[], news: News): rea
     else {
       const now = error.end === OPEN ? settled(error, nextRun) : error;
       // What nobody could explain need not be told any more when it is gone.
-      if (now.end === error.end || failureText(error.text)?.telling === true) slots.set(keyOf(error), now);
+      if (now.end === error.end || isExplained(error.text)) slots.set(keyOf(error), now);
     }
   }
-  const steps = [
-    ...digest.errors
-      .filter(isTelling)
-      .map((error) => ({ at: error.at, take: () => takeError(slots, error) })),
-    ...corrections(news).map(({ at, text }) => ({ at, take: () => takeCorrection(slots, text) })),
-  ];
-  for (const step of steps.sort((a, b) => a.at - b.at)) step.take();
+  const fresh = [...digest.errors.filter(isTelling), ...corrections(news)].sort((a, b) => a.at - b.at);
+  for (const found of fresh) {
+    if ("source" in found) takeError(slots, found);
+    else takeCorrection(slots, found);
+  }
   return [...slots.values()].map((slot) => ("forms" in slot ? slot : errorItem(slot)));
 }
 
@@ -74,7 +76,7 @@ function newlyTold(before: readonly string[], { earlier }: SessionDigest): reado
   };
   const noted = new Set(before.map(slotOf));
   return earlierItems(earlier, "Errors and Fixes")
-    .map((item) => asBullet(clip(oneLine(item), MAX_EARLIER_CHARS)))
+    .map((item) => asBullet(clip(oneLine(item), MAX_EARLIER_ERROR_CHARS)))
     .filter((item) => !noted.has(slotOf(item)));
 }
 
@@ -82,28 +84,27 @@ function otherItem(item: string): NoteItem {
   return item.startsWith(CORRECTED) ? keptItem(item, CORRECTION_WORTH) : foreignItem(item);
 }
 
+const isExplained = (text: string): boolean => failureText(text)?.telling === true;
+
 /** A wrong folder is put right at once; and what no line explains says nothing later, unless it is still open. */
 function isTelling({ text, resolution, weight }: ErrorRecord): boolean {
   if (/\bcd: [^\n]*: No such file/.test(text)) return false;
-  return failureText(text)?.telling === true || (weight === 3 && resolution === undefined);
+  return isExplained(text) || (weight === 3 && resolution === undefined);
 }
 
 /** Seen again it counts on and is the newest. */
-function takeError(slots: Map<string, NotedError | NoteItem>, record: ErrorRecord): void {
+function takeError(slots: Slots, record: ErrorRecord): void {
   const text = record.text.replace(RULES, " ");
   const error = readError(errorForms({ ...record, text, source: oneLine(record.source) })[0] ?? "");
   if (error === undefined) return;
-  const key = keyOf(error);
-  const known = slots.get(key);
-  slots.delete(key);
+  const known = slots.get(keyOf(error));
   const times = error.times + (known !== undefined && "times" in known ? known.times : 0);
-  slots.set(key, { ...error, times });
+  putLast(slots, keyOf(error), { ...error, times });
 }
 
-function takeCorrection(slots: Map<string, NotedError | NoteItem>, text: string): void {
+function takeCorrection(slots: Slots, { text }: HumanMessage): void {
   const line = `${CORRECTED}${quoted(clip(oneLine(text), MAX_CORRECTION_CHARS))}`;
-  slots.delete(line);
-  slots.set(line, ownItem([line, clip(line, 160)], CORRECTION_WORTH));
+  putLast(slots, line, ownItem([line, clip(line, 160)], CORRECTION_WORTH));
 }
 
 function readError(item: string): NotedError | undefined {
@@ -124,11 +125,10 @@ function errorItem({ source, times, text, end }: NotedError): NoteItem {
 
 /** What the next run of the same thing showed, where there has been one. */
 function settled(error: NotedError, nextRun: ReadonlyMap<string, Resolution>): NotedError {
-  const keys = keysOf(readCommand(0, error.source));
-  const resolution = keys.map((key) => nextRun.get(key)).find((found) => found !== undefined);
-  const end = resolution && resolutionText(resolution, 3);
+  const key = keysOf(readCommand(0, error.source)).find((found) => nextRun.has(found));
+  const end = key === undefined ? error.end : resolutionText(nextRun.get(key), 3);
   // A path with a line break in it cannot be told in one line.
-  return end === undefined || end.includes("\n") ? error : { ...error, end };
+  return end.includes("\n") ? error : { ...error, end };
 }
 
 /** By what was run, its first run in the new entries; looked for only where the notes have an open failure. */
@@ -150,41 +150,39 @@ function nextRuns(before: readonly string[], digest: SessionDigest): ReadonlyMap
 /** The message that a session begins with corrects nobody. */
 function corrections({ digest, before }: News): readonly HumanMessage[] {
   const messages = digest.exchanges.flatMap(({ message }) => message ?? []);
-  const isFirst = (index: number): boolean => index === 0 && !before.isBegun;
   return messages.filter((message, index) => {
     if (message.afterInterruption || message.kind === "remark") return true;
-    if (message.kind !== "request" || isFirst(index)) return false;
+    if (message.kind !== "request" || (index === 0 && !before.isBegun)) return false;
     return message.text.length <= LONGEST_CORRECTION_CHARS && soundsLikeCorrection(message);
   });
 }
 
 /** A cause or a decision; below it a sentence tells of the moment. */
 const LEAST_SCORE = 4;
-const MAX_CHARS = 320;
+const MAX_LEARNING_CHARS = 320;
 const MAX_EARLIER_LEARNING_CHARS = 420;
 const KEY_CHARS = 48;
-const LEAST_CHARS = 60;
+/** "The problem is the cache." means nothing to somebody who was not there. */
+const LEAST_LEARNING_CHARS = 60;
 const MARKS_IN_FRONT = /^[^\p{L}\p{N}`"'(]+/u;
 
 /** What the assistant found to be the cause of something, or decided. */
 export function learnings(before: readonly string[], { digest }: News): readonly NoteItem[] {
-  const slots = new Map<string, NoteItem>(before.map((item) => [learningKey(item), keptItem(item)]));
+  const slots = new Map<string, NoteItem>();
+  const keyOfLine = (line: string): string => line.slice(0, KEY_CHARS).toLowerCase();
+  const add = (line: string, item: NoteItem): void => {
+    if (!slots.has(keyOfLine(line))) slots.set(keyOfLine(line), item);
+  };
+  for (const item of before) slots.set(keyOfLine(item), keptItem(item));
   for (const item of earlierItems(digest.earlier, "Problem Solving")) {
     const line = asBullet(clip(oneLine(item), MAX_EARLIER_LEARNING_CHARS));
-    if (!slots.has(learningKey(line))) slots.set(learningKey(line), foreignItem(line));
+    add(line, foreignItem(line));
   }
-  for (const remark of digest.remarks) {
-    if (remark.score < LEAST_SCORE || !saysWhat(remark.text)) continue;
-    const line = `- ${clip(withoutBold(remark.text).replace(MARKS_IN_FRONT, ""), MAX_CHARS)}`;
-    if (!slots.has(learningKey(line)))
-      slots.set(learningKey(line), ownItem([line, clip(line, 160)], remark.score));
+  for (const { text, score } of digest.remarks) {
+    const saysWhat = text.length >= LEAST_LEARNING_CHARS || text.includes("`") || hasIdeographs(text);
+    if (score < LEAST_SCORE || !saysWhat) continue;
+    const line = `- ${clip(withoutBold(text).replace(MARKS_IN_FRONT, ""), MAX_LEARNING_CHARS)}`;
+    add(line, ownItem([line, clip(line, 160)], score));
   }
   return [...slots.values()];
 }
-
-/** "The problem is the cache." means nothing to somebody who was not there. */
-function saysWhat(text: string): boolean {
-  return text.length >= LEAST_CHARS || text.includes("`") || hasIdeographs(text);
-}
-
-const learningKey = (line: string): string => line.slice(0, KEY_CHARS).toLowerCase();

@@ -1,4 +1,4 @@
-import { clip, oneLine } from "../../summary/clip.ts";
+import { bulleted, clip, oneLine } from "../../summary/clip.ts";
 import { splitItems } from "../../summary/readers/readers.ts";
 import type { CountText } from "../../tokens/measure.ts";
 
@@ -34,8 +34,7 @@ export function keptItem(text: string, worth = 0): NoteItem {
 
 /** A text of others as an item: what hangs below its first line is indented, so that it stays one. */
 export function asBullet(text: string): string {
-  const item = text.replace(/\n(?=\S)/g, "\n  ");
-  return /^[-*•]\s/.test(item) ? item : `- ${item}`;
+  return bulleted(text.replace(/\n(?=\S)/g, "\n  "));
 }
 
 export function foreignItem(text: string): NoteItem {
@@ -54,6 +53,12 @@ export function contained(item: NoteItem, headings: ReadonlySet<string>): NoteIt
       .join("\n");
   });
   return { ...item, forms };
+}
+
+/** Puts it at the end, wherever its key stood before. */
+export function putLast<Slot>(slots: Map<string, Slot>, key: string, slot: Slot): void {
+  slots.delete(key);
+  slots.set(key, slot);
 }
 
 /** What stands under a heading, taken apart. */

@@ -4,7 +4,6 @@ import {
   AFTER_INTERRUPTION,
   type Answer,
   earlierItems,
-  type HumanMessage,
   isRequest,
   listedMessages,
   messageForms,
@@ -13,8 +12,41 @@ import {
   parseMessageItem,
   proseSentences,
 } from "../../summary/readers/readers.ts";
-import { asBullet, foreignItem, keptItem, type NoteItem, ownItem, PINNED } from "./note-items.ts";
+import { asBullet, foreignItem, keptItem, type NoteItem, ownItem, PINNED, putLast } from "./note-items.ts";
 import { type News, replyContext } from "./note-state.ts";
+
+/** What the person wants: the sections "Session Title" and "Task Specification". */
+
+const MAX_TITLE_CHARS = 100;
+/** A shorter message could be anybody's. */
+const LEAST_TITLE_CHARS = 12;
+const SAYS_LITTLE_CHARS = 30;
+const LOOKED_AT_CHARS = 1_000;
+/** The line would be taken for a heading or an item. */
+const MARKS_IN_FRONT = /^[^\p{L}\p{N}/`"'(]+/u;
+
+/** What the person first asked for; set once. */
+export function sessionTitle(before: readonly string[], { digest }: News): readonly NoteItem[] {
+  if (before.length > 0) return before.map((item) => keptItem(item));
+  const earlier = earlierItems(digest.earlier, "All User Messages").map(parseMessageItem);
+  const said = digest.exchanges.filter(isRequest).map(({ message }) => message?.text ?? "");
+  const titles = [...earlier, ...said].map(titleFrom).filter((title) => title !== "");
+  const title = titles.find(({ length }) => length > LEAST_TITLE_CHARS) ?? titles[0];
+  return title === undefined ? [] : [ownItem([title, clip(title, MAX_TITLE_CHARS / 2)])];
+}
+
+/** The first sentence; where it says little or only announces what follows, that too. */
+function titleFrom(text: string): string {
+  const lines = headOf(text, LOOKED_AT_CHARS)
+    .split("\n")
+    .map((line) => oneLine(line).replace(MARKS_IN_FRONT, ""))
+    .filter((line) => line !== "" && !/^\w+\]$/.test(line));
+  const [first = "", second = ""] = lines;
+  const [sentence = first] = proseSentences(first);
+  const saysEnough = sentence.length >= SAYS_LITTLE_CHARS && !/[:：]$/.test(sentence);
+  const more = sentence === first ? `${first} ${second}` : first;
+  return clip((saysEnough ? sentence : more).replace(/[\s.:;,]+$/, ""), MAX_TITLE_CHARS);
+}
 
 const PLAN = "- Plan of the assistant ";
 const ASKED = "- Asked: ";
@@ -26,11 +58,6 @@ const MAX_CONTEXT_CHARS = 160;
 const ALIKE_CHARS = 30;
 const OURS_IN_INTENT = /^- (?:"|\(\d+ lines\)\n|Working directory|For this summary)/;
 
-interface Step {
-  readonly at: number;
-  readonly take: () => void;
-}
-
 /** What the person asked for, required and answered, in order. The first and the newest are the last to go. */
 export function taskSpecification(before: readonly string[], news: News): readonly NoteItem[] {
   const list = new MessageList();
@@ -38,32 +65,30 @@ export function taskSpecification(before: readonly string[], news: News): readon
   for (const text of intentBefore(news, list)) list.put(text, foreignItem(text));
   for (const text of messagesBefore(news, list)) takeMessage(list, text, news.longestItemChars);
   const { exchanges, answers, plans } = news.digest;
-  const steps: Step[] = [
-    ...exchanges.flatMap((exchange, index): Step[] => {
-      const { message } = exchange;
-      if (message === undefined || !isRequest(exchange)) return [];
-      const context = replyContext(message.text, index, news, MAX_CONTEXT_CHARS);
-      return [{ at: message.at, take: () => takeRequest(list, message, context, news) }];
-    }),
-    ...answers.map((answer) => ({ at: answer.at, take: () => takeAnswer(list, answer) })),
-    ...plans.map((plan) => ({ at: plan.at, take: () => takePlan(list, plan, news.longestItemChars) })),
-  ];
-  for (const step of steps.sort((a, b) => a.at - b.at)) step.take();
+  const requests = exchanges.flatMap((exchange, index) => {
+    const { message } = exchange;
+    if (message === undefined || !isRequest(exchange)) return [];
+    return [{ ...message, context: replyContext(message.text, index, news, MAX_CONTEXT_CHARS) }];
+  });
+  for (const found of [...requests, ...answers, ...plans].sort((a, b) => a.at - b.at)) {
+    if ("answer" in found) takeAnswer(list, found);
+    else if ("approved" in found) takePlan(list, found, news.longestItemChars);
+    else {
+      const prefix = found.afterInterruption ? AFTER_INTERRUPTION : "";
+      takeMessage(list, found.text, news.longestItemChars, prefix, found.context);
+    }
+  }
   const first = list.firstMessage();
   return list.items().map((item) => (item === first ? { ...item, worth: PINNED } : item));
 }
 
 function readItem(list: MessageList, item: string): void {
   const text = list.readMessage(item);
-  if (text !== undefined) list.putMessage(text, ownItem([item, ...shorterForms(text)]));
+  // The shortest is the same however the message has been shortened before.
+  if (text !== undefined) list.putMessage(text, ownItem([item, ...writtenForms(text, BRIEF_CHARS, "")]));
   else if (item.startsWith(PLAN)) list.put(PLAN, keptItem(item));
   else if (item.startsWith(ASKED)) list.put(item.split(" → ")[0] ?? item, keptItem(item));
   else list.put(item, foreignItem(item));
-}
-
-function takeRequest(list: MessageList, message: HumanMessage, context: string, news: News): void {
-  const prefix = message.afterInterruption ? AFTER_INTERRUPTION : "";
-  takeMessage(list, message.text, news.longestItemChars, prefix, context);
 }
 
 function takeMessage(list: MessageList, text: string, longestChars: number, prefix = "", context = ""): void {
@@ -121,8 +146,6 @@ function intentBefore({ digest, longestItemChars }: News, list: MessageList): re
     .map((item) => asBullet(clipMarkdown(withoutControls(item), longestItemChars)));
 }
 
-/** A person's messages as items of the notes: written here, and known again at the next update. */
-
 const BRIEF_CHARS = 400;
 const SHORTER_CHARS: readonly number[] = [1_000, BRIEF_CHARS, 160];
 /** What is shorter and ends with an ellipsis was written like that. */
@@ -140,12 +163,7 @@ function writtenForms(text: string, longestChars: number, prefix: string): strin
   );
   const shortened = lengths.map((chars) => shorterText(text, chars));
   const texts = text.length <= longestChars ? [text, ...shortened] : shortened;
-  return texts.map((part) => indentedBelow(messageForms(part, prefix)[0] ?? ""));
-}
-
-/** For a message that stands in the notes. The shortest is the same however it has been shortened before. */
-function shorterForms(text: string): string[] {
-  return writtenForms(text, BRIEF_CHARS, "");
+  return texts.map((part) => (messageForms(part, prefix)[0] ?? "").replace(/\n(?=.)/g, "\n  "));
 }
 
 function shorterText(text: string, chars: number): string {
@@ -154,10 +172,6 @@ function shorterText(text: string, chars: number): string {
   const head = isCut ? (text.split(CUT_MARK)[0] ?? "") : headOf(text, 4 * chars);
   const line = oneLine(head);
   return line.length <= chars && head.length < text.length ? `${line}…` : clip(line, chars);
-}
-
-function indentedBelow(item: string): string {
-  return item.replace(/\n(?=.)/g, "\n  ");
 }
 
 interface Shortened {
@@ -173,7 +187,7 @@ interface Shortened {
 class MessageList {
   readonly #slots = new Map<string, NoteItem>();
   readonly #texts = new Map<string, string>();
-  #shortened: Shortened[] = [];
+  readonly #shortened: Shortened[] = [];
 
   /** Undefined for what is no message as we write them. */
   readMessage(item: string): string | undefined {
@@ -195,8 +209,7 @@ class MessageList {
   }
 
   put(slot: string, item: NoteItem): void {
-    this.#slots.delete(slot);
-    this.#slots.set(slot, item);
+    putLast(this.#slots, slot, item);
   }
 
   items(): readonly NoteItem[] {
@@ -208,8 +221,7 @@ class MessageList {
   }
 
   firstMessage(): NoteItem | undefined {
-    const slot = this.#firstSlot();
-    return slot === undefined ? undefined : this.#slots.get(slot);
+    return this.#slots.get(this.#firstSlot() ?? "");
   }
 
   /** Messages are never taken out and the first is never moved: it is the first that was put. */
@@ -228,34 +240,3 @@ class MessageList {
 }
 
 const keyOf = (text: string): string => messageKey(text).replace(/^["“]|["”]$/g, "");
-
-const MAX_TITLE_CHARS = 100;
-/** A shorter message could be anybody's. */
-const LEAST_TITLE_CHARS = 12;
-const SAYS_LITTLE_CHARS = 30;
-const LOOKED_AT_CHARS = 1_000;
-/** The line would be taken for a heading or an item. */
-const MARKS_IN_FRONT = /^[^\p{L}\p{N}/`"'(]+/u;
-
-/** What the person first asked for; set once. */
-export function sessionTitle(before: readonly string[], { digest }: News): readonly NoteItem[] {
-  if (before.length > 0) return before.map((item) => keptItem(item));
-  const earlier = earlierItems(digest.earlier, "All User Messages").map(parseMessageItem);
-  const said = digest.exchanges.filter(isRequest).map(({ message }) => message?.text ?? "");
-  const titles = [...earlier, ...said].map(titleFrom).filter((title) => title !== "");
-  const title = titles.find(({ length }) => length > LEAST_TITLE_CHARS) ?? titles[0];
-  return title === undefined ? [] : [ownItem([title, clip(title, MAX_TITLE_CHARS / 2)])];
-}
-
-/** The first sentence; where it says little or only announces what follows, that too. */
-function titleFrom(text: string): string {
-  const lines = headOf(text, LOOKED_AT_CHARS)
-    .split("\n")
-    .map((line) => oneLine(line).replace(MARKS_IN_FRONT, ""))
-    .filter((line) => line !== "" && !/^\w+\]$/.test(line));
-  const [first = "", second = ""] = lines;
-  const [sentence = first] = proseSentences(first);
-  const saysEnough = sentence.length >= SAYS_LITTLE_CHARS && !/[:：]$/.test(sentence);
-  const more = sentence === first ? `${first} ${second}` : first;
-  return clip((saysEnough ? sentence : more).replace(/[\s.:;,]+$/, ""), MAX_TITLE_CHARS);
-}

@@ -1,22 +1,24 @@
 import { headOf, withoutControls } from "../../conversation/text.ts";
-import { clip, clipMarkdown, oneLine, quoted } from "../../summary/clip.ts";
+import { clip, clipMarkdown, indented, oneLine, quoted } from "../../summary/clip.ts";
 import {
   type Action,
-  type CommandRun,
+  commandsIn,
   condensed,
   type Exchange,
   earlierItems,
+  editedNames,
   type Finding,
-  fileName,
   isRequest,
   isTelling,
-  leadSentence,
+  outcomeSaid,
   proseSentences,
   type SessionDigest,
 } from "../../summary/readers/readers.ts";
 import { commandText, mainPart } from "./note-commands.ts";
-import { foreignItem, keptItem, type NoteItem, ownItem } from "./note-items.ts";
+import { foreignItem, keptItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
 import { behindLabel, CHANGED, LATEST_REQUEST, type News, requestBefore } from "./note-state.ts";
+
+/** What came of the work: the sections "Key Results" and "Worklog". */
 
 const TESTS = "- Last test run: ";
 const COMMIT = "- Commit ";
@@ -47,11 +49,7 @@ export function keyResults(before: readonly string[], news: News): readonly Note
     ...exchanges.flatMap(proofsOf),
     ...exchanges.flatMap((exchange) => answerOf(exchange, news)),
   ];
-  for (const { item } of found.sort((a, b) => a.at - b.at)) {
-    const key = keyOf(item.forms[0] ?? "");
-    slots.delete(key);
-    slots.set(key, item);
-  }
+  for (const { item } of found.sort((a, b) => a.at - b.at)) putLast(slots, keyOf(item.forms[0] ?? ""), item);
   return [...slots.values()];
 }
 
@@ -75,7 +73,7 @@ function readItem(item: string): NoteItem {
 
 /** `whole` is the text as it stands, where it has been shortened before. */
 function answerItem(head: string, text: string, whole: string): NoteItem {
-  const forms = [whole, clipMarkdown(text, 400)].map((part) => `${head}\n${part.replace(/^(?=.)/gm, "  ")}`);
+  const forms = [whole, clipMarkdown(text, 400)].map((part) => `${head}\n${indented(part)}`);
   return ownItem([...forms, clip(oneLine(`${head} ${headOf(text, 600)}`), 200)], ANSWER_WORTH);
 }
 
@@ -86,28 +84,19 @@ function reportOf({ at, title, text }: Finding): Result[] {
   return [{ at, item: ownItem([clip(line, MAX_REPORT_CHARS), clip(line, 200)]) }];
 }
 
-function proofsOf({ actions, commits }: Exchange): Result[] {
-  const runs = actions.flatMap((action) => (action.kind === "command" ? resultOf(action.run) : []));
-  const made = commits.map(({ at, id, subject }) => {
-    return { at, item: ownItem([`${COMMIT}\`${id}\` ${quoted(clip(oneLine(subject), 120))}`], PROOF_WORTH) };
+function proofsOf(exchange: Exchange): Result[] {
+  const proof = (at: number, line: string): Result => ({ at, item: ownItem([line], PROOF_WORTH) });
+  const runs = commandsIn(exchange).flatMap((run) => {
+    const { at, kind, failed, outcome = "" } = run;
+    if (kind === "test")
+      return [proof(at, TESTS + commandText({ ...run, command: mainPart(run) ?? run.command }))];
+    const isLinked = kind === "push" && !failed && outcome.startsWith("https:");
+    return isLinked ? [proof(at, `${PUSHED}${outcome}`)] : [];
   });
+  const made = exchange.commits.map(({ at, id, subject }) =>
+    proof(at, `${COMMIT}\`${id}\` ${quoted(clip(oneLine(subject), 120))}`),
+  );
   return [...runs, ...made];
-}
-
-function resultOf(run: CommandRun): Result[] {
-  const { at, kind, failed, outcome = "" } = run;
-  if (kind === "test")
-    return [
-      {
-        at,
-        item: ownItem(
-          [`${TESTS}${commandText({ ...run, command: mainPart(run) ?? run.command })}`],
-          PROOF_WORTH,
-        ),
-      },
-    ];
-  if (kind !== "push" || failed || !outcome.startsWith("https:")) return [];
-  return [{ at, item: ownItem([`${PUSHED}${outcome}`], PROOF_WORTH) }];
 }
 
 /** What the person was told, where that is the result: files that were changed speak for themselves. */
@@ -157,6 +146,7 @@ const NO_ANSWER = "no answer yet";
 /** As a summary of ours tells of the requests before the current one. */
 const COURSE = /^- "[^\n]* → /;
 
+/** What a request was, what came of it, and the ids of its commits. */
 interface LogLine {
   readonly asked: string;
   readonly outcome: string;
@@ -174,10 +164,7 @@ export function worklog(before: readonly string[], { digest }: News): readonly N
     else if (exchange.actions.length + exchange.texts.length > 0)
       goOn(slots, exchange, before.length > 0 ? WENT_ON : (earlierAsked(digest) ?? WENT_ON));
   }
-  return slots.map((slot) => {
-    if (typeof slot === "string") return OWN_LINE.test(slot) ? keptItem(slot) : foreignItem(slot);
-    return lineItem(slot);
-  });
+  return slots.map((slot) => (typeof slot === "string" ? foreignItem(slot) : lineItem(slot)));
 }
 
 /** Asked once more before there was an answer it is one request. */
@@ -217,15 +204,12 @@ function lineOf(exchange: Exchange): LogLine {
   };
 }
 
-function workOutcome({ texts, actions }: Exchange): string {
-  const last = texts.at(-1)?.text;
-  const lead = last === undefined ? undefined : leadSentence(last);
+function workOutcome(exchange: Exchange): string {
+  const lead = outcomeSaid(exchange);
   if (lead !== undefined) return clip(oneLine(lead).replace(/[:：]$/, ""), MAX_OUTCOME_CHARS);
-  const edited = new Set(
-    actions.flatMap((action) => (action.kind === "edit" ? [fileName(action.path)] : [])),
-  );
-  if (edited.size > 0) return `changed ${[...edited].slice(-MAX_FILES).join(", ")}`;
-  return actions.length > 0 ? "worked on" : NO_ANSWER;
+  const edited = editedNames(exchange);
+  if (edited.length > 0) return `changed ${edited.slice(-MAX_FILES).join(", ")}`;
+  return exchange.actions.length > 0 ? "worked on" : NO_ANSWER;
 }
 
 function lineItem({ asked, outcome, commits }: LogLine): NoteItem {

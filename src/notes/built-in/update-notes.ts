@@ -1,3 +1,4 @@
+import { sum } from "../../compaction/plan/sized.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { digestSession, type SessionDigest } from "../../summary/readers/readers.ts";
 import type { CountText } from "../../tokens/measure.ts";
@@ -8,6 +9,7 @@ import {
   type NotesLimits,
   type NotesSection,
   nameKey,
+  withBodies,
 } from "../notes-format.ts";
 import { codebase, filesAndFunctions, rootIn } from "./note-code.ts";
 import { workflow } from "./note-commands.ts";
@@ -15,7 +17,7 @@ import { errorsAndCorrections, learnings } from "./note-errors.ts";
 import { contained, fitSection, type NoteItem, readBody, type SectionDraft } from "./note-items.ts";
 import { sessionTitle, taskSpecification } from "./note-requests.ts";
 import { keyResults, worklog } from "./note-results.ts";
-import { currentState, type News, runningIn, type StateBefore, todosIn } from "./note-state.ts";
+import { currentState, type News, openBefore, type StateBefore } from "./note-state.ts";
 
 interface UpdateNotesOptions {
   readonly limits: NotesLimits;
@@ -81,28 +83,21 @@ function bodyOf({ body }: NotesSection): ReturnType<typeof readBody> {
 
 function stateBefore(notes: Notes): StateBefore {
   const items = itemsOf(notes, CURRENT_STATE);
-  return {
-    items,
-    todos: todosIn(items),
-    runningTasks: runningIn(items),
-    isBegun: !isOnlyTemplate(notes),
-  };
+  return { items, ...openBefore(items), isBegun: !isOnlyTemplate(notes) };
 }
 
 /** A summary that was made from these notes tells nothing new, unless they are gone. */
 function withoutNotes(digest: SessionDigest, notes: Notes): SessionDigest {
   if (isOnlyTemplate(notes)) return digest;
-  const { sections } = notes;
   const told = [...(digest.earlier?.items.values() ?? [])].flat().join("\n").split("\n");
-  const isOfNotes = digest.earlier?.isNotes || sections.some(({ heading }) => told.includes(heading));
+  const isOfNotes = digest.earlier?.isNotes || notes.sections.some(({ heading }) => told.includes(heading));
   return isOfNotes ? { ...digest, earlier: undefined } : digest;
 }
 
 function hasNews(digest: SessionDigest, before: StateBefore): boolean {
-  const { exchanges, files, answers, plans, findings, openQuestions, earlier, todos, runningTasks } = digest;
-  if (earlier !== undefined) return true;
-  if ([exchanges, files, answers, plans, findings, openQuestions].some((list) => list.length > 0))
-    return true;
+  const { exchanges, files, answers, plans, findings, openQuestions, todos, runningTasks } = digest;
+  const lists = [exchanges, files, answers, plans, findings, openQuestions];
+  if (digest.earlier !== undefined || lists.some(({ length }) => length > 0)) return true;
   return JSON.stringify([todos, runningTasks]) !== JSON.stringify([before.todos, before.runningTasks]);
 }
 
@@ -123,13 +118,8 @@ function draftOf(section: NotesSection, news: News, headings: ReadonlySet<string
     items.length === before.items.length && items.every(({ forms }, at) => forms[0] === before.items[at]);
   // What is current is told anew: nothing of it was left out before.
   const leftOut = rule.isReplaced === true ? 0 : before.leftOut;
-  return {
-    section,
-    share: rule.share,
-    items: items.map((item) => contained(item, headings)),
-    leftOut,
-    isUnchanged,
-  };
+  const inside = items.map((item) => contained(item, headings));
+  return { section, share: rule.share, items: inside, leftOut, isUnchanged };
 }
 
 function fitNotes(
@@ -156,10 +146,8 @@ function fitNotes(
         bodies[at] = fitted(draft, given[at] ?? 0);
     }
   }
-  return {
-    ...notes,
-    sections: notes.sections.map((section, at) => withBody(section, bodies[at] ?? section.body)),
-  };
+  // Other notes even if they say the same: something was new, and no section could take it.
+  return { ...withBodies(notes, (at) => bodies[at]) };
 }
 
 /** Counting is what an update spends most of its time on. */
@@ -172,11 +160,6 @@ function countedOnce(countTokens: CountText): CountText {
   };
 }
 
-const withBody = (section: NotesSection, body: string): NotesSection =>
-  body === section.body ? section : { ...section, body };
-
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-
 /** What a section needs, and its part of the whole when there is not enough for all. */
 interface Need {
   readonly tokens: number;
@@ -185,21 +168,20 @@ interface Need {
 
 /** Each gets what it needs within its share; what the modest leave goes to the others, by their shares. */
 export function allot(needs: readonly Need[], budgetTokens: number): readonly number[] {
-  const given = needs.map(() => 0);
+  const all = needs.map((need) => ({ ...need, given: 0 }));
   let spare = Math.max(0, budgetTokens);
-  let wanting = [...needs.keys()].filter((at) => (needs[at]?.tokens ?? 0) > 0);
+  let wanting = all.filter(({ tokens }) => tokens > 0);
   while (wanting.length > 0 && spare >= 1) {
-    const shares = wanting.reduce((sum, at) => sum + (needs[at]?.share ?? 0), 0);
+    const shares = sum(wanting.map(({ share }) => share));
     const round = spare;
-    for (const at of wanting) {
-      const open = (needs[at]?.tokens ?? 0) - (given[at] ?? 0);
-      const part = Math.min(open, (round * (needs[at]?.share ?? 0)) / shares);
-      given[at] = (given[at] ?? 0) + part;
+    for (const need of wanting) {
+      const part = Math.min(need.tokens - need.given, (round * need.share) / shares);
+      need.given += part;
       spare -= part;
     }
-    const still = wanting.filter((at) => (needs[at]?.tokens ?? 0) - (given[at] ?? 0) >= 1);
+    const still = wanting.filter(({ tokens, given }) => tokens - given >= 1);
     if (still.length === wanting.length) break;
     wanting = still;
   }
-  return given.map(Math.floor);
+  return all.map(({ given }) => Math.floor(given));
 }
