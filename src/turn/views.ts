@@ -333,9 +333,12 @@ export class Views {
   }
 
   #newOutgoing(): CheckedMessages | FlattenedEntries {
-    return this.#form === "messages"
-      ? new CheckedMessages({ ...this.#options.check, ...this.#options.frame?.() })
-      : new FlattenedEntries(this.#flattening());
+    if (this.#form !== "messages") return new FlattenedEntries(this.#flattening());
+    const { model, ...check } = this.#options.check;
+    return new CheckedMessages(check, {
+      ...(model === undefined ? {} : { model }),
+      ...this.#options.frame?.(),
+    });
   }
 
   #flattening(): FlattenOptions {
