@@ -215,10 +215,7 @@ export class ContextMeter {
 
   /** The provider counted everything that has been added so far: from here on only what comes is estimated. */
   counted(tokens: number): void {
-    const none = { clearedTokens: 0, outputTokens: 0, isOutputProvisional: false, estimatedOutput: 0 };
-    this.#anchor = { messageId: undefined, model: undefined, inputTokens: tokens, ...none };
-    this.#pending = 0;
-    this.#removed = 0;
+    this.#anchorAt(tokens, { messageId: undefined, model: undefined, clearedTokens: 0 }, 0);
   }
 
   size(): ContextSize {
@@ -252,16 +249,17 @@ export class ContextMeter {
         this.#calibration = learn(this.calibration, estimated, growth - (trusted ? before.outputTokens : 0));
       }
     }
-    this.#anchor = {
-      messageId: message.id,
-      model: message.model,
-      clearedTokens,
-      inputTokens: nextInput,
-      outputTokens: 0,
-      isOutputProvisional: false,
-      estimatedOutput: 0,
-    };
-    this.#pending = grownTokens;
+    this.#anchorAt(nextInput, { messageId: message.id, model: message.model, clearedTokens }, grownTokens);
+  }
+
+  #anchorAt(
+    reportedTokens: number,
+    response: Pick<Anchor, "messageId" | "model" | "clearedTokens">,
+    pendingTokens: number,
+  ): void {
+    const output = { outputTokens: 0, isOutputProvisional: false, estimatedOutput: 0 };
+    this.#anchor = { ...response, inputTokens: reportedTokens, ...output };
+    this.#pending = pendingTokens;
     this.#removed = 0;
   }
 

@@ -8,7 +8,7 @@ import {
   tagOf,
 } from "../../conversation/message.ts";
 import { asList, field, isRecord, type JsonRecord, listField } from "../../conversation/untrusted.ts";
-import type { ModelRequest, ToolDefinition } from "../port.ts";
+import type { ModelRequest } from "../port.ts";
 import { mapContent, withBlocks } from "./map-blocks.ts";
 
 export interface CacheMarkOptions {
@@ -116,11 +116,10 @@ function messageSpot(messages: readonly ApiMessage[], from: number): Spot | unde
       place: [2, index, at, innerCount(block)],
       mark: (request, mark) => ({
         ...request,
-        messages: request.messages.map((message, position) =>
-          position === index
-            ? { ...message, content: withMarkAt(contentBlocks(message.content), at, mark) }
-            : message,
-        ),
+        messages: changedAt(request.messages, index, (message) => ({
+          ...message,
+          content: changedAt(contentBlocks(message.content), at, marked(mark)),
+        })),
       }),
     };
   }
@@ -133,7 +132,7 @@ function systemSpot({ system }: ModelRequest): Spot | undefined {
   if (at < 0) return undefined;
   return {
     place: [1, at, 0, 0],
-    mark: (request, mark) => ({ ...request, system: withMarkAt(blocks, at, mark) }),
+    mark: (request, mark) => ({ ...request, system: changedAt(blocks, at, marked(mark)) }),
   };
 }
 
@@ -141,16 +140,9 @@ function systemSpot({ system }: ModelRequest): Spot | undefined {
 function toolSpot({ tools = [] }: ModelRequest): Spot | undefined {
   const at = tools.findLastIndex((tool) => tool.defer_loading !== true);
   if (at < 0) return undefined;
-  const withMark = (tool: ToolDefinition, mark: CacheControl): ToolDefinition => ({
-    ...tool,
-    cache_control: mark,
-  });
   return {
     place: [0, at, 0, 0],
-    mark: (request, mark) => ({
-      ...request,
-      tools: tools.map((tool, index) => (index === at ? withMark(tool, mark) : tool)),
-    }),
+    mark: (request, mark) => ({ ...request, tools: changedAt(tools, at, marked(mark)) }),
   };
 }
 
@@ -168,12 +160,12 @@ function canBeMarked(block: ContentBlock): boolean {
   }
 }
 
-const withMarkAt = (
-  blocks: readonly ContentBlock[],
-  at: number,
-  mark: CacheControl,
-): readonly ContentBlock[] =>
-  blocks.map((block, index) => (index === at ? ({ ...block, cache_control: mark } as ContentBlock) : block));
+const changedAt = <T>(list: readonly T[], at: number, change: (item: T) => T): readonly T[] =>
+  list.map((item, index) => (index === at ? change(item) : item));
+
+const marked =
+  (mark: CacheControl) =>
+  <T extends object>(value: T): T => ({ ...value, cache_control: mark });
 
 const innerCount = (block: ContentBlock): number =>
   block.type === "tool_result" && Array.isArray(block.content) ? block.content.length : 0;
@@ -208,17 +200,17 @@ export function isBefore(one: Place, other: Place): boolean {
 
 /** Without the one mark at a place in the messages. */
 function withoutMarkAt(request: ModelRequest, [, index, at, inner]: Place): ModelRequest {
-  const messages = request.messages.map((message, position): ApiMessage => {
-    if (position !== index || !Array.isArray(message.content)) return message;
-    const content = message.content.map((block: ContentBlock, blockIndex): ContentBlock => {
-      if (blockIndex !== at) return block;
-      const nested = listField(block, "content");
-      if (inner >= nested.length) return unmarked(block);
-      const items = nested.map((item, place) => (place === inner && isBlock(item) ? unmarked(item) : item));
-      return { ...block, content: items } as ContentBlock;
-    });
-    return { ...message, content };
-  });
+  const withoutOne = (block: ContentBlock): ContentBlock => {
+    const nested = listField(block, "content");
+    if (inner >= nested.length) return unmarked(block);
+    const content = changedAt(nested, inner, (item) => (isBlock(item) ? unmarked(item) : item));
+    return { ...block, content } as ContentBlock;
+  };
+  const messages = changedAt(request.messages, index, (message) =>
+    Array.isArray(message.content)
+      ? { ...message, content: changedAt(message.content, at, withoutOne) }
+      : message,
+  );
   return { ...request, messages };
 }
 
