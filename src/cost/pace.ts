@@ -14,7 +14,7 @@ interface PaceTurn {
   readonly clearableTokens: number;
 }
 
-/** What one conversation's turns have taught about the next ones. A turn costs a few additions. */
+/** Expectation of a conversation's next turns from those it had. A turn costs a few additions. */
 export class Pace {
   #turns = 0;
   #steps = 0;
@@ -48,7 +48,7 @@ export class Pace {
     this.#compactedTo = tokens;
   }
 
-  /** What the newest compaction left, in tokens. */
+  /** Tokens that the newest compaction left. */
   get compactedTo(): number | undefined {
     return this.#compactedTo;
   }
@@ -66,7 +66,7 @@ export class Pace {
     return expectedTurns(this.#turns);
   }
 
-  /** What could have been cleared, summed over the turns that read it since the last rewrite. */
+  /** Tokens that could have been cleared, summed over the turns that read it since the last rewrite. */
   get carriedTokens(): number {
     return this.#carriedTokens;
   }

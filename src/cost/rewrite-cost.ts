@@ -6,11 +6,11 @@ import { PER_MILLION, type Priced, writePrice } from "./rates.ts";
 export interface NetSaving {
   /** `saved` less `rewrite` and `call`; below 0 it does not pay over these turns. */
   readonly dollars: number;
-  /** What the expected turns no longer read. */
+  /** For tokens that the expected turns no longer read. */
   readonly saved: number;
-  /** What is written to the cache anew instead of being read from it. */
+  /** For tokens that are written to the cache anew instead of being read from it. */
   readonly rewrite: number;
-  /** Calls that wrote a summary. */
+  /** For calls that wrote a summary. */
   readonly call: number;
   /** Over how many turns. */
   readonly turns: number;
@@ -19,7 +19,7 @@ export interface NetSaving {
 export interface Rewrite extends Priced {
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** What the provider had of it in its cache; 0 once that has gone cold. */
+  /** Tokens of it that the provider had in its cache; 0 once that has gone cold. */
   readonly cachedTokens: number;
   /** How many tokens, from the first on, are the same as before. */
   readonly unchangedTokens: number;
@@ -44,9 +44,9 @@ export function netSaving(rewritten: Rewrite): NetSaving | undefined {
 
 export interface Rewriting extends Priced {
   readonly contextTokens: number;
-  /** What would be written to the cache anew. */
+  /** Tokens that would be written to the cache anew. */
   readonly rewrittenTokens: number;
-  /** What could have been cleared, summed over the turns that read it, see `Pace`. */
+  /** Tokens that could have been cleared, summed over the turns that read it, see `Pace`. */
   readonly carriedTokens: number;
 }
 

@@ -22,7 +22,7 @@ export interface Alternative {
 /** A conversation before its next call. All sizes in tokens as the provider counts them. */
 export interface Situation extends Priced {
   readonly contextTokens: number;
-  /** What the provider still has of it; 0 once the cache has gone cold. */
+  /** Tokens of it that the provider still has; 0 once the cache has gone cold. */
   readonly cachedTokens: number;
   /** From here on it must be rewritten in any case. */
   readonly thresholdTokens: number;

@@ -23,7 +23,7 @@ interface DemoPart {
 
 export interface DemoOptions {
   readonly seed?: number;
-  /** What the provider reports for the last response. Below the shortest telling it has no effect. */
+  /** Tokens that the provider reports for the last response. Below the shortest telling it has no effect. */
   readonly approximateTokens?: number;
   /** The folder in which the agent worked; every path in the session lies in it. */
   readonly cwd?: string;
@@ -155,7 +155,7 @@ class Retelling {
 
 const textTokens = (text: string): number => estimateTokens(text, "claude");
 
-/** What the newest response's usage adds up to. */
+/** Sum of the newest response's usage. */
 function contextTokens(entries: readonly Entry[]): number {
   const last = entries.findLast((entry): entry is AssistantEntry => entry.type === "assistant");
   const usage = last?.message.usage;

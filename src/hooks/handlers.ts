@@ -205,7 +205,7 @@ async function runModelHook(
 /** Enough for the most that is read of one hook's answer, whatever the language. */
 const MAX_ANSWER_TOKENS = 8_000;
 
-/** Where the input goes in the prompt of a hook. */
+/** Place of the input in the prompt of a hook. */
 const ARGUMENTS = "$ARGUMENTS";
 
 /** The hook's own words with the input in them, or after them where they have no place for it. */

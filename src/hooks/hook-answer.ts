@@ -40,7 +40,7 @@ const blocked = (reason: string | undefined): Verdict => ({
   reason: fitOutput(reason ?? "") || NO_REASON,
 });
 
-/** How a shell command ended. */
+/** Reads the end of a shell command. */
 export function answerOfCommand(
   result: Extract<CommandResult, { state: "exited" }>,
   event: HookEvent,
@@ -54,7 +54,7 @@ export function answerOfCommand(
   return failed([how, fitOutput(stderr) || fitOutput(stdout)].filter((part) => part !== "").join(": "));
 }
 
-/** What a model or an agent answered: words, or `{"ok": …, "reason": …}`, or any answer of a command. */
+/** Reads the answer of a model or an agent: words, or `{"ok": …, "reason": …}`, or any answer of a command. */
 export function answerOfModel(text: string, event: HookEvent): Verdict {
   const answer = jsonIn(text.replace(/^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/, "$1"));
   if (answer?.ok === false) return blocked(stringField(answer, "reason"));
@@ -63,7 +63,7 @@ export function answerOfModel(text: string, event: HookEvent): Verdict {
   return answerOfJson(answer, event) ?? said(text);
 }
 
-/** What a function gave back: words, an answer as the Agent SDK types it, or nothing. */
+/** Reads the result of a function: words, an answer as the Agent SDK types it, or nothing. */
 export function answerOfFunction(value: unknown, event: HookEvent): Verdict {
   if (typeof value === "string") return said(value);
   return answerOfJson(isRecord(value) ? value : undefined, event) ?? SAID_NOTHING;
@@ -76,7 +76,7 @@ function jsonIn(text: string): JsonRecord | undefined {
   return isRecord(value) ? value : undefined;
 }
 
-/** Whether a command that failed has nevertheless said what is to be done. */
+/** True if a command that failed has nevertheless said what is to be done. */
 function isDecision(answer: JsonRecord): boolean {
   return (
     answer.decision === "block" ||
@@ -108,7 +108,7 @@ function answerOfJson(answer: JsonRecord | undefined, event: HookEvent): Verdict
   return { state: "completed", output, shown: fitOutput(shown.filter((part) => part !== "").join("\n\n")) };
 }
 
-/** Whether the first line of output says that nobody needs to wait for the rest: `{"async": true}`. */
+/** True if the first line of output says that nobody needs to wait for the rest: `{"async": true}`. */
 export function announcesAsync(firstLine: string): boolean {
   return jsonIn(firstLine)?.async === true;
 }

@@ -35,7 +35,7 @@ interface ReadHookSettings {
 /** Longer waits overflow the timer, which then fires at once. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Those of Claude Code; any other word could be any program. */
+/** Shells of Claude Code; any other word could be any program. */
 const SHELLS: readonly string[] = ["bash", "powershell"];
 
 type Warn = (warning: string) => void;

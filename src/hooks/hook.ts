@@ -21,7 +21,7 @@ export interface HookInput {
   readonly source?: "startup" | "resume" | "clear" | "compact";
 }
 
-/** How one hook ended. `text` is for the person at the screen; it may hold what the hook printed. */
+/** End of one hook. `text` is for the person at the screen; it may hold what the hook printed. */
 export interface HookOutcome {
   readonly event: HookEvent;
   /** The command, the prompt or the function, shortened. */
@@ -34,7 +34,7 @@ export interface HookOutcome {
 
 export interface HookRun {
   readonly outcomes: readonly HookOutcome[];
-  /** What those that succeeded said, trimmed, with an empty line between; "" when nothing was said. */
+  /** Output of the hooks that succeeded, trimmed, with an empty line between; "" when nothing was said. */
   readonly output: string;
   /** A hook that explicitly stops what was about to happen. Only PreCompact can be blocked. */
   readonly blocked?: { readonly by: string; readonly reason: string };
@@ -58,7 +58,7 @@ export interface CommandRequest {
   readonly command: string;
   /** Written to its standard input. */
   readonly input: string;
-  /** Where it runs; "" is the folder of this process. */
+  /** The folder in which it runs; "" is that of this process. */
   readonly cwd: string;
   /** Added to the environment of this process. */
   readonly environment: Readonly<Record<string, string>>;

@@ -31,7 +31,7 @@ export interface HooksOptions {
 }
 
 export interface Hooks extends HookRunner {
-  /** What the settings hold that cannot be used, one sentence each. */
+  /** Parts of the settings that cannot be used, one sentence each. */
   readonly warnings: readonly string[];
 }
 
@@ -260,7 +260,7 @@ async function runLimited<T>(
     if (limits.cleanUpMs > 0) await settledWithin(running, limits.cleanUpMs);
     return { state: why };
   } finally {
-    // What goes on alone is still ended in time, but keeps nobody waiting.
+    // A hook that goes on alone is still ended in time, but keeps nobody waiting.
     if (goesOn) timer.unref();
     else clearTimeout(timer);
     limits.stops.delete(abort);

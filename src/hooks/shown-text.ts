@@ -8,7 +8,7 @@ export const MAX_OUTPUT_CHARACTERS = 10_000;
 /** Enough to recognise a command by; the rest of the line is for what the hook said. */
 const LONGEST_NAME = 60;
 
-/** Those that make a line read otherwise than it is. */
+/** Characters that make a line read otherwise than it is. */
 const DIRECTION_MARKS = /\p{Bidi_Control}/gu;
 
 /** A command, a prompt or a function as it is called in one short line: no control characters, and no keys. */
@@ -17,7 +17,7 @@ export function shownName(text: string): string {
   return cut(line, LONGEST_NAME);
 }
 
-/** What a hook said, fit for a screen and for a prompt. */
+/** Output of a hook, fit for a screen and for a prompt. */
 export function fitOutput(text: string): string {
   return cut(withoutControls(text).trim(), MAX_OUTPUT_CHARACTERS).toWellFormed();
 }

@@ -8,7 +8,7 @@ import type { ModelRequest } from "./port.ts";
 export interface ForeignCall {
   /** For the words of the error. */
   readonly model?: string | undefined;
-  /** What was sent: none of it may show in an error. */
+  /** The request: none of it may show in an error. */
   readonly request?: ModelRequest | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { field } from "../conversation/untrusted.ts";
 
 /**
- * Whether loading a package failed because it is not there. A missing dependency of the package has the same
+ * True if loading a package failed because it is not there. A missing dependency of the package has the same
  * code, but names another module; a version that this Node cannot run fails in its own words.
  */
 export function isMissingPackage(cause: unknown, name: string): boolean {

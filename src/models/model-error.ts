@@ -47,7 +47,7 @@ export interface ModelErrorDetails {
 
 export class ModelError extends LonghaulError {
   readonly failure: ModelFailure;
-  /** Whether the same request, sent again later, may succeed. */
+  /** True if the same request, sent again later, may succeed. */
   readonly retryHelps: boolean;
   readonly status: number | undefined;
   readonly requestId: string | undefined;

@@ -2,7 +2,7 @@ import { type CountText, ESTIMATORS, measureRequest } from "../tokens/measure.ts
 import { throwIfAborted } from "./abortable.ts";
 import type { CallOptions, ModelCapabilities, ModelRequest, TokenCount } from "./port.ts";
 
-/** What every model can do: read text and pictures, and be estimated. */
+/** Capabilities that every model has: it can read text and pictures, and be estimated. */
 export const PLAIN_CAPABILITIES: ModelCapabilities = Object.freeze({
   promptCache: false,
   cacheEdits: false,

@@ -14,7 +14,7 @@ export interface Model {
    * {@link ModelError} and never retries by itself: see `withRetries`.
    */
   stream(request: ModelRequest, options?: CallOptions): AsyncIterable<ModelEvent>;
-  /** What the request would occupy of the window. */
+  /** Tokens that the request would occupy of the window. */
   countTokens(request: ModelRequest, options?: CallOptions): Promise<TokenCount>;
 }
 
@@ -23,7 +23,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a rewrite may rely on. A capability that is off is never sent, so no request fails for it. */
+/** Capabilities that a rewrite may rely on. A capability that is off is never sent, so no request fails for it. */
 export interface ModelCapabilities {
   /** Marks (`cache_control`) are honoured. */
   readonly promptCache: boolean;
@@ -36,7 +36,7 @@ export interface ModelCapabilities {
   /** A thinking block is valid only after the exact history it was written after. */
   readonly boundThinking: boolean;
   readonly images: boolean;
-  /** Whether `countTokens` asks the provider or estimates. */
+  /** `exact`: `countTokens` asks the provider. */
   readonly countTokens: "exact" | "estimate";
 }
 
@@ -100,9 +100,9 @@ export interface ModelReply {
   readonly content: readonly ContentBlock[];
   readonly stopReason: StopReason;
   readonly usage: ModelUsage;
-  /** What the provider's context management did for this call. */
+  /** Edits that the provider's context management made for this call. */
   readonly appliedEdits: readonly ContextEdit[];
-  /** What was sent otherwise than it was given, by the adapter or the provider: never silently. */
+  /** Parts that were sent otherwise than they were given, by the adapter or the provider: never silently. */
   readonly changes: readonly RequestChange[];
 }
 

@@ -15,7 +15,7 @@ const SHORTEST_TEXT = 8;
 const HIDDEN = "[…]";
 
 /**
- * What a provider said of a failure, fit for a message that people log and send on: without keys, without
+ * Words of a provider about a failure, fit for a message that people log and send on: without keys, without
  * what it quotes of the conversation, in one line, and not longer than anybody reads.
  */
 export function fitToShow(said: string, request?: ModelRequest, secrets: readonly string[] = []): string {

@@ -25,7 +25,7 @@ export interface Retry {
   readonly error: ModelError;
 }
 
-/** What most clients of hosted models do: a passing fault is over by then, a lasting one is reported soon. */
+/** As most clients of hosted models have it: a passing fault is over by then, a lasting one is reported soon. */
 const DEFAULT_RETRIES = 2;
 const FIRST_DELAY_MS = 500;
 const LONGEST_BACKOFF_MS = 8_000;

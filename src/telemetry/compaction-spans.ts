@@ -15,7 +15,7 @@ const STATUS_ERROR = 2;
 
 interface SpanOptions {
   readonly tracer: TelemetryTracer;
-  /** What every span has. */
+  /** Attributes that every span has. */
   readonly attributes: TelemetryAttributes;
   /** No end came of this compaction, and none will be waited for any longer. */
   readonly onAbandoned: (started: EventOf<"compaction-started">) => void;
@@ -142,7 +142,7 @@ function summaryAttributes(attempts: readonly SummaryAttempt[]): TelemetryAttrib
   };
 }
 
-/** What is worth a mark on the span of the compaction in which it happened. */
+/** Attributes of an event that is worth a mark on the span of the compaction in which it happened. */
 function spanEvent(event: CompactorEvent): TelemetryAttributes | undefined {
   switch (event.type) {
     case "prompt-too-long-retried":

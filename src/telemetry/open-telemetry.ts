@@ -6,7 +6,7 @@ import { ATTRIBUTE, SCOPE } from "./names.ts";
 import { recordMetrics } from "./record-metrics.ts";
 
 export interface TelemetryOptions {
-  /** Who runs the model, as the gen_ai conventions name it: `anthropic`, `openai`, `aws.bedrock`, … */
+  /** The company that runs the model, as the gen_ai conventions name it: `anthropic`, `openai`, `aws.bedrock`, … */
   readonly provider?: string | undefined;
   /** The id of the session, on every span. */
   readonly conversationId?: string | undefined;

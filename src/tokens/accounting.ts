@@ -15,7 +15,7 @@ import { filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
 import { contentText, stringField } from "../conversation/untrusted.ts";
 import { type CountText, measureBlock, measureEntry } from "./measure.ts";
 
-/** Where the tokens of a conversation are. Maps, not objects: tool names come from files. */
+/** Places of the tokens of a conversation. Maps, not objects: tool names come from files. */
 export interface TokenAccounting {
   readonly total: number;
   readonly humanText: number;
@@ -30,7 +30,7 @@ export interface TokenAccounting {
   /** How many attachments of each type were sent; their tokens are under `other`. */
   readonly attachments: ReadonlyMap<string, number>;
   readonly other: number;
-  /** What `other` is made of: thinking, media, summaries, attachments, text the host injected. */
+  /** Parts of `other`: thinking, media, summaries, attachments, text the host injected. */
   readonly otherByKind: ReadonlyMap<string, number>;
   readonly duplicateReads: readonly DuplicateRead[];
   /** Every tool result, largest first. */
@@ -47,7 +47,7 @@ export interface DuplicateRead {
 export interface MeasuredResult {
   readonly toolUseId: string;
   readonly tool: string;
-  /** What was asked: the path, command or pattern. */
+  /** The path, command or pattern that was asked for. */
   readonly subject: string | undefined;
   readonly tokens: number;
   readonly isCleared: boolean;

@@ -1,5 +1,5 @@
 /**
- * What the provider's own counts have taught us about our estimates: true tokens per estimated token,
+ * Lesson of the provider's own counts about our estimates: true tokens per estimated token,
  * as a ratio of sums in which older samples fade. It absorbs the provider's vocabulary, the overhead
  * of each block, and what the host injects without writing it down.
  */

@@ -94,7 +94,7 @@ export interface ContextMeterOptions {
   readonly overheadTokens?: number;
 }
 
-/** What the caller knows about an entry better than the entry tells. */
+/** Facts about an entry that the caller knows better than the entry tells. */
 interface EntryHints {
   /** Measured already, as our estimate has it (uncalibrated); the entry is not measured again. */
   readonly tokens?: number;
@@ -209,7 +209,7 @@ export class ContextMeter {
     anchor.inputTokens = inputTokens(usage);
     anchor.outputTokens = usage.output_tokens;
     anchor.isOutputProvisional = isOutputProvisional(entry);
-    // What is reported for good need not be estimated.
+    // Output that is reported for good need not be estimated.
     if (anchor.isOutputProvisional) anchor.estimatedOutput += this.#measure(entry, hints);
   }
 

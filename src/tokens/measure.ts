@@ -55,7 +55,7 @@ export function measureBlock(block: ContentBlock, countText: CountText): number 
   }
 }
 
-/** What an entry adds to the context: 0 for those that are never sent. */
+/** Tokens that an entry adds to the context: 0 for those that are never sent. */
 export function measureEntry(entry: Entry, countText: CountText): number {
   switch (entry.type) {
     case "assistant":

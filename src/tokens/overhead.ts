@@ -17,7 +17,7 @@ export interface CountedConversation {
   readonly estimateNow: number;
 }
 
-/** How the tokens of a context divide: overhead + ratio × our estimate of the entries. */
+/** Division of the tokens of a context: overhead + ratio × our estimate of the entries. */
 export interface ContextParts {
   /** Tokens that every call carries and no entry holds: system prompt, tools, text the agent adds by itself. */
   readonly overheadTokens: number;

@@ -11,7 +11,7 @@ import {
 
 export type ThinkingMode = "adaptive" | "enabled" | "disabled" | "between_tools";
 
-/** What differs between Claude models besides their windows: what each takes, refuses and keeps. */
+/** Differences between Claude models besides their windows: what each takes, refuses and keeps. */
 export interface ClaudeFeatures {
   /** Values of `thinking.type` that the model takes. */
   readonly thinkingModes: readonly ThinkingMode[];

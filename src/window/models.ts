@@ -1,4 +1,4 @@
-/** What the engine must know of a model. Sizes in tokens. */
+/** Facts of a model that the engine needs. Sizes in tokens. */
 export interface ModelFacts {
   readonly windowTokens: number;
   readonly maxOutputTokens: number;
@@ -166,7 +166,7 @@ export function possibleWindows(name: string): readonly number[] {
   return matched === undefined || matched.startsWith("claude") ? CLAUDE_WINDOWS : [];
 }
 
-/** Whether two names mean one model: dates, vendors and regions around a known name do not matter. */
+/** True if two names mean one model: dates, vendors and regions around a known name do not matter. */
 export function isSameModel(one: string, other: string): boolean {
   if (one === other) return true;
   const known = findModel(one).matched;

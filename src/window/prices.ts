@@ -17,7 +17,7 @@ interface PriceRow extends Prices {
   readonly step?: { readonly aboveTokens: number; readonly prices: Prices };
 }
 
-/** What a cache write costs relative to plain input. */
+/** Cost of a cache write relative to plain input. */
 const WRITE_5M = 1.25;
 const WRITE_1H = 2;
 const READ = 0.1;

@@ -30,7 +30,7 @@ export interface AiSdkModelOptions {
   readonly sdk?: AiSdk;
   /** Options of the provider for every call, by its namespace. They win over what a request asks for. */
   readonly providerOptions?: Readonly<Record<string, JsonRecord>>;
-  /** Whether the model takes pictures and documents. Without, they are named in their place. True unless given. */
+  /** False for a model that takes no pictures and documents: they are named in their place. True unless given. */
   readonly images?: boolean;
 }
 

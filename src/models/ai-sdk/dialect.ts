@@ -1,6 +1,6 @@
 import type { AiSdkLanguageModel } from "./sdk.ts";
 
-/** How a provider behind the AI SDK wants to be spoken to. */
+/** Family of providers behind the AI SDK that want to be spoken to in one way. */
 export type Flavour =
   | "anthropic"
   | "openai-responses"
@@ -33,7 +33,7 @@ export interface ToolIdLimits {
 
 /** No provider states a limit above this one. */
 const ANY_TOOL_ID: ToolIdLimits = { maxLength: 256, isFixedLength: false };
-/** What the chat completions of OpenAI take; their newer API takes more. */
+/** Limit of OpenAI's chat completions; their newer API takes more. */
 const OPENAI_TOOL_ID: ToolIdLimits = { maxLength: 40, isFixedLength: false };
 /** Mistral refuses every other form. */
 const MISTRAL_TOOL_ID: ToolIdLimits = { maxLength: 9, isFixedLength: true };

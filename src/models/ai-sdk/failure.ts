@@ -20,7 +20,7 @@ export interface CallState {
   /** Something of the answer had come: a broken connection then cuts it off. */
   readonly hasBegun: boolean;
   readonly partial: readonly ContentBlock[];
-  /** What was asked: none of it may show in an error. */
+  /** The request: none of it may show in an error. */
   readonly request?: ModelRequest | undefined;
 }
 
@@ -210,7 +210,7 @@ function readError(thrown: unknown): ErrorFacts {
 /** Bodies are `{error: {…}}`, `{error: "…"}`, the record itself, or a list with one of these (Google). */
 function bodyOf(error: unknown): JsonRecord {
   const text = stringField(error, "responseBody");
-  // What a provider sends in its stream comes as it is: no class, no body, the record itself.
+  // A record that a provider sends in its stream comes as it is: no class, no body, the record itself.
   const own = error instanceof Error ? undefined : error;
   const parsed = text === undefined ? (field(error, "data") ?? own) : parseJson(text);
   const body = Array.isArray(parsed) ? parsed[0] : parsed;

@@ -2,7 +2,7 @@ import { isRecord, type JsonRecord, parseJson } from "../../conversation/untrust
 import { FOREIGN_THINKING_MARK } from "../canonical-form.ts";
 
 /**
- * What a provider wants back with a later request (OpenAI's encrypted reasoning, Google's thought
+ * Data that a provider wants back with a later request (OpenAI's encrypted reasoning, Google's thought
  * signatures) has no field in the canonical form. It is kept as the signature of a thinking block, marked
  * as ours, so that it is never taken for a signature of Anthropic's.
  */

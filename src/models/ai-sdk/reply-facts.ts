@@ -53,7 +53,7 @@ const iterationOf = (item: unknown): UsageIteration => ({
   cache_read_input_tokens: figureField(item, "cacheReadInputTokens"),
 });
 
-/** How a call came to its end, by the SDK's word and the provider's own. */
+/** The end of a call, by the SDK's word and the provider's own. */
 type Ending =
   | { readonly kind: "stopped"; readonly reason: StopReason }
   | Extract<ModelFailure, { kind: "refused" | "cut-off" | "other" }>;

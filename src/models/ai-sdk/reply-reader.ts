@@ -25,7 +25,7 @@ interface OpenCall {
 /** Follows the parts of one stream, of whichever version, and says what they mean as events of the port. */
 export class ReplyReader {
   readonly content: ContentBlock[] = [];
-  /** What the provider said of the answer as a whole, as soon as it came. */
+  /** The provider's facts about the answer as a whole, as soon as it came. */
   finish: JsonRecord | undefined;
   /** Something of the answer has come: a failure from here on cuts it off. */
   hasBegun = false;
@@ -150,7 +150,7 @@ export class ReplyReader {
     return events;
   }
 
-  /** Where a signature may still come, thinking is left to its provider to close. */
+  /** Leaves thinking to its provider to close as long as a signature may still come. */
   #closeThoughts(): readonly ModelEvent[] {
     if (this.#dialect.flavour !== "compatible") return [];
     return [...this.#thoughts.keys()].flatMap((id) => this.thoughtEnd({ id }));

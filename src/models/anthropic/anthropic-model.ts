@@ -37,7 +37,7 @@ export interface AnthropicModelOptions extends ClientOptions {
   readonly betas?: readonly string[];
   /** The provider takes `cache_edits`: no public one does. */
   readonly cacheEdits?: boolean;
-  /** What differs from what the model's name tells. */
+  /** Capabilities that differ from those that the model's name tells. */
   readonly capabilities?: Partial<ModelCapabilities>;
   /**
    * What to do when the model refuses thinking as written after another history. `leave-out` (default):

@@ -9,7 +9,7 @@ import { withoutMarks } from "./prompt-cache-marks.ts";
 import { isCompactEdit } from "./request.ts";
 
 /**
- * What a model can do by its name. Servers that merely speak this API get what every one of them takes:
+ * Capabilities of a model by its name. Servers that merely speak this API get what every one of them takes:
  * they exist for clients that always send marks, but know neither context management nor counting.
  */
 export function anthropicCapabilities(

@@ -8,10 +8,10 @@ import { headerDelayMs } from "../retry.ts";
 
 export interface FailedCall {
   readonly model: string;
-  /** Whether an answer had begun: headers of success had come. */
+  /** An answer had begun: headers of success had come. */
   readonly hasBegun: boolean;
   readonly partial: readonly ContentBlock[];
-  /** What was asked, and the keys that are known: neither may show in an error. */
+  /** The request, and the keys that are known: neither may show in an error. */
   readonly request?: ModelRequest | undefined;
   readonly secrets?: readonly string[] | undefined;
 }
@@ -119,7 +119,7 @@ function isConnectionError(thrown: unknown): boolean {
   return thrown instanceof TypeError && field(thrown, "cause") instanceof Error;
 }
 
-/** What can be learned of an error that the SDK threw, whichever version of it. */
+/** Facts of an error that the SDK threw, whichever version of it. */
 interface WireError {
   readonly status: number | undefined;
   /** `error.type` of the body, such as `overloaded_error`. */

@@ -199,7 +199,7 @@ const tokensFromWire = (wire: JsonRecord): Usage => ({
 
 /** One block of a reply while it comes. */
 interface BlockReader {
-  /** What of it came with its beginning. */
+  /** Events for the part that came with its beginning. */
   start(): readonly ModelEvent[];
   delta(delta: unknown): readonly ModelEvent[];
   /** Undefined for a block that holds nothing: sent back, an empty text would be refused. */

@@ -52,7 +52,7 @@ function thinkingOf({ messages }: ModelRequest): readonly Thinking[] {
   return messages.flatMap((message) => listField(message, "content").filter(isThinkingBlock));
 }
 
-/** What tells one block from another. Unsigned thinking has none. */
+/** Tells one block from another. Unsigned thinking has none. */
 const sealOf = (block: Thinking): string => (block.type === "thinking" ? block.signature : block.data);
 
 /** The position, counted in thinking blocks, behind the last one that must not be sent. */
@@ -95,7 +95,7 @@ function withSatisfiableThinking(request: ModelRequest): ModelRequest {
 }
 
 /**
- * Whether another message of the user would change what the model sees of this conversation, and so its cached
+ * True if another message of the user would change what the model sees of this conversation, and so its cached
  * prefix: older models forget the thinking of a turn as soon as the user speaks again, unless the request says
  * otherwise.
  */

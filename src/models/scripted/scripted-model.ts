@@ -38,7 +38,7 @@ export interface ScriptedModelOptions {
 }
 
 export interface ScriptedModel extends Model {
-  /** What it was sent, oldest first. */
+  /** Requests that it was sent, oldest first. */
   readonly requests: readonly ModelRequest[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the scanner needs to know about a UTF-16 unit: which kind of run it belongs to, and which symbol it
+ * Knowledge of the scanner about a UTF-16 unit: which kind of run it belongs to, and which symbol it
  * is when it is only the neighbour of another character. Built once from ranges; a regular expression with
  * Unicode properties would say the same, a thousand times slower per character.
  */
@@ -98,5 +98,5 @@ export const SYMBOL_OF: Uint8Array = tabulate((code) => symbolOf(code, KIND[code
 /** How many symbols there are: ASCII codes with the low control codes lent to the classes above. */
 export const SYMBOLS = 128;
 
-/** What stands before the first and after the last character: a text begins and ends like a line. */
+/** Stands before the first and after the last character: a text begins and ends like a line. */
 export const EDGE = 10;

@@ -1,5 +1,5 @@
 /**
- * Where each learned weight sits in a profile's flat table, and the hashes that lead there. The scanner and
+ * Places of the learned weights in a profile's flat table, and the hashes that lead there. The scanner and
  * the training script share this file, so that a weight is always read where it was learned.
  */
 import { SYMBOLS } from "./characters.ts";

@@ -1,6 +1,6 @@
 import { SET_BITS, WEIGHTS } from "./layout.ts";
 
-/** What the training script learned of a vocabulary. */
+/** Tables that the training script learned from a vocabulary. */
 export interface LearnedTables {
   /** Cost per feature in WEIGHT_UNITs, indexed by the slots of layout.ts. */
   readonly weights: Uint16Array;

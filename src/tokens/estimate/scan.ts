@@ -19,7 +19,7 @@ import {
 import * as layout from "./layout.ts";
 import { type LearnedTables, WEIGHT_UNIT } from "./learned-tables.ts";
 
-/** Where the scanner is, and the little it remembers of what it has passed. */
+/** Position of the scanner, and the little it remembers of what it has passed. */
 export interface Cursor {
   /** Of the text. */
   readonly length: number;
@@ -60,7 +60,7 @@ const KEEPS_NOISE: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
   "+-/_".includes(String.fromCharCode(code)) ? 3 : 0,
 );
 
-/** What the runs cost that begin at the cursor and before `end`; leaves the cursor after the last of them. */
+/** Cost of the runs that begin at the cursor and before `end`; leaves the cursor after the last of them. */
 export function scanUntil(text: string, end: number, cursor: Cursor, tables: LearnedTables): number {
   const { weights } = tables;
   let cost = 0;
