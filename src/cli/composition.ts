@@ -11,15 +11,18 @@ import { type PriceTable, readPrices } from "../window/prices.ts";
 import { sessionWindow } from "../window/session-window.ts";
 import { type EffectiveSettings, resolveSettings } from "../window/settings.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
-import type { Terminal } from "./terminal.ts";
+import { noteWarnings, type Terminal } from "./terminal.ts";
 import { formatBytes, formatPercent } from "./view/numbers.ts";
 import { findSessionToWrite } from "./write-target.ts";
 
 export interface WindowChoice {
-  /** Size in tokens. */
-  readonly window?: number;
-  /** Take the window of this model. */
-  readonly modelWindow?: string;
+  /** Size in tokens, or the name of the model whose window to take. */
+  readonly window?: number | string;
+}
+
+export interface ProjectChoice {
+  /** The only folder that files are put back from. */
+  readonly project?: string;
 }
 
 export interface WritingChoice {
@@ -53,7 +56,7 @@ export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv
   const own = readPrices(field(file, "prices"));
   const onProgress = (done: number, total: number): void =>
     terminal.progress(`Reading the session … ${formatPercent(done / total)} of ${formatBytes(total)}`);
-  for (const warning of [...warnings, ...own.warnings]) terminal.note(`longhaul: ${warning}`);
+  noteWarnings([...warnings, ...own.warnings], terminal);
   return {
     terminal,
     places,
@@ -70,9 +73,9 @@ export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv
       return loadSession(path, { onProgress });
     },
     loadSparsely: async (query) => loadSparsely(await findSession(query, places), { onProgress }),
-    thresholdsOf: (session, choice) => {
-      const { window: windowTokens, modelWindow } = choice;
-      return computeThresholds(sessionWindow(session, { windowTokens, modelWindow, settings }), settings);
+    thresholdsOf: (session, { window }) => {
+      const given = typeof window === "string" ? { modelWindow: window } : { windowTokens: window };
+      return computeThresholds(sessionWindow(session, { ...given, settings }), settings);
     },
   };
 }

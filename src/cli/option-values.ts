@@ -1,29 +1,15 @@
 import { statSync } from "node:fs";
 import { parse, resolve } from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
-import { isTimeLimit, MODEL_TIME_LIMITS, type ModelTimeLimits } from "../models/time-limit.ts";
+import { InvalidArgumentError } from "commander";
+import type { PermissionMode } from "../agent/index.ts";
 import { findModel } from "../window/models.ts";
 import { SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
 
-export const SESSION_ARGUMENT =
-  "a session file, an id or the beginning of one, or 'latest' (this project's first)";
+export const PERMISSION_MODES: readonly PermissionMode[] = ["default", "accept-edits", "allow-all"];
+export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-const MS = 1_000;
 const LARGEST_PORT = 65_535;
-
-export const windowOption = (): Option =>
-  new Option("--window <tokens>", "size of the model's window (default: the session's own)")
-    .argParser(parseWindow)
-    .conflicts(["modelWindow"]);
-
-export const modelWindowOption = (): Option =>
-  new Option("--model-window <model>", "take the window of this model").argParser(parseKnownModel);
-
-function parseKnownModel(name: string): string {
-  if (findModel(name).windowOrigin === "default")
-    throw new InvalidArgumentError("Its window is not known. Give the size instead: --window <tokens>.");
-  return name;
-}
 
 export function parseTokens(text: string): number {
   const number = /^\d[\d_,]*$/.test(text) ? Number(text.replaceAll(/[_,]/g, "")) : Number.NaN;
@@ -33,12 +19,26 @@ export function parseTokens(text: string): number {
 }
 
 export const atLeastOne =
-  (why: string) =>
+  (why = "") =>
   (text: string): number => {
     const count = parseTokens(text);
     if (count === 0) throw new InvalidArgumentError(`It must be at least 1${why}.`);
     return count;
   };
+
+export function parseWindow(text: string): number {
+  const tokens = parseTokens(text);
+  if (tokens < SMALLEST_WINDOW_TOKENS)
+    throw new InvalidArgumentError(`It must be at least ${SMALLEST_WINDOW_TOKENS}.`);
+  return tokens;
+}
+
+/** A size, or the name of a model that has one. */
+export function parseWindowOrModel(text: string): number | string {
+  if (!/^[a-z]/i.test(text)) return parseWindow(text);
+  if (findModel(text).windowOrigin !== "default") return text;
+  throw new InvalidArgumentError("The window of this model is not known. Give the size in tokens instead.");
+}
 
 /** An unset variable of a shell script gives an empty text. */
 export function parsePath(text: string): string {
@@ -46,18 +46,7 @@ export function parsePath(text: string): string {
   return text;
 }
 
-export interface ProjectChoice {
-  /** The only folder that files are put back from. */
-  readonly project?: string;
-}
-
-export const projectOption = (): Option =>
-  new Option(
-    "--project <folder>",
-    "put back only files of this folder (default: the session's project, or the current folder)",
-  ).argParser(parseProject);
-
-function parseProject(text: string): string {
+export function parseProject(text: string): string {
   const isFolder = text.trim() !== "" && statSync(text, { throwIfNoEntry: false })?.isDirectory() === true;
   if (!isFolder) throw new InvalidArgumentError("It must be an existing folder.");
   const folder = resolve(text);
@@ -65,17 +54,13 @@ function parseProject(text: string): string {
   return folder;
 }
 
-const beginningOf =
+/** An id, or the beginning of one. */
+export const parseIdOf =
   (what: string) =>
   (text: string): string => {
     if (text.trim() === "") throw new InvalidArgumentError(`It must be ${what}, or the beginning of one.`);
     return text.trim();
   };
-
-export const parseMessage: (text: string) => string = beginningOf("the uuid of a message");
-export const parseBoundary: (text: string) => string = beginningOf("the uuid of a compaction's boundary");
-export const parseStep: (text: string) => string = beginningOf("the uuid of a step");
-export const parseSpan: (text: string) => string = beginningOf("the id of a span");
 
 export function parsePort(text: string): number {
   const port = Number(text);
@@ -90,60 +75,33 @@ export function parseUrl(text: string): string {
   return text;
 }
 
-export function parseWindow(text: string): number {
-  const tokens = parseTokens(text);
-  if (tokens < SMALLEST_WINDOW_TOKENS)
-    throw new InvalidArgumentError(`It must be at least ${SMALLEST_WINDOW_TOKENS}.`);
-  return tokens;
-}
-
-/** Adds the options that limit the time of model calls. */
-export const addTimeouts = (command: Command): Command =>
-  command
-    .option(
-      "--first-byte-timeout <seconds>",
-      `wait this long for the first byte of the model's answer (default: ${MODEL_TIME_LIMITS.firstByteMs / MS})`,
-      parseSeconds,
-    )
-    .option(
-      "--timeout <seconds>",
-      `wait this long for the model in all, retries included (default: ${MODEL_TIME_LIMITS.totalMs / MS})`,
-      parseSeconds,
-    );
-
-export interface TimeoutChoice {
-  /** In seconds. */
-  readonly firstByteTimeout?: number;
-  readonly timeout?: number;
-}
-
-export const timeLimitsIn = ({ firstByteTimeout, timeout }: TimeoutChoice): Partial<ModelTimeLimits> => ({
-  ...(firstByteTimeout === undefined ? {} : { firstByteMs: firstByteTimeout * MS }),
-  ...(timeout === undefined ? {} : { totalMs: timeout * MS }),
-});
-
-function parseSeconds(text: string): number {
-  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
-  if (!isTimeLimit(seconds)) throw new InvalidArgumentError("It must be a positive number of seconds.");
-  return seconds;
-}
-
-export const examples = (...lines: readonly string[]): string =>
-  `\nExamples:\n${lines.map((line) => `  ${line.includes("longhaul") ? line : `longhaul ${line}`}`).join("\n")}`;
-
 /** Parts between commas. */
-export const listed = (text: string): readonly string[] =>
+const listed = (text: string): readonly string[] =>
   text
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "");
 
 /** Some of these names, in their order whatever the order in which they were given. */
-export function parseNames<Name extends string>(text: string, names: readonly Name[]): readonly Name[] {
-  const wanted = listed(text);
-  const known = names.filter((name) => wanted.includes(name));
-  const isAnyUnknown = wanted.some((name) => !known.some((one) => one === name));
-  if (isAnyUnknown || known.length === 0)
-    throw new InvalidArgumentError(`It must be a list of: ${names.join(", ")}.`);
-  return known;
+export const parseNames =
+  <Name extends string>(names: readonly Name[]) =>
+  (text: string): readonly Name[] => {
+    const wanted = listed(text);
+    const known = names.filter((name) => wanted.includes(name));
+    const isAnyUnknown = wanted.some((name) => !known.some((one) => one === name));
+    if (isAnyUnknown || known.length === 0)
+      throw new InvalidArgumentError(`It must be a list of: ${names.join(", ")}.`);
+    return known;
+  };
+
+export function parseCounts(text: string): readonly number[] {
+  const counts = listed(text).map(atLeastOne());
+  if (counts.length === 0) throw new InvalidArgumentError("It must be a list of numbers.");
+  return [...new Set(counts)];
+}
+
+/** An option that may be given several times. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  if (value.trim() === "") throw new InvalidArgumentError("It must not be empty.");
+  return [...before, value];
 }

@@ -1,13 +1,68 @@
-import { Command } from "commander";
-import { expect, it } from "vitest";
-import { addEval } from "./program.ts";
+import { type Command, CommanderError } from "commander";
+import { describe, expect, it } from "vitest";
+import { MOVED_FLAGS } from "./moved-flags.ts";
+import { createProgram } from "./program.ts";
+
+const HELP_LINES = 40;
+const COLUMNS = 80;
+
+/** The program with what it prints; whatever it would do is a mistake. */
+function program(): { readonly program: Command; readonly printed: string[] } {
+  const printed: string[] = [];
+  const created = createProgram("0.0.0", () => Promise.reject(new Error("nothing is to be done")));
+  for (const command of [created, ...created.commands])
+    command.exitOverride().configureOutput({
+      writeOut: (text) => void printed.push(text),
+      writeErr: (text) => void printed.push(text),
+      getOutHelpWidth: () => COLUMNS,
+    });
+  return { program: created, printed };
+}
+
+const commandNames = program().program.commands.map((command) => command.name());
+
+async function refused(
+  ...args: readonly string[]
+): Promise<{ readonly error: unknown; readonly text: string }> {
+  const { program: created, printed } = program();
+  const error = await created.parseAsync(["node", "longhaul", ...args]).catch((reason: unknown) => reason);
+  return { error, text: printed.join("") };
+}
+
+describe("the help of each command", () => {
+  it.each(["", ...commandNames])("longhaul %s --help fits 40 lines of 80 columns", (name) => {
+    const { program: created, printed } = program();
+    const command = name === "" ? created : created.commands.find((one) => one.name() === name);
+    command?.outputHelp();
+    const lines = printed.join("").trimEnd().split("\n");
+    expect(lines.length).toBeLessThanOrEqual(HELP_LINES);
+    expect(lines.filter((line) => [...line].length > COLUMNS)).toEqual([]);
+  });
+});
+
+describe("flags that became settings", () => {
+  const moved = Object.entries(MOVED_FLAGS).flatMap(([command, flags]) =>
+    Object.entries(flags).map(([flag, remedy]) => [command, flag, remedy] as const),
+  );
+
+  it.each(moved)("longhaul %s refuses %s and names what took its place", async (command, flag, remedy) => {
+    for (const args of [[flag], [flag, "5"], [`${flag}=5`]]) {
+      const { error, text } = await refused(command, "session", ...args);
+      expect(error).toBeInstanceOf(CommanderError);
+      expect(text).toContain(`error: ${flag} is gone. ${remedy}`);
+    }
+  });
+
+  it("are no longer in any help", () => {
+    const { program: created } = program();
+    for (const [command, flag] of moved)
+      expect(created.commands.find((one) => one.name() === command)?.helpInformation()).not.toContain(
+        `${flag} `,
+      );
+  });
+});
 
 it.each([",", " ", "0", "1,many"])("numbers of compactions that are none are refused: %j", async (counts) => {
-  const program = new Command();
-  addEval(program, () => Promise.reject(new Error("nothing is to be done")));
-  for (const command of [program, ...program.commands]) {
-    command.exitOverride().configureOutput({ writeErr: () => undefined });
-  }
-  const run = program.parseAsync(["node", "longhaul", "eval", "--generated", "--compactions", counts]);
-  await expect(run).rejects.toMatchObject({ code: "commander.invalidArgument" });
+  const { error } = await refused("eval", "--generated", "--compactions", counts);
+  expect(error).toMatchObject({ code: "commander.invalidArgument" });
 });

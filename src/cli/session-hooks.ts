@@ -6,6 +6,7 @@ import { runCommand } from "../host/run-command.ts";
 import { readUserHooks } from "../host/user-hooks.ts";
 import type { Model } from "../models/port.ts";
 import type { Composition } from "./composition.ts";
+import { noteWarnings } from "./terminal.ts";
 
 /** Those of the user's own settings: a session, or the project it is about, brings none. */
 export async function sessionHooks(
@@ -14,7 +15,7 @@ export async function sessionHooks(
 ): Promise<Hooks> {
   const { settings, warnings } = await readUserHooks(places);
   const hooks = createHooks({ settings, runCommand: whereThereIsAFolder(runCommand), model });
-  for (const warning of [...warnings, ...hooks.warnings]) terminal.note(`longhaul: ${warning}`);
+  noteWarnings([...warnings, ...hooks.warnings], terminal);
   return hooks;
 }
 

@@ -15,6 +15,10 @@ export interface Terminal {
   readonly colours: Colours;
 }
 
+export function noteWarnings(warnings: readonly string[], { note }: Pick<Terminal, "note">): void {
+  for (const warning of warnings) note(`longhaul: ${warning}`);
+}
+
 export type Colours = ReturnType<typeof createColors>;
 
 const NARROWEST = 60;

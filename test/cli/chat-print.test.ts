@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
-import { CLI_MAIN, type CliRun, runCli } from "../support/cli.ts";
+import { CLI_MAIN, type CliRun, runCli, writeSettings } from "../support/cli.ts";
 import { undocumented } from "../support/json-docs.ts";
 import { describeRecorded, realSessionPath } from "../support/real-sessions.ts";
 
@@ -261,7 +261,9 @@ describe("longhaul chat -p", () => {
     });
     simulator.reset();
     simulator.reply(toolTurn("Glob", { pattern: "a" }), toolTurn("Glob", { pattern: "b" }));
-    const limited = await chat(["-p", "hi", "--max-turns", "1", "--output-format", "json"]);
+    writeSettings(home, { chat: { maxTurns: 1 } });
+    const limited = await chat(["-p", "hi", "--output-format", "json"]);
+    writeSettings(home, {});
     expect(limited.code).toBe(1);
     expect(limited.stderr).toContain("Stopped after 1 turn.");
     expect(JSON.parse(limited.stdout)).toMatchObject({ reason: "turn-limit", error: { code: "turn-limit" } });

@@ -84,9 +84,7 @@ describe("longhaul inspect", () => {
 
   it("takes another window by size or by a model's name", async () => {
     expect((await runJson("inspect", session, "--window", "400000")).window.size).toBe(400_000);
-    expect((await runJson("inspect", session, "--model-window", "claude-opus-5")).window.size).toBe(
-      1_000_000,
-    );
+    expect((await runJson("inspect", session, "--window", "claude-opus-5")).window.size).toBe(1_000_000);
   });
 
   it("warns once about a bad setting, on standard error, and ignores it", async () => {
@@ -269,7 +267,7 @@ describe("the program", () => {
     [["sessions", "--limit", "0"]],
     [["compact", "x", "--in-place", "--out", "y"]],
     [["inspect", "x", "--window", "9000", "--model-window", "gpt-4o"]],
-    [["inspect", "x", "--model-window", "nonsense"]],
+    [["inspect", "x", "--window", "nonsense"]],
     [["inspect", "x", "--window", "99999999999999999999"]],
   ])("wrong use %j exits with 2", async (args) => {
     const { code, stderr, stdout } = await run(...args);

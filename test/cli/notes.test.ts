@@ -12,13 +12,14 @@ import {
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
-import { CLI_MAIN, type CliRun, runCli, unfolded } from "../support/cli.ts";
+import { CLI_MAIN, type CliRun, runCli, unfolded, writeSettings } from "../support/cli.ts";
 import { demoHome } from "./demo-home.ts";
 
 const { home, text, run, runJson, newSession } = demoHome();
 let session: string;
 let notes: string;
 beforeEach(() => {
+  writeSettings(home, {});
   ({ session, notes } = newSession());
 });
 
@@ -110,17 +111,20 @@ describe("longhaul notes", () => {
   it("a template that is no good does not steer the terminal in what is said of it", async () => {
     const template = join(home, "hostile.md");
     writeFileSync(template, "# A\u001b[31mB\n\u001b]0;mine\u0007\n");
-    const { stderr, code } = await run("notes", session, "--template", template);
+    writeSettings(home, { notes: { template } });
+    const { stderr, code } = await run("notes", session);
     expect(code).toBe(1);
     expect(stderr).toContain("# AB has no italic line");
     expect(stderr).not.toContain("\u001b");
   });
 
-  it("--template gives them other sections, which are found again without it", async () => {
+  it("a template gives them other sections, which are found again without it", async () => {
     const template = join(home, "template.md");
     writeFileSync(template, "# Worklog\n_What was done._\n\n# Mood\n_How it felt._\n");
     const names = ({ sections }: { sections: { name: string }[] }) => sections.map(({ name }) => name);
-    expect(names(await runJson("notes", session, "--template", template))).toEqual(["Worklog", "Mood"]);
+    writeSettings(home, { notes: { template } });
+    expect(names(await runJson("notes", session))).toEqual(["Worklog", "Mood"]);
+    writeSettings(home, {});
     expect(names(await runJson("notes", session))).toEqual(["Worklog", "Mood"]);
   });
 });
@@ -165,12 +169,13 @@ describe("notes that cannot be", () => {
   );
 
   it.each([
-    [["--template", "no-such-file"], "notes-template-invalid", /no template/],
-    [["--template", "."], "notes-template-invalid", /cannot be read/],
-    [["--template", "plain.md"], "notes-template-invalid", /line 1/],
-  ])("built with %j fail with a reason", async (args, errorCode, words) => {
+    ["no-such-file", "notes-template-invalid", /no template/],
+    [".", "notes-template-invalid", /cannot be read/],
+    ["plain.md", "notes-template-invalid", /line 1/],
+  ])("built with the template %j fail with a reason", async (template, errorCode, words) => {
     writeFileSync(join(home, "plain.md"), "just words\n");
-    const { code, stdout, stderr } = await run("notes", session, ...args, "--json");
+    writeSettings(home, { notes: { template } });
+    const { code, stdout, stderr } = await run("notes", session, "--json");
     expect([code, JSON.parse(stdout).error.code]).toEqual([1, errorCode]);
     expect(stderr).toMatch(words);
     expect(existsSync(notes)).toBe(false);
@@ -249,12 +254,13 @@ describe("longhaul notes --model", () => {
 
   it("that never answers is given up, the built-in writer notes everything, and both forms say so", async () => {
     simulator.fail({ kind: "silence" }, { times: 99 });
-    const { code, stdout } = await model("--first-byte-timeout", "1");
+    writeSettings(home, { notes: { firstByteTimeout: 1 } });
+    const { code, stdout } = await model();
     expect(code).toBe(0);
     expect(unfolded(stdout)).toContain(
       "claude-haiku-4-5 failed (timed out): the built-in writer noted them instead.",
     );
-    const report = JSON.parse((await model("--rebuild", "--first-byte-timeout", "1", "--json")).stdout);
+    const report = JSON.parse((await model("--rebuild", "--json")).stdout);
     expect(report).toMatchObject({
       outcome: "rebuilt",
       written: true,

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** The program as users get it: built by `npm test` before the tests run. */
@@ -12,6 +13,12 @@ export interface CliRun {
 
 /** What was shown as one line, wherever the terminal's width broke it. */
 export const unfolded = (shown: string): string => shown.replace(/\s+/g, " ");
+
+/** Writes the settings file of a home; nobody else may write to it, or its hooks would not count. */
+export function writeSettings(home: string, settings: object): void {
+  mkdirSync(join(home, ".longhaul"), { recursive: true });
+  writeFileSync(join(home, ".longhaul", "settings.json"), JSON.stringify(settings), { mode: 0o600 });
+}
 
 /** Runs the built command line in a process of its own, with a home that holds nothing but what a test puts there. */
 export function runCli(

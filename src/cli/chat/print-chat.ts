@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Agent, AgentEvent, RunResult } from "../../agent/index.ts";
 import { LonghaulError } from "../../errors.ts";
+import type { OutputFormat } from "../option-values.ts";
 import { plural } from "../view/numbers.ts";
 import { oneLine, shownText, withNothingHidden } from "../view/text-width.ts";
 import type { ChatSetup } from "./chat-setup.ts";
@@ -9,7 +10,6 @@ import { type CalledCommand, commandIn, isCommand } from "./commands/commands.ts
 import { Folded } from "./folded.ts";
 import { initLine, printReport, type RefusedCall, streamLine } from "./print-report.ts";
 import type { Screen } from "./screen/screen.ts";
-import type { OutputFormat } from "./settings.ts";
 import { compactorLine } from "./show/compactor-lines.ts";
 import { callLines, errorLines } from "./show/event-lines.ts";
 import { EventView } from "./show/event-view.ts";

@@ -1,5 +1,5 @@
 import { fstatSync } from "node:fs";
-import { type NotesWriter, openAgent, type PermissionMode } from "../../agent/index.ts";
+import { openAgent, type PermissionMode } from "../../agent/index.ts";
 import { LonghaulError } from "../../errors.ts";
 import type { Model } from "../../models/port.ts";
 import { resumeSession } from "../../transcript/resume.ts";
@@ -11,31 +11,29 @@ import { ownInstructions } from "../chat/own-instructions.ts";
 import { printChat } from "../chat/print-chat.ts";
 import { errorFacts } from "../chat/print-report.ts";
 import { processScreen } from "../chat/screen/open-screen.ts";
-import { type ChatSettings, type OutputFormat, readChatSettings } from "../chat/settings.ts";
 import { errorLines } from "../chat/show/event-lines.ts";
 import type { TourOptions } from "../chat/tour/tour.ts";
 import { viewTerminal } from "../chat/view-terminal.ts";
 import { chooseSession, newestSession } from "../chat/which-session.ts";
+import { type ChatSettings, readChatSettings } from "../command-settings.ts";
 import type { Composition } from "../composition.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { isAnthropicName, type ModelChoice } from "../model-choice.ts";
+import type { OutputFormat } from "../option-values.ts";
 import { sessionHooks } from "../session-hooks.ts";
+import { noteWarnings } from "../terminal.ts";
 import { findSessionToWrite } from "../write-target.ts";
 
 export interface ChatCommandOptions extends ModelChoice {
   readonly print?: string;
   readonly outputFormat?: OutputFormat;
-  readonly smallModel?: string;
   readonly continue?: boolean;
   /** True: from a list. */
   readonly resume?: string | true;
   readonly window?: number;
-  readonly maxTurns?: number;
   readonly permissionMode?: PermissionMode;
   readonly allow?: readonly string[];
-  readonly allowPath?: readonly string[];
   readonly plan?: boolean;
-  readonly notes?: NotesWriter;
   readonly instructions?: string;
   /** False with `--no-hooks`. */
   readonly hooks?: boolean;
@@ -178,11 +176,13 @@ async function setupOf(
 ): Promise<PlainSetup> {
   const { settings, warnings } = readChatSettings(composition.settingsFile);
   const own = await ownInstructions(composition.places);
-  for (const warning of [...warnings, ...(own.warning === undefined ? [] : [own.warning])])
-    composition.terminal.note(`longhaul: ${warning}`);
-  for (const key of [...(settings.permissions?.allow ?? []), ...(options.allow ?? [])])
-    if (!ALLOW_KEY.test(key))
-      composition.terminal.note(`longhaul: ${JSON.stringify(key)} allows nothing. ${KEYS}`);
+  const idle = [...(settings.permissions?.allow ?? []), ...(options.allow ?? [])]
+    .filter((key) => !ALLOW_KEY.test(key))
+    .map((key) => `${JSON.stringify(key)} allows nothing. ${KEYS}`);
+  noteWarnings(
+    [...warnings, ...(own.warning === undefined ? [] : [own.warning]), ...idle],
+    composition.terminal,
+  );
   const chosen = options.model ?? settings.model;
   const name = chosen ?? DEFAULT_CHAT_MODEL;
   // An address belongs to the provider whose model was named with it.
@@ -192,7 +192,7 @@ async function setupOf(
       environment: composition.places.env,
     });
   const model = await modelNamed(name);
-  const small = options.smallModel ?? settings.smallModel;
+  const small = settings.smallModel;
   const smallModel = small === undefined ? undefined : await modelNamed(small);
   const hooks = options.hooks === false ? undefined : await sessionHooks(model, composition);
   return {
@@ -240,10 +240,10 @@ function agentChoices(
     permissions: {
       mode: options.permissionMode ?? permissions?.mode,
       allow: [...(permissions?.allow ?? []), ...(options.allow ?? [])],
-      paths: [...(permissions?.paths ?? []), ...(options.allowPath ?? [])],
+      paths: permissions?.paths,
     },
-    maxTurns: options.maxTurns ?? settings.maxTurns,
-    notes: options.notes ?? settings.notes,
+    maxTurns: settings.maxTurns,
+    notes: settings.notes,
     isPlanMode: options.plan,
   };
 }

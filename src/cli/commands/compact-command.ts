@@ -6,6 +6,7 @@ import type { Session } from "../../transcript/load.ts";
 import { compactionDisabled } from "../../turn/guards.ts";
 import { findModel, isSameModel } from "../../window/models.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
+import { readCompactSettings, timeLimitsIn } from "../command-settings.ts";
 import { compactReport } from "../compact-report.ts";
 import {
   type CompactionNotes,
@@ -14,24 +15,19 @@ import {
   withNotesHint,
   writeBuiltNotes,
 } from "../compaction-notes.ts";
-import type { Composition, WindowChoice } from "../composition.ts";
+import type { Composition, ProjectChoice, WindowChoice } from "../composition.ts";
 import { compactCost } from "../cost-report.ts";
 import { withForceHint } from "../force-hint.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { chooseMessage } from "../message-choice.ts";
 import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
-import { type ProjectChoice, type TimeoutChoice, timeLimitsIn } from "../option-values.ts";
 import { sessionHooks, withHooksHint } from "../session-hooks.ts";
+import { noteWarnings } from "../terminal.ts";
 import { compactView } from "../view/compact-view.ts";
 import { formatCount, plural } from "../view/numbers.ts";
 import { type TargetChoice, targetOf } from "../write-target.ts";
 
-export interface CompactCommandOptions
-  extends WindowChoice,
-    ModelChoice,
-    TargetChoice,
-    TimeoutChoice,
-    ProjectChoice {
+export interface CompactCommandOptions extends WindowChoice, ModelChoice, TargetChoice, ProjectChoice {
   readonly json?: boolean;
   readonly keepRecent?: number;
   readonly instructions?: string;
@@ -100,6 +96,8 @@ async function carryOut(
 ): Promise<SessionCompaction> {
   const { terminal } = composition;
   const { from, upTo, dryRun } = options;
+  const { settings, warnings } = readCompactSettings(composition.settingsFile);
+  noteWarnings(warnings, terminal);
   try {
     const model = dryRun ? undefined : await chooseModel(options);
     terminal.progress(model === undefined ? "Compacting …" : `Asking ${model.name} for a summary …`);
@@ -117,7 +115,7 @@ async function carryOut(
       project: options.project,
       model,
       windowOf: windowOf(session, thresholds, options),
-      timeLimits: timeLimitsIn(options),
+      timeLimits: timeLimitsIn(settings),
       builtInFallback: "unless-misconfigured",
       from: from === undefined ? undefined : chooseMessage(session.conversation, from, session.entries),
       upTo: upTo === undefined ? undefined : chooseMessage(session.conversation, upTo, session.entries),
@@ -137,7 +135,7 @@ function windowOf({ model }: Session, { size }: Thresholds, { window }: WindowCh
   return ({ name }) => {
     const known = findModel(name);
     const isOther = known.matched !== undefined && !isSameModel(name, model ?? "");
-    return window === undefined && isOther ? known.windowTokens : size;
+    return typeof window !== "number" && isOther ? known.windowTokens : size;
   };
 }
 

@@ -6,18 +6,15 @@ import { sessionProject } from "../../host/session-project.ts";
 import type { Session } from "../../transcript/load.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import { notesPointer } from "../compaction-notes.ts";
-import type { Composition } from "../composition.ts";
+import type { Composition, ProjectChoice, WindowChoice } from "../composition.ts";
 import { costReport } from "../cost-report.ts";
 import { besideSession, inspectSession, sizedSession } from "../inspect-report.ts";
-import type { ProjectChoice } from "../option-values.ts";
 import { promptsOf, promptsView } from "../prompts-report.ts";
 import { spanMessages, spanView } from "../spans.ts";
 import { inspectView } from "../view/inspect-view.ts";
 
-export interface InspectOptions extends ProjectChoice {
+export interface InspectOptions extends ProjectChoice, WindowChoice {
   readonly json?: boolean;
-  readonly window?: number;
-  readonly modelWindow?: string;
   /** List what the user wrote, with the ids that `compact --from` and `--up-to` take. */
   readonly prompts?: boolean;
   /** The id of a collapsed span, or its beginning: show what it stands for. */

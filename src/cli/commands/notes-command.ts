@@ -10,24 +10,22 @@ import {
 } from "../../host/session-notes.ts";
 import { readTextFile } from "../../host/text-file.ts";
 import { notesLimitsFor } from "../../modules/notes/notes-keeper.ts";
-import type { NotesLimits } from "../../notes/notes-format.ts";
 import { findSession } from "../../transcript/find-session.ts";
 import type { Session } from "../../transcript/load.ts";
 import { withSessionFile } from "../../transcript/session-file.ts";
+import { readNotesSettings, timeLimitsIn } from "../command-settings.ts";
 import type { Composition } from "../composition.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
 import { notesReport, notesView } from "../notes-report.ts";
-import { type TimeoutChoice, timeLimitsIn } from "../option-values.ts";
+import { noteWarnings } from "../terminal.ts";
 import { plural } from "../view/numbers.ts";
 
-export interface NotesCommandOptions extends ModelChoice, TimeoutChoice {
+export interface NotesCommandOptions extends ModelChoice {
   readonly json?: boolean;
   readonly update?: boolean;
   readonly rebuild?: boolean;
   readonly dryRun?: boolean;
-  /** A file. */
-  readonly template?: string;
   /** Only say where they are. */
   readonly path?: boolean;
 }
@@ -48,7 +46,9 @@ export async function notes(
     terminal.print(options.json ? JSON.stringify({ path }, null, 2) : path);
     return;
   }
-  const template = options.template === undefined ? undefined : await readTemplate(options.template);
+  const { settings, warnings } = readNotesSettings(composition.settingsFile);
+  noteWarnings(warnings, terminal);
+  const template = settings.template === undefined ? undefined : await readTemplate(settings.template);
   const session = await composition.load(
     query,
     (await writes(query, options, composition)) ? options : undefined,
@@ -56,7 +56,9 @@ export async function notes(
   const limits = notesLimitsFor(composition.thresholdsOf(session, {}));
   const present = await readNotes(session, { template });
   const isShown = present !== undefined && !options.update && !options.rebuild;
-  const result = isShown ? present : await build(session, { template, limits }, options, composition);
+  const result = isShown
+    ? present
+    : await build(session, { template, limits, timeLimits: timeLimitsIn(settings) }, options, composition);
   const report = notesReport(session, result, limits, isShown ? undefined : askedModel(options));
   const view = { modelNotAsked: modelNotAsked(options, isShown), isDryRun: options.dryRun === true };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : notesView(report, view, terminal));
@@ -75,7 +77,7 @@ async function writes(
 
 async function build(
   session: Session,
-  given: { readonly template: string | undefined; readonly limits: NotesLimits },
+  given: Pick<BuildNotesOptions, "template" | "limits" | "timeLimits">,
   options: NotesCommandOptions,
   { terminal }: Composition,
 ): Promise<BuiltNotes> {
@@ -85,8 +87,7 @@ async function build(
       const model = dryRun ? undefined : await chooseModel(options);
       const onProgress: BuildNotesOptions["onProgress"] = (progress) =>
         terminal.progress(notesProgressLine(progress, model?.name));
-      const timeLimits = timeLimitsIn(options);
-      return await buildNotes(session, { ...given, rebuild, dryRun, model, timeLimits, signal, onProgress });
+      return await buildNotes(session, { ...given, rebuild, dryRun, model, signal, onProgress });
     } catch (error) {
       throw withBuiltInOffer(error, options, OFFER);
     }

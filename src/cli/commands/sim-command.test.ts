@@ -206,11 +206,13 @@ describe("sim for real clients", () => {
     expect(JSON.parse(request ?? "")).toMatchObject({ unknownBetas: ["not-known-2030-01-01"] });
   });
 
-  it("refuses an unknown beta with --betas strict", async () => {
-    await run({ betas: "strict" }, async (url) => expect((await withBeta(url)).status).toBe(400));
+  it("refuses an unknown beta with the switch for it", async () => {
+    const config = join(folder, "betas.json");
+    writeFileSync(config, JSON.stringify({ switches: { unknownBetas: "refused" } }));
+    await run({ config }, async (url) => expect((await withBeta(url)).status).toBe(400));
   });
 
-  it("refuses thinking after a changed history only with --binding, and counts these refusals", async () => {
+  it("refuses thinking after a changed history only with the switch for it, and counts these refusals", async () => {
     const script = join(folder, "thinks.json");
     const turn = { blocks: [{ type: "thinking", thinking: "Hm." }, "Done."] };
     writeFileSync(script, JSON.stringify([turn]));
@@ -225,7 +227,9 @@ describe("sim for real clients", () => {
       return (await post(url, { ...BODY, model, messages })).status;
     };
     await run({ script }, async (url) => expect(await rewrite(url)).toBe(200));
-    const lines = await run({ script, binding: true, json: true }, async (url) =>
+    const config = join(folder, "binding.json");
+    writeFileSync(config, JSON.stringify({ switches: { enforceBinding: true } }));
+    const lines = await run({ script, config, json: true }, async (url) =>
       expect(await rewrite(url)).toBe(400),
     );
     expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ errors: 1, bindingRefusals: 1 });

@@ -17,8 +17,6 @@ export interface SimOptions {
   readonly port?: number;
   readonly window?: number;
   readonly turns?: number;
-  readonly binding?: boolean;
-  readonly betas?: "warn" | "strict";
   readonly script?: string;
   readonly config?: string;
   readonly json?: boolean;
@@ -71,14 +69,7 @@ function simulatorOptions(options: SimOptions, config: SimConfig): SimulatorOpti
     ...(seed !== undefined && { seed }),
     ...(window !== undefined && { windowTokens: window }),
     ...(counter === "estimate" && { countText: counter }),
-    switches: {
-      ...SWITCHES_FOR_CLIENTS,
-      ...config.switches,
-      ...(options.binding && { enforceBinding: true }),
-      ...(options.betas !== undefined && {
-        unknownBetas: options.betas === "strict" ? "refused" : "accepted",
-      }),
-    },
+    switches: { ...SWITCHES_FOR_CLIENTS, ...config.switches },
     behaviours: [
       summaries(summary),
       noteTaker(notes),
@@ -131,7 +122,7 @@ export function simGreeting({ url, counter }: Greeting, { colours }: Terminal): 
 /** A line for a beta that came for the first time. */
 export function unknownBetaLine(beta: string, { colours }: Terminal): string {
   return colours.yellow(
-    `Warning: unknown beta "${oneLine(beta)}" is accepted. The real API may refuse it; --betas strict does.`,
+    `Warning: unknown beta "${oneLine(beta)}" is accepted. The real API may refuse it; the switch unknownBetas does.`,
   );
 }
 
