@@ -239,9 +239,7 @@ interface Grown {
 /** An index that cannot be kept is made again with the next question: a folder may be for reading only. */
 async function keep({ fd }: OpenSessionFile, grown: Grown, indexPath: string): Promise<void> {
   try {
-    await writeWholeFile(indexPath, parts(fd, grown), (temporary) => rename(temporary, indexPath), {
-      isLasting: false,
-    });
+    await writeWholeFile(indexPath, parts(fd, grown), (temporary) => rename(temporary, indexPath), false);
   } catch {
     // Nothing depends on it.
   }

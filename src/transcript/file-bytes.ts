@@ -134,6 +134,7 @@ export class LineSplitter {
 
 /** Cheap to look for, and seldom in a line that is no boundary: inside a string its quotes are escaped. */
 export const BOUNDARY_MARK: Buffer = Buffer.from('"compact_boundary"');
+export const RESPONSE_MARK: Buffer = Buffer.from('"assistant"');
 
 /** What is looked for is mostly near the end, so the first step is small; each next one is four times as large. */
 const FIRST_CHUNK_BYTES = 64 * 1024;

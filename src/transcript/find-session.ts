@@ -1,15 +1,17 @@
-import { access, open, stat } from "node:fs/promises";
+import { access, stat } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { type Entry, isCompactBoundary, isSynthetic } from "../conversation/entry.ts";
 import { LonghaulError } from "../errors.ts";
-import { lastLineWith, READ_WITHOUT_WAITING, type ReadAt, readerOf } from "./file-bytes.ts";
+import { BOUNDARY_MARK, lastLineWith, RESPONSE_MARK, type ReadAt } from "./file-bytes.ts";
 import {
+  CWD_MARK,
   cwdOf,
   firstLineThat,
   lastLineThat,
   linesBetween,
   type SessionFile,
   sessionFiles,
+  withQuietReader,
 } from "./list-sessions.ts";
 import {
   isSessionId,
@@ -194,11 +196,8 @@ class Peeks {
 const END_BYTES = 64 * 1024;
 const NOTHING: Peek = { folder: undefined, isConversation: false };
 
-async function peekAt({ path, agent, bytes }: SessionFile): Promise<Peek> {
-  const handle = await open(path, READ_WITHOUT_WAITING).catch(() => undefined);
-  if (handle === undefined) return NOTHING;
-  try {
-    const readAt = readerOf(handle);
+function peekAt({ path, agent, bytes }: SessionFile): Promise<Peek> {
+  return withQuietReader(path, NOTHING, async (readAt) => {
     const tail = await linesBetween(readAt, Math.max(0, bytes - END_BYTES), bytes);
     const head = bytes <= END_BYTES ? tail : await linesBetween(readAt, 0, END_BYTES);
     const first = firstLineThat(head, CWD_MARK, cwdOf);
@@ -213,16 +212,10 @@ async function peekAt({ path, agent, bytes }: SessionFile): Promise<Peek> {
     // A file may claim any folder. Its place in the store proves the claim, unless Claude Code cut the name.
     const isCut = agent === "claude-code" && name.length > LONGEST_FOLDER_NAME;
     return { folder: isCut ? (began ?? last) : began, isConversation };
-  } catch {
-    return NOTHING;
-  } finally {
-    await handle.close();
-  }
+  });
 }
 
-const CWD_MARK = Buffer.from('"cwd"');
-const ASSISTANT_MARK = Buffer.from('"assistant"');
-const ANSWER_MARKS = [ASSISTANT_MARK, Buffer.from('"compact_boundary"')];
+const ANSWER_MARKS = [RESPONSE_MARK, BOUNDARY_MARK];
 
 /** An error that the agent wrote in the model's name is no answer. A compaction follows many answers. */
 function answerIn(entry: Entry): true | undefined {
@@ -240,14 +233,14 @@ const LONGEST_ERROR_BYTES = 1024 * 1024;
  */
 async function hasAnswerAbove(readAt: ReadAt, bytes: number): Promise<boolean> {
   for (let end = bytes; ; ) {
-    const start = await lastLineWith(readAt, ASSISTANT_MARK, end);
+    const start = await lastLineWith(readAt, RESPONSE_MARK, end);
     if (start === undefined) return false;
     const buffer = Buffer.allocUnsafe(LONGEST_ERROR_BYTES);
     const read = buffer.subarray(0, await readAt(buffer, start));
     const newline = read.indexOf("\n");
     if (newline < 0 && read.length === buffer.length) return true;
     const line = newline < 0 ? read : read.subarray(0, newline);
-    if (lastLineThat(line, [ASSISTANT_MARK], answerIn)) return true;
+    if (lastLineThat(line, [RESPONSE_MARK], answerIn)) return true;
     end = start;
   }
 }

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { inputTokens, reportedUsage } from "../conversation/reported-usage.ts";
 import { turnedBack } from "../conversation/undo-rewind.ts";
-import { figureField } from "../conversation/untrusted.ts";
+import { figureField, stringField } from "../conversation/untrusted.ts";
 import { entryFromJson } from "./entry-reader.ts";
 import { cachingTail, lastLineWithAny, READ_WITHOUT_WAITING, type ReadAt, readerOf } from "./file-bytes.ts";
 import { projectsFolder, type SessionAgent, type UserPlaces } from "./locations.ts";
@@ -102,11 +102,8 @@ const LONGEST_SEARCH_BYTES = 32 * 1024 * 1024;
 const NOTHING: SessionGlance = { cwd: undefined, title: undefined, contextTokens: undefined };
 
 /** For lists of thousands: looks for marks in the raw bytes at the two ends, and parses only those lines. */
-export async function glanceAtSession(path: string, bytes: number): Promise<SessionGlance> {
-  const handle = await open(path, READ_WITHOUT_WAITING).catch(() => undefined);
-  if (handle === undefined) return NOTHING;
-  try {
-    const readAt = readerOf(handle);
+export function glanceAtSession(path: string, bytes: number): Promise<SessionGlance> {
+  return withQuietReader(path, NOTHING, async (readAt) => {
     let tail: Buffer = Buffer.alloc(0);
     let context: ContextMark | undefined;
     for (let length = FIRST_GLANCE_BYTES; context === undefined; length *= 4) {
@@ -116,17 +113,30 @@ export async function glanceAtSession(path: string, bytes: number): Promise<Sess
       if (start === 0 || length >= LONGEST_GLANCE_BYTES) break;
     }
     if (tail.length < bytes) context ??= await searchContext(cachingTail(readAt, bytes), bytes);
-    const cwd = lastLineThat(tail, CWD_MARKS, cwdOf);
+    const cwd = lastLineThat(tail, [CWD_MARK], cwdOf);
     const title = lastLineThat(tail, TITLE_MARKS, titleOf);
     const isAllSeen = (cwd !== undefined && title !== undefined) || bytes <= FIRST_GLANCE_BYTES;
     const head = isAllSeen ? tail : await linesBetween(readAt, 0, FIRST_GLANCE_BYTES);
     return {
-      cwd: cwd ?? lastLineThat(head, CWD_MARKS, cwdOf),
+      cwd: cwd ?? lastLineThat(head, [CWD_MARK], cwdOf),
       title: title ?? lastLineThat(head, BRANCH_TITLE_MARKS, titleOf),
       contextTokens: context?.tokens,
     };
+  });
+}
+
+/** Reads a file of a list, which may be gone, unreadable or damaged: then the answer is `nothing`. */
+export async function withQuietReader<T>(
+  path: string,
+  nothing: T,
+  use: (readAt: ReadAt) => Promise<T>,
+): Promise<T> {
+  const handle = await open(path, READ_WITHOUT_WAITING).catch(() => undefined);
+  if (handle === undefined) return nothing;
+  try {
+    return await use(readerOf(handle));
   } catch {
-    return NOTHING;
+    return nothing;
   } finally {
     await handle.close();
   }
@@ -159,17 +169,14 @@ export function lastLineThat<T>(
   marks: readonly Buffer[],
   answer: (entry: Entry) => T | undefined,
 ): T | undefined {
-  let end = lines.length;
-  while (end > 0) {
+  for (let end = lines.length; end > 0; ) {
     const above = lines.subarray(0, end);
     const found = Math.max(...marks.map((mark) => above.lastIndexOf(mark)));
     if (found < 0) return undefined;
-    const start = above.lastIndexOf(NEWLINE, found) + 1;
-    const stop = above.indexOf(NEWLINE, found);
-    const entry = parsed(above.toString("utf8", start, stop < 0 ? end : stop));
-    const answered = entry === undefined ? undefined : answer(entry);
+    const line = lineAt(above, found);
+    const answered = line.entry && answer(line.entry);
     if (answered !== undefined) return answered;
-    end = start;
+    end = line.start;
   }
   return undefined;
 }
@@ -181,49 +188,53 @@ export function firstLineThat<T>(
   answer: (entry: Entry) => T | undefined,
 ): T | undefined {
   for (let found = lines.indexOf(mark); found >= 0; ) {
-    const newline = lines.indexOf(NEWLINE, found);
-    const stop = newline < 0 ? lines.length : newline;
-    const entry = parsed(lines.toString("utf8", lines.lastIndexOf(NEWLINE, found) + 1, stop));
-    const answered = entry === undefined ? undefined : answer(entry);
+    const line = lineAt(lines, found);
+    const answered = line.entry && answer(line.entry);
     if (answered !== undefined) return answered;
-    found = lines.indexOf(mark, stop);
+    found = lines.indexOf(mark, line.end);
   }
   return undefined;
 }
 
-const NEWLINE = 0x0a;
-const CONTEXT_MARKS = [
-  Buffer.from('"usage"'),
-  Buffer.from('"compact_boundary"'),
-  Buffer.from('"longhaul_undo"'),
-  Buffer.from('"longhaul_rewind"'),
-];
-const CWD_MARKS = [Buffer.from('"cwd"')];
-const TITLE_MARKS = [Buffer.from('"custom-title"'), Buffer.from('"ai-title"')];
-/** Older versions write the title of a branch at the top of the file. */
-const BRANCH_TITLE_MARKS = [...TITLE_MARKS, Buffer.from('"summary"')];
-
-export function cwdOf(entry: Entry): string | undefined {
-  return textOf(entry.cwd);
-}
-
-function titleOf(entry: Entry): string | undefined {
-  const fields: Readonly<Record<string, unknown>> = { ...entry };
-  switch (entry.type as string) {
-    case "custom-title":
-      return textOf(fields.customTitle);
-    case "ai-title":
-      return textOf(fields.aiTitle) ?? textOf(fields.title);
-    case "summary":
-      return textOf(fields.summary);
-    default:
-      return undefined;
+/** The line around a place, and its entry if it holds one. */
+function lineAt(
+  lines: Buffer,
+  place: number,
+): { readonly start: number; readonly end: number; readonly entry: Entry | undefined } {
+  const start = lines.lastIndexOf(NEWLINE, place) + 1;
+  const newline = lines.indexOf(NEWLINE, place);
+  const end = newline < 0 ? lines.length : newline;
+  try {
+    return { start, end, entry: entryFromJson(JSON.parse(lines.toString("utf8", start, end))) };
+  } catch {
+    return { start, end, entry: undefined };
   }
 }
 
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value.trim() !== "" ? value : undefined;
-}
+const NEWLINE = 0x0a;
+
+/** Fields and types as they stand in JSON, which are cheap to look for in raw bytes. */
+const marksOf = (...names: readonly string[]): readonly Buffer[] =>
+  names.map((name) => Buffer.from(JSON.stringify(name)));
+
+const CONTEXT_MARKS = marksOf("usage", "compact_boundary", "longhaul_undo", "longhaul_rewind");
+export const CWD_MARK: Buffer = Buffer.from('"cwd"');
+const TITLE_MARKS = marksOf("custom-title", "ai-title");
+/** Older versions write the title of a branch at the top of the file. */
+const BRANCH_TITLE_MARKS = [...TITLE_MARKS, ...marksOf("summary")];
+
+export const cwdOf = (entry: Entry): string | undefined => textIn(entry, ["cwd"]);
+
+const TITLE_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["custom-title", ["customTitle"]],
+  ["ai-title", ["aiTitle", "title"]],
+  ["summary", ["summary"]],
+]);
+
+const titleOf = (entry: Entry): string | undefined => textIn(entry, TITLE_FIELDS.get(entry.type) ?? []);
+
+const textIn = (entry: Entry, names: readonly string[]): string | undefined =>
+  names.map((name) => stringField(entry, name)).find((text) => text !== undefined && text.trim() !== "");
 
 interface ContextMark {
   readonly tokens: number | undefined;
@@ -242,12 +253,4 @@ function contextMarkOf(entry: Entry): ContextMark | undefined {
   }
   const usage = entry.isSidechain === true ? undefined : reportedUsage(entry);
   return usage === undefined ? undefined : { tokens: inputTokens(usage) + usage.output_tokens };
-}
-
-function parsed(line: string): Entry | undefined {
-  try {
-    return entryFromJson(JSON.parse(line));
-  } catch {
-    return undefined;
-  }
 }

@@ -41,24 +41,21 @@ export function currentConversation(entries: readonly Entry[]): Conversation {
 }
 
 /** The same, of a whole file that has been indexed. */
-export function conversationOf(index: EntryIndex): Conversation {
-  const found = conversationFrom(index);
-  return isMoreNeeded(found) ? EMPTY : found;
-}
+export const conversationOf = (index: EntryIndex): Conversation => asConversation(currentLines(index));
 
-const NOTHING: Omit<Conversation, "entries"> = Object.freeze({
+/** The same as it is written. */
+export const currentLines = (index: EntryIndex): ConversationLines => linesOrNone(linesFrom(index));
+
+const NO_LINES: ConversationLines = Object.freeze({
+  lines: [],
   leafUuid: undefined,
   boundary: undefined,
   bridgedUuids: [],
   clearedToolUseIds: new Set<string>(),
 });
-const NO_LINES: ConversationLines = Object.freeze({ ...NOTHING, lines: [] });
-const EMPTY: Conversation = Object.freeze({ ...NOTHING, entries: [] });
 
-function conversationFrom(index: EntryIndex, moment?: Moment): Conversation | MoreNeeded {
-  const found = linesFrom(index, moment?.leaf, moment?.before);
-  return isMoreNeeded(found) ? found : asConversation(found);
-}
+const linesOrNone = (found: ConversationLines | MoreNeeded | undefined): ConversationLines =>
+  found === undefined || isMoreNeeded(found) ? NO_LINES : found;
 
 /** The lines with stand-ins in the place of what they stand for, and without thinking that would be refused. */
 export function asConversation({ lines, ...conversation }: ConversationLines): Conversation {
@@ -126,17 +123,13 @@ export function historyBefore(entries: readonly Entry[], boundary: CompactBounda
 }
 
 /** The same before any line, of a whole file that has been indexed. */
-export function indexedBefore(index: EntryIndex, line: Entry): Conversation {
-  const moment = momentBefore(index, line);
-  const found = moment && conversationFrom(index, moment);
-  return found === undefined || isMoreNeeded(found) ? EMPTY : found;
-}
+export const indexedBefore = (index: EntryIndex, line: Entry): Conversation =>
+  asConversation(indexedLinesBefore(index, line));
 
 /** The same as it is written. */
 export function indexedLinesBefore(index: EntryIndex, line: Entry, walker?: ChainWalker): ConversationLines {
   const moment = momentBefore(index, line);
-  const found = moment && linesFrom(index, moment.leaf, moment.before, walker);
-  return found === undefined || isMoreNeeded(found) ? NO_LINES : found;
+  return linesOrNone(moment && linesFrom(index, moment.leaf, moment.before, walker));
 }
 
 /** What led to a boundary. Behind that of an undo a conversation was written again: what had led to that one. */
@@ -145,13 +138,11 @@ export function stretchBefore(index: EntryIndex, boundary: CompactBoundaryEntry)
   return indexedLinesBefore(index, continued ?? boundary);
 }
 
-interface Moment {
-  readonly leaf: number;
-  /** Position in the file of what was written next. */
-  readonly before: number;
-}
-
-function momentBefore(index: EntryIndex, line: Entry): Moment | undefined {
+/** The leaf of the conversation at that time, and the position in the file of the line that was written next. */
+function momentBefore(
+  index: EntryIndex,
+  line: Entry,
+): { readonly leaf: number; readonly before: number } | undefined {
   const before = index.positions.get(line.uuid ?? "");
   if (before === undefined || isRoot(line)) return undefined;
   const hinted = index.positions.get(leftBy(line) ?? "");

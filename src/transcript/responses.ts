@@ -14,21 +14,15 @@ export interface ModelResponse {
 
 /** The model's answers in the order in which they began. Usage may be summed over these, never over lines. */
 export function responses(entries: readonly Entry[]): readonly ModelResponse[] {
-  const groups: AssistantEntry[][] = [];
-  const groupById = new Map<string, AssistantEntry[]>();
+  const groups = new Map<unknown, AssistantEntry[]>();
   for (const entry of entries) {
     if (entry.type !== "assistant") continue;
-    const id = entry.message.id;
-    const group = id === undefined ? undefined : groupById.get(id);
-    if (group !== undefined) {
-      group.push(entry);
-      continue;
-    }
-    const started = [entry];
-    groups.push(started);
-    if (id !== undefined) groupById.set(id, started);
+    const key = entry.message.id ?? entry;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [entry]);
+    else group.push(entry);
   }
-  return groups.map(responseOf);
+  return Array.from(groups.values(), responseOf);
 }
 
 /** The usage that counts for a message id, looked for from the end. */
@@ -59,29 +53,18 @@ function responseOf(group: readonly AssistantEntry[]): ModelResponse {
 export function dedupeAcrossFiles<T extends { readonly entries: readonly Entry[] }>(
   sessions: readonly T[],
 ): readonly T[] {
-  const uuids = new Set<string>();
-  const responses = new Set<string>();
+  const known = new Set<string>();
   return sessions.map((session) => {
-    const entries = session.entries.filter((entry) => !isKnown(entry, uuids, responses));
-    for (const entry of entries) {
-      if (entry.uuid !== undefined) uuids.add(entry.uuid);
-      const response = responseKey(entry);
-      if (response !== undefined) responses.add(response);
-    }
+    const entries = session.entries.filter((entry) => !keysOf(entry).some((key) => known.has(key)));
+    for (const entry of entries) for (const key of keysOf(entry)) known.add(key);
     return entries.length === session.entries.length ? session : { ...session, entries };
   });
 }
 
-function isKnown(entry: Entry, uuids: ReadonlySet<string>, responses: ReadonlySet<string>): boolean {
-  if (entry.uuid !== undefined && uuids.has(entry.uuid)) return true;
-  const response = responseKey(entry);
-  return response !== undefined && responses.has(response);
-}
-
 /** Some tools give copied lines fresh uuids; the ids that the provider gave stay. */
-function responseKey(entry: Entry): string | undefined {
-  if (entry.type !== "assistant" || entry.message.id === undefined || entry.requestId === undefined) {
-    return undefined;
-  }
-  return `${entry.message.id}\n${entry.requestId}`;
+function keysOf(entry: Entry): readonly string[] {
+  const uuid = entry.uuid === undefined ? [] : [entry.uuid];
+  if (entry.type !== "assistant" || entry.message.id === undefined || entry.requestId === undefined)
+    return uuid;
+  return [...uuid, `${entry.message.id}\n${entry.requestId}`];
 }

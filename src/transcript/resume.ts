@@ -12,6 +12,7 @@ import {
   lastLineWith,
   lastLineWithAny,
   lineStartAt,
+  RESPONSE_MARK,
   type ReadAt,
 } from "./file-bytes.ts";
 import {
@@ -71,8 +72,6 @@ export async function resumeFrom(file: OpenSessionFile, path: string): Promise<R
     return { ...facts, model, boundary: found.boundary, damage, bytesRead: bytes - from };
   }
 }
-
-const RESPONSE_MARK = Buffer.from('"assistant"');
 
 /** The model of the newest response above a place, for a conversation that holds none. */
 async function modelAbove(

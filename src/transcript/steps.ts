@@ -14,10 +14,9 @@ import { isSettled, isStandIn, standInUuids } from "../conversation/stand-ins.ts
 import { isUndoMark, type StepBack, undoRecordOf } from "../conversation/undo-rewind.ts";
 import { contentText, stringField } from "../conversation/untrusted.ts";
 import { withoutRefusedThinking } from "../conversation/without-thinking.ts";
-import { isMoreNeeded } from "./chain-walker.ts";
 import { conversationBefore, withHostEdits } from "./conversation-before.ts";
 import type { EntryIndex } from "./entry-index.ts";
-import { type ConversationLines, indexedLinesBefore, linesFrom, stretchBefore } from "./relink.ts";
+import { type ConversationLines, currentLines, indexedLinesBefore, stretchBefore } from "./relink.ts";
 
 /** Something that was done to the conversation as a whole and is in effect. */
 export interface Step {
@@ -56,7 +55,7 @@ export function stepBack(
     const { before, moved } = conversationBefore(index, step.first, lines);
     if (before.entries.length === 0) return undefined;
     const there = new Set(before.entries.flatMap(({ uuid }) => uuid ?? []));
-    const { entries, edited, standsFor } = withHostEdits(before.entries, currentLines(index), lines);
+    const { entries, edited, standsFor } = withHostEdits(before.entries, currentLines(index).lines, lines);
     const isThere = (entry: Entry): boolean =>
       there.has(entry.uuid ?? "") ||
       standsFor.has(entry.uuid) ||
@@ -79,35 +78,33 @@ export function stepBack(
 const messageOf = (entry: Entry | undefined): object =>
   entry !== undefined && "message" in entry ? { message: entry.message } : {};
 
-function currentLines(index: EntryIndex): readonly Entry[] {
-  const current = linesFrom(index);
-  return isMoreNeeded(current) ? [] : current.lines;
-}
-
 /** The steps that led to the current conversation, newest first. Each is found where it is asked for. */
 export function* stepsOf(index: EntryIndex): Generator<Step> {
+  let stretch = currentLines(index);
   let later: () => readonly Entry[] = () => [];
   const seen = new Set<Entry>();
-  for (const stretch of stretchesBack(index)) {
+  while (stretch.lines.length > 0) {
     const { boundary } = stretch;
-    const newer = later;
-    yield* stepsWithin(index, stretch, newer);
+    const [here, newer] = [stretch, later];
+    yield* stepsWithin(index, here, newer);
     if (boundary === undefined || seen.has(boundary)) return;
     seen.add(boundary);
-    // A session that begins with a boundary has no past of its own.
-    if (indexedLinesBefore(index, boundary).lines.length === 0) return;
     const undo = undoRecordOf(boundary);
+    const past = indexedLinesBefore(index, boundary);
+    // A session that begins with a boundary has no past of its own.
+    if (past.lines.length === 0) return;
     if (undo?.direction !== "redo") {
       const kind = undo?.step ?? "compaction";
-      const since = (): readonly Entry[] => [...cameSince(index, stretch, boundary), ...newer()];
+      const since = (): readonly Entry[] => [...cameSince(index, here, boundary), ...newer()];
       yield { kind, line: boundary, first: boundary, since, ...(undo === undefined ? {} : { undo }) };
     }
     // Who lists all steps asks each what came since, and much of that is the same.
     let sinceThen: readonly Entry[] | undefined;
     later = () => {
-      sinceThen ??= [...carriedAndSince(index, stretch), ...newer()];
+      sinceThen ??= [...carriedAndSince(index, here), ...newer()];
       return sinceThen;
     };
+    stretch = undo === undefined ? past : stretchBefore(index, boundary);
   }
 }
 
@@ -241,10 +238,8 @@ function isSaid(line: Entry): boolean {
 
 /** The current conversation, what was before its boundary, and so on. */
 export function* stretchesBack(index: EntryIndex): Generator<ConversationLines> {
-  const current = linesFrom(index);
-  let stretch: ConversationLines | undefined = isMoreNeeded(current) ? undefined : current;
   const seen = new Set<Entry>();
-  while (stretch !== undefined && stretch.lines.length > 0) {
+  for (let stretch = currentLines(index); stretch.lines.length > 0; ) {
     yield stretch;
     const { boundary } = stretch;
     if (boundary === undefined || seen.has(boundary)) return;

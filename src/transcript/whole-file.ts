@@ -1,25 +1,22 @@
 import { randomBytes } from "node:crypto";
-import { type FileHandle, link, mkdir, open, rename, unlink } from "node:fs/promises";
+import { link, mkdir, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Entry } from "../conversation/entry.ts";
 import { LonghaulError } from "../errors.ts";
 import { isSystemError } from "./file-bytes.ts";
 
-export interface WholeFileOptions {
-  /** False for what can be made again: nobody waits for the disk then. */
-  readonly isLasting?: boolean;
-}
-
 /**
  * Writes a file that is there whole or not at all, readable by its owner alone. `giveName` decides what becomes of
  * a file that has the name already: it is called when everything is on the disk under a name of its own, and what
  * it answers is given back. Where it leaves the temporary file alone, nothing has happened.
+ *
+ * @param isLasting false for a file that can be made again: then nobody waits for the disk.
  */
 export async function writeWholeFile<T>(
   path: string,
   parts: Iterable<string | Buffer>,
   giveName: (temporary: string) => Promise<T>,
-  { isLasting = true }: WholeFileOptions = {},
+  isLasting = true,
 ): Promise<T> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
   try {
@@ -36,16 +33,10 @@ export async function writeWholeFile<T>(
 async function writeParts(path: string, parts: Iterable<string | Buffer>, isLasting: boolean): Promise<void> {
   const handle = await open(path, "wx", SESSION_FILE_MODE);
   try {
-    for (const part of parts) await writeFully(handle, typeof part === "string" ? Buffer.from(part) : part);
+    for (const part of parts) await handle.writeFile(part);
     if (isLasting) await handle.sync();
   } finally {
     await handle.close();
-  }
-}
-
-async function writeFully(handle: FileHandle, bytes: Buffer): Promise<void> {
-  for (let written = 0; written < bytes.length; ) {
-    written += (await handle.write(bytes, written)).bytesWritten;
   }
 }
 
@@ -138,8 +129,6 @@ export function notWritten(
 /** In words, and the system's code. */
 export function whyNotWritten(cause: unknown): { readonly code: unknown; readonly reason: string } {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  return {
-    code,
-    reason: REASONS.get(code) ?? (cause instanceof Error ? cause.message : "of an unknown error"),
-  };
+  const reason = REASONS.get(code) ?? (cause instanceof Error ? cause.message : "of an unknown error");
+  return { code, reason };
 }

@@ -5,11 +5,11 @@ import type { Entry } from "../conversation/entry.ts";
 import type { StepBack } from "../conversation/undo-rewind.ts";
 import { LonghaulError } from "../errors.ts";
 import { isSystemError } from "./file-bytes.ts";
-import { indexWithoutDuplicates, readEntries } from "./load.ts";
+import { indexWithoutDuplicates, type ReadEntries, readEntries } from "./load.ts";
 import { type AcquireLock, lockSession } from "./lock.ts";
 import { withQueuedMessages } from "./message-queue.ts";
 import { withSessionFile } from "./session-file.ts";
-import { type StepChoice, stepBack } from "./steps.ts";
+import { stepBack } from "./steps.ts";
 import { linesOf, notWritten, SESSION_FILE_MODE, syncFolderOf } from "./whole-file.ts";
 
 export interface TranscriptWriter {
@@ -101,7 +101,8 @@ class GroupCommitWriter implements TranscriptWriter {
 
   async stepBack(choice: { readonly redo: boolean }): Promise<StepBack | undefined> {
     await this.#running;
-    return await readStepBack(this.path, choice);
+    const { index, lines } = indexWithoutDuplicates(await readAllEntries(this.path));
+    return stepBack(index, choice, lines);
   }
 
   async close(): Promise<void> {
@@ -200,36 +201,33 @@ export interface AppendFileState {
   readonly isLinked: boolean;
 }
 
-const SESSION_FOLDER_MODE = 0o700;
-
-const NEWLINE = 0x0a;
-
 export interface OpenedAppendFile {
   readonly file: AppendFile;
   /** Without symbolic links, so that all writers of the file lock the same name. */
   readonly realPath: string;
 }
 
+const SESSION_FOLDER_MODE = 0o700;
+
 export async function openAppendFile(path: string, mayCreate: boolean): Promise<OpenedAppendFile> {
+  const flags = constants.O_RDWR | constants.O_APPEND | (constants.O_NONBLOCK ?? 0);
   if (mayCreate) await mkdir(dirname(path), { recursive: true, mode: SESSION_FOLDER_MODE });
-  const created = mayCreate ? await createdFile(path) : undefined;
-  const handle =
-    created ?? (await open(path, constants.O_RDWR | constants.O_APPEND | (constants.O_NONBLOCK ?? 0)));
+  const created = mayCreate ? await create(path, flags) : undefined;
+  const handle = created ?? (await open(path, flags));
   try {
+    if (created !== undefined) await syncFolderOf(path);
     await refuseReadOnly(handle, path);
-    return { file: new NodeAppendFile(handle), realPath: await realpath(path) };
+    return { file: appendFileOf(handle), realPath: await realpath(path) };
   } catch (error) {
     await handle.close();
     throw error;
   }
 }
 
-async function createdFile(path: string): Promise<FileHandle | undefined> {
+/** Undefined where there is a file of this name. */
+async function create(path: string, flags: number): Promise<FileHandle | undefined> {
   try {
-    const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL;
-    const handle = await open(path, flags, SESSION_FILE_MODE);
-    await syncFolderOf(path);
-    return handle;
+    return await open(path, flags | constants.O_CREAT | constants.O_EXCL, SESSION_FILE_MODE);
   } catch (error) {
     if (isSystemError(error) && error.code === "EEXIST") return undefined;
     throw error;
@@ -240,64 +238,33 @@ async function createdFile(path: string): Promise<FileHandle | undefined> {
 async function refuseReadOnly(handle: FileHandle, path: string): Promise<void> {
   const stat = await handle.stat();
   if ((stat.mode & 0o222) !== 0 && stat.isFile()) return;
-  const reason = stat.isFile() ? "EACCES: marked read-only" : "EINVAL: not a regular file";
-  throw Object.assign(new Error(`${reason}, open '${path}'`), {
-    code: reason.slice(0, reason.indexOf(":")),
-    syscall: "open",
-  });
+  const [code, reason] = stat.isFile() ? ["EACCES", "marked read-only"] : ["EINVAL", "not a regular file"];
+  throw Object.assign(new Error(`${code}: ${reason}, open '${path}'`), { code, syscall: "open" });
 }
 
-class NodeAppendFile implements AppendFile {
-  readonly #handle: FileHandle;
-
-  constructor(handle: FileHandle) {
-    this.#handle = handle;
-  }
-
-  async state(): Promise<AppendFileState> {
-    const { size, nlink } = await this.#handle.stat();
+const appendFileOf = (handle: FileHandle): AppendFile => ({
+  state: async () => {
+    const { size, nlink } = await handle.stat();
     const last = Buffer.alloc(1);
-    if (size > 0) await this.#handle.read(last, 0, 1, size - 1);
-    return { bytes: size, endsWithNewline: size === 0 || last[0] === NEWLINE, isLinked: nlink > 0 };
-  }
+    if (size > 0) await handle.read(last, 0, 1, size - 1);
+    return { bytes: size, endsWithNewline: size === 0 || last.toString() === "\n", isLinked: nlink > 0 };
+  },
+  write: async (bytes) => (await handle.write(bytes)).bytesWritten,
+  datasync: () => handle.datasync(),
+  truncate: (bytes) => handle.truncate(bytes),
+  close: () => handle.close(),
+});
 
-  async write(bytes: Uint8Array): Promise<number> {
-    const { bytesWritten } = await this.#handle.write(bytes);
-    return bytesWritten;
-  }
-
-  datasync(): Promise<void> {
-    return this.#handle.datasync();
-  }
-
-  truncate(bytes: number): Promise<void> {
-    return this.#handle.truncate(bytes);
-  }
-
-  close(): Promise<void> {
-    return this.#handle.close();
-  }
-}
-
-/** Entries of a session file by their ids, as their last lines have them. What is not there is left out. */
+/** Entries of a session file by their ids, as their last lines have them. Ids of no line are left out. */
 export async function readWritten(path: string, uuids: readonly string[]): Promise<readonly Entry[]> {
   const wanted = new Set(uuids);
-  return await withSessionFile(path, async ({ readAt, bytes }) => {
-    const read = await readEntries(readAt, { from: 0, to: bytes }, path);
-    const { entries } = withQueuedMessages(read.entries, true);
-    const found = new Map<string, Entry>();
-    for (const entry of entries) {
-      if (typeof entry.uuid === "string" && wanted.has(entry.uuid)) found.set(entry.uuid, entry);
-    }
-    return [...found.values()];
-  });
+  const { entries } = withQueuedMessages((await readAllEntries(path)).entries, true);
+  const found = new Map<string, Entry>();
+  for (const entry of entries) {
+    if (typeof entry.uuid === "string" && wanted.has(entry.uuid)) found.set(entry.uuid, entry);
+  }
+  return [...found.values()];
 }
 
-/** A step of the conversation that a session file holds, and what was before it. */
-async function readStepBack(path: string, choice: StepChoice): Promise<StepBack | undefined> {
-  return await withSessionFile(path, async ({ readAt, bytes }) => {
-    const read = await readEntries(readAt, { from: 0, to: bytes }, path);
-    const { index, lines } = indexWithoutDuplicates(read);
-    return stepBack(index, choice, lines);
-  });
-}
+const readAllEntries = (path: string): Promise<ReadEntries> =>
+  withSessionFile(path, ({ readAt, bytes }) => readEntries(readAt, { from: 0, to: bytes }, path));

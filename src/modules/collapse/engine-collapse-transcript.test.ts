@@ -30,10 +30,19 @@ beforeEach(async () => {
   scene = await openScene();
   path = join(folder, `collapse-${++files}.jsonl`);
 });
-afterEach(() => scene.simulator.close());
+afterEach(async () => {
+  await scene.simulator.close();
+  await Promise.all(writers.splice(0).map((writer) => writer.close()));
+});
 
-const open = (): Promise<TranscriptWriter> =>
-  openTranscript(path, { lock: async () => async () => undefined });
+const writers: TranscriptWriter[] = [];
+
+/** Closed after the test: a handle that garbage collection has to close is reported as a leak. */
+async function open(): Promise<TranscriptWriter> {
+  const writer = await openTranscript(path, { lock: async () => async () => undefined });
+  writers.push(writer);
+  return writer;
+}
 
 /** For a caller for whom nothing is ever collapsed or compacted. */
 const asItIs = ({ compactor, conversation }: AgentLoop): Promise<Turn> =>

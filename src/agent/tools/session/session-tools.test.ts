@@ -240,6 +240,7 @@ describe("recall", () => {
     c.boundary();
     c.user("a summary that says nothing of it", { isCompactSummary: true });
     await writer.append(c.entries);
+    await writer.close();
     const tool = recallTool({ sessionPath: path });
     expect(tool.isReadOnly).toBe(true);
     expect(await tool.needs({ query: "port" }, context)).toEqual([]);
