@@ -56,7 +56,7 @@ const MAY_IMPORT_NODE = ["transcript", "recall", "host", "agent", "testing", "ev
 /** Packages of others, by room. */
 const MAY_IMPORT_PACKAGE: Readonly<Record<string, readonly string[]>> = {
   transcript: ["proper-lockfile"],
-  agent: ["html-to-text", "ignore", "lru-cache", "tinyglobby", "zod"],
+  agent: ["diff", "html-to-text", "ignore", "lru-cache", "tinyglobby", "zod"],
   testing: ["lru-cache"],
   cli: ["commander", "picocolors", "zod"],
 };

@@ -43,7 +43,7 @@ export interface ConversationSpec {
   /** Undefined for the main conversation. */
   readonly agentId: string | undefined;
   readonly agentType?: AgentType | undefined;
-  /** Whether the conversation has a tool of this name; all unless given. */
+  /** True for the names of tools that the conversation has; all unless given. */
   readonly hasTool?: (name: string) => boolean;
   readonly writer: TranscriptWriter;
   readonly entries: readonly Entry[];

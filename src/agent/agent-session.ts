@@ -29,7 +29,7 @@ export interface House {
   readonly files: FileContents;
   readonly shells: Shells;
   readonly skills: readonly Skill[];
-  /** Where outputs go that are too long for the model. Made with the first one, for its owner's eyes only. */
+  /** Folder for outputs that are too long for the model. Made with the first one, for its owner's eyes only. */
   outputFolder(): Promise<string>;
 }
 

@@ -13,7 +13,7 @@ export class Queue {
     });
     this.#last = before.then(() => ended);
     try {
-      // Those before go on when the signal fires: only the waiting ends.
+      // When the signal fires, the work before goes on: only the waiting ends.
       await untilAborted(signal, before).catch(() => undefined);
       signal?.throwIfAborted();
       return await work();

@@ -77,7 +77,7 @@ function* stringsIn(value: unknown): Generator<string> {
   }
 }
 
-/** Whether searching the transcript for it, with the recall tool, brings it back word for word. */
+/** Resolves to true if a search of the transcript, with the recall tool, brings the probe back word for word. */
 export type FindByRecall = (probe: Probe) => Promise<boolean>;
 
 /** Recall over a transcript of what was said. It lies in a folder of its own for as long as it is used. */

@@ -13,8 +13,8 @@ import {
 import type { PolicyReplay, Replay, ReplayPolicyName } from "./replay-result.ts";
 
 /**
- * A chart of our own: two plots and a table, in an SVG that is the same for the same replays. Packages for charts draw in
- * a browser or bring one along, and put out text of sessions that this file escapes.
+ * A chart of our own: two plots and a table, in an SVG that is the same for the same replays. Chart packages draw in a
+ * browser or bring one along, which is much more code than this.
  */
 
 const WIDTH = 900;
