@@ -96,7 +96,6 @@ export type {
   ToolSchema,
   ToolUseBlock,
 } from "./conversation/message.ts";
-export { expandBraces, fitsName, type NamePattern, namePattern } from "./conversation/name-pattern.ts";
 export {
   indexPairs,
   type PairIndex,
@@ -137,6 +136,7 @@ export { createHooks, type Hooks, type HooksOptions } from "./hooks/runner.ts";
 export { type AttachedMemory, memoryFilesIn } from "./memory-files/attached-memory.ts";
 export type { MemoryFilesOptions, MemoryFilesPort, SkippedMemory } from "./memory-files/memory-reader.ts";
 export { memoryFilesNow } from "./memory-files/memory-reader.ts";
+export { expandBraces, fitsName, type NamePattern, namePattern } from "./memory-files/name-pattern.ts";
 export { untilAborted } from "./models/abortable.ts";
 export { type AiSdkModelOptions, aiSdkModel } from "./models/ai-sdk/ai-sdk-model.ts";
 export type { AiSdk, AiSdkLanguageModel } from "./models/ai-sdk/sdk.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matchesRuns } from "../conversation/name-pattern.ts";
+import { matchesRuns } from "./name-pattern.ts";
 import { pathPatterns } from "./rule-text.ts";
 
 const matches = (patterns: string | readonly string[], path: string, ignoreCase = false): boolean =>

@@ -1,10 +1,4 @@
-import {
-  expandBraces,
-  fitsName,
-  matchesRuns,
-  type NamePattern,
-  namePattern,
-} from "../conversation/name-pattern.ts";
+import { expandBraces, fitsName, matchesRuns, type NamePattern, namePattern } from "./name-pattern.ts";
 
 /** A rule file taken apart. */
 interface RuleText {

@@ -70,10 +70,10 @@ const SEQUENCE_RULES: readonly Rule[] = [
 ];
 
 /**
- * Pairs need messages that alternate, and moving results may leave gaps to close. The ends of the conversation come
- * next: a message put at its end may close what was open there.
+ * After each group the sequence settles again. Pairs need messages that alternate, and moving results may leave gaps to
+ * close. A message put at an end of the conversation may close what was open there.
  */
-const TURN_RULES: readonly (readonly Rule[])[] = [
+const GROUPED_RULES: readonly (readonly Rule[])[] = [
   [toolPairs],
   [userFirst, noFinalWhitespace, userLast],
   [thinkingBeginsToolTurn],
@@ -92,7 +92,7 @@ const REQUEST_RULES: readonly Rule[] = [
 export const RULES: readonly Rule[] = [
   ...BLOCK_RULES,
   ...SEQUENCE_RULES,
-  ...TURN_RULES.flat(),
+  ...GROUPED_RULES.flat(),
   ...REQUEST_RULES,
 ];
 
@@ -100,7 +100,7 @@ export const RULES: readonly Rule[] = [
 export function applyRules(draft: Draft, settings: CheckSettings): void {
   applyEach(BLOCK_RULES, draft, settings);
   settleSequence(draft, settings);
-  for (const rules of TURN_RULES) {
+  for (const rules of GROUPED_RULES) {
     const { length } = draft.findings;
     applyEach(rules, draft, settings);
     if (draft.findings.length > length) settleSequence(draft, settings);

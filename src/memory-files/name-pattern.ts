@@ -1,4 +1,9 @@
-/** One name of a path: what it may be, piece by piece. */
+/**
+ * Patterns for one name of a path. Our own, and not by regular expressions: those that libraries make of `*a*a*a*a*b`
+ * take exponential time to find that a long name does not match, and patterns come from models, names from anybody.
+ */
+
+/** The pieces that a name consists of. */
 export type NamePattern = readonly NamePiece[];
 type NamePiece = "any-run" | ((character: string) => boolean);
 
@@ -42,11 +47,7 @@ export function matchesRuns<P, T>(
   return pattern.slice(piece).every(isRun);
 }
 
-/**
- * What a name of a path may be: `*`, `?`, `[a-z]` and `[!a-z]`; a backslash takes the meaning away. Of our own, and not by
- * regular expressions: those that libraries make of `*a*a*a*a*b` take for ever to find that a long name does not match,
- * and patterns come from models, names from anybody.
- */
+/** Reads `*`, `?`, `[a-z]` and `[!a-z]`; a backslash takes the meaning away. */
 export function namePattern(text: string): NamePattern {
   const characters = [...text];
   const pieces: NamePiece[] = [];
