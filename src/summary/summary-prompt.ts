@@ -15,13 +15,13 @@ export const SUMMARY_SYSTEM_PROMPT =
 
 export interface SummaryPromptOptions {
   /** What the summary stands for; the whole conversation unless given. */
-  readonly variant?: SummaryVariant;
+  readonly variant?: SummaryVariant | undefined;
   /** Where the part to summarise begins (`from`) or ends (`up-to`), if more than that part is sent. */
   readonly point?: SummaryPoint | undefined;
   /** The part to summarise begins with an earlier summary, which is to be brought up to date. */
   readonly hasEarlierSummary?: boolean;
   /** The newest messages will stand verbatim after the summary. */
-  readonly keepsRecent?: boolean;
+  readonly keepsRecent?: boolean | undefined;
   /** What the user asked to have looked after. */
   readonly instructions?: string | undefined;
 }

@@ -1,6 +1,6 @@
 import { indexOfMessage } from "../../conversation/copies.ts";
 import { previousSound, soundCuts } from "../../conversation/cut.ts";
-import { type Entry, isCompactBoundary, isEntry, isSummaryEntry } from "../../conversation/entry.ts";
+import { type Entry, isCompactBoundary, isSummaryEntry } from "../../conversation/entry.ts";
 import { LonghaulError } from "../../errors.ts";
 
 export interface RecentWish {
@@ -66,14 +66,6 @@ function nextSound(sound: readonly boolean[], index: number): number {
 
 /** A message of a conversation: its uuid, or its index among the entries from the last boundary on. */
 export type MessageRef = string | number;
-
-/** What lies before the last boundary is not in the context any more; its summary is. */
-export function lastBoundaryIndex(entries: readonly Entry[]): number {
-  return Math.max(
-    0,
-    entries.findLastIndex((entry) => isEntry(entry) && isCompactBoundary(entry)),
-  );
-}
 
 /** The index that is meant, among entries that begin at the last boundary; undefined where there is none. */
 export function locateMessage(entries: readonly Entry[], ref: MessageRef): number | undefined {

@@ -5,10 +5,8 @@ import type { ShortenedResult } from "../../conversation/fact-ledger.ts";
 import { requireOwnShapes } from "../../conversation/given-messages.ts";
 import type { MessageContent } from "../../conversation/message.ts";
 import { unseenFrom } from "../../conversation/newest-response.ts";
-import type { PairIndex } from "../../conversation/pairs.ts";
 import { LonghaulError } from "../../errors.ts";
 import type { SummaryVariant } from "../../summary/sections.ts";
-import type { KnownTokens } from "../../tokens/accounting.ts";
 import { type CountText, measureContent } from "../../tokens/measure.ts";
 import {
   cutForRecent,
@@ -21,25 +19,14 @@ import {
   type RecentWish,
 } from "./choose-cut.ts";
 import { fitToTarget, type KeptRoom, roomBesideSummary } from "./feasibility.ts";
-import { defaultKeepRecent, shareToKeep } from "./keep-recent.ts";
+import { defaultKeepRecent } from "./keep-recent.ts";
 import { shortenResults } from "./shorten-texts.ts";
-import {
-  type KnownMeasures,
-  type SizedConversation,
-  type SizeOptions,
-  type Snapshot,
-  sizeUp,
-  sum,
-} from "./sized.ts";
-
-export type { Snapshot } from "./sized.ts";
+import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp, sum } from "./sized.ts";
 
 /** How far the wish may be passed for a call with its result: a file just read stays, a log of 100 pages does not. */
 const KEEP_OVERSHOOT = 2;
 
-export interface PlanOptions {
-  /** The same snapshot as it was sized before. */
-  readonly sized?: SizedConversation | undefined;
+export interface PlanOptions extends SizeOptions {
   readonly trigger?: "manual" | "auto";
   /**
    * - `whole` (default): all but the newest messages is summarised.
@@ -47,8 +34,8 @@ export interface PlanOptions {
    *   summary included, so that the provider's cache of it stays valid.
    * - `up-to`: what came before the picked message is summarised; it and all after it are kept.
    *
-   * A call whose results no model has seen stays with them, in every variant. The cut moves back where it would part a call from its result; with `up-to` it moves on past an earlier
-   * summary, which is never kept as it is.
+   * A call whose results no model has seen stays with them, in every variant. The cut moves back where it would part a
+   * call from its result; with `up-to` it moves on past an earlier summary, which is never kept as it is.
    */
   readonly variant?: SummaryVariant | undefined;
   /** The message that the user picked, for `from` and `up-to`. */
@@ -63,27 +50,19 @@ export interface PlanOptions {
   readonly targetTokens?: number | undefined;
   /** Limit for a result whose unseen tool results would lose too much otherwise. The target by default. */
   readonly limitTokens?: number | undefined;
-  readonly countText?: CountText | undefined;
-  /** What the host has counted already. */
-  readonly measured?: KnownMeasures | undefined;
 }
 
 /** A decision as data: what would be summarised and what kept, with the tokens of each. */
-export interface CompactionPlan {
+export interface CompactionPlan
+  extends Pick<
+    SizedConversation,
+    "entries" | "sent" | "pairs" | "source" | "overheadTokens" | "tokensSent" | "clearedToolUseIds"
+  > {
   readonly trigger: "manual" | "auto";
   readonly variant: SummaryVariant;
   readonly tokensBefore: number;
   /** The same by the estimate that also counts the result: only these two can be compared. */
   readonly estimateBefore: number;
-  readonly source: "usage" | "estimate";
-  /** What the host sends besides messages (system prompt, tools): in the count, but not in the entries. */
-  readonly overheadTokens: number;
-  /** The conversation from its last boundary on, in its order. */
-  readonly entries: readonly Entry[];
-  /** The same as they were sent: with the results that were cleared. */
-  readonly sent: readonly Entry[];
-  /** Calls and results among the entries: made when first asked for, and then shared. */
-  readonly pairs: () => PairIndex;
   readonly summarised: readonly Entry[];
   readonly summarisedTokens: number;
   readonly kept: readonly Entry[];
@@ -100,8 +79,6 @@ export interface CompactionPlan {
   readonly unseen: UnseenPart | undefined;
   /** Whether a kept message is another than in the conversation: shortened, cleared, or with media as marks. */
   readonly isKeptRewritten: boolean;
-  /** Results among the entries that are sent as cleared. */
-  readonly clearedToolUseIds: ReadonlySet<string>;
   /** The provider's tokens per token of our estimate, as its reports have taught us. */
   readonly tokenRatio: number;
   /** Tokens of a text as the provider would count them, rounded up: parts never add up to less than the whole. */
@@ -111,8 +88,6 @@ export interface CompactionPlan {
    * rounded, as in the count of a loaded session.
    */
   countEntries(entries: readonly Entry[], contents?: readonly MessageContent[]): number;
-  /** The same of what was sent, without counting it again; not rounded. */
-  readonly tokensSent: KnownTokens;
 }
 
 interface UnseenPart {
@@ -132,19 +107,95 @@ export function unchangedTokens(
   return plan.overheadTokens + (plan.keptPlace === "before" ? plan.keptTokens : 0);
 }
 
+/** Plans a compaction of the whole conversation, or of the part that the options choose. */
 export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): CompactionPlan {
   requireOwnShapes(snapshot.entries);
   const sized = sizeUp(snapshot, options);
-  const { variant = "whole", trigger = "manual", force = false } = options;
+  const { variant = "whole", trigger = "manual", force, targetTokens, limitTokens } = options;
+  const { entries, tokens, overheadTokens } = sized;
   const cut =
     variant === "whole"
-      ? cutForRecent(sized.entries, sized.tokens, recentWish(sized, options))
-      : partialCut(sized, options);
-  const { targetTokens, limitTokens } = options;
-  const { overheadTokens } = sized;
+      ? cutForRecent(entries, tokens, recentWish(sized, options))
+      : cutAt(entries, options.at, variant);
   const room =
     targetTokens === undefined ? undefined : roomBesideSummary({ targetTokens, limitTokens, overheadTokens });
   return planAt(sized, { trigger, variant, cut, force, room });
+}
+
+/** Room for the summary and for the conversation to go on comes before a tail that is larger than was wished. */
+function recentWish(sized: SizedConversation, options: PlanOptions): RecentWish {
+  const { targetTokens = Number.POSITIVE_INFINITY, usualKeepRecentTokens: usualTokens } = options;
+  const limits = { targetTokens, conversationTokens: sum(sized.tokens), usualTokens };
+  const keepTokens = options.keepRecentTokens ?? defaultKeepRecent(limits);
+  const room = (targetTokens - sized.overheadTokens) / 2;
+  return { keepTokens, mostTokens: Math.max(keepTokens, Math.min(keepTokens * KEEP_OVERSHOOT, room)) };
+}
+
+function cutAt(entries: readonly Entry[], at: MessageRef | undefined, variant: "from" | "up-to"): number {
+  const picked = at === undefined ? undefined : locateMessage(entries, at);
+  if (picked === undefined) throw messageNotFound(at);
+  return variant === "from" ? cutFrom(entries, picked) : cutUpTo(entries, picked);
+}
+
+/**
+ * What a compaction leaves should be well below the threshold, or the next one is due at once: a small window
+ * would be filled up with what is put back.
+ */
+export const RESULT_SHARE = 0.6;
+
+export interface FittingPlan {
+  readonly plan: CompactionPlan;
+  readonly targetTokens: number;
+  readonly restoreBudgetTokens: number;
+}
+
+interface PlanUnderOptions extends SizeOptions, Pick<PlanOptions, "keepRecentTokens" | "limitTokens"> {
+  readonly thresholdTokens: number;
+  /** By how much the result will be taken for larger than it is, where nobody reports its size. */
+  readonly padding?: number;
+}
+
+/** A plan whose result gets under the threshold; else what there is at least, whatever is done. */
+export function planUnder(
+  snapshot: Snapshot,
+  options: PlanUnderOptions,
+): (FittingPlan & { readonly floorTokens: number }) | { readonly floorTokens: number } {
+  const { thresholdTokens, padding = 1, ...rest } = options;
+  const targets = [Math.floor((thresholdTokens * RESULT_SHARE) / padding), thresholdTokens];
+  let floorTokens = 0;
+  let found: FittingPlan | undefined;
+  for (const targetTokens of targets) {
+    const fit = fitToTarget(snapshot, { ...rest, targetTokens });
+    floorTokens = fit.floorTokens;
+    if (!fit.feasible) continue;
+    const { keepRecentTokens, restoreBudgetTokens } = fit;
+    const plan = planCompaction(snapshot, { ...rest, trigger: "auto", targetTokens, keepRecentTokens });
+    found = { plan, targetTokens, restoreBudgetTokens };
+    // A result that no model has seen stays whole as long as there is room for it at all.
+    if ((found.plan.unseen?.shortened.length ?? 0) === 0) break;
+  }
+  return { ...found, floorTokens };
+}
+
+/** Ids of what a summary stands for, in their order. */
+export const idsOf = (entries: readonly Entry[]): readonly (string | undefined)[] =>
+  entries.map(({ uuid }) => uuid);
+
+/**
+ * The plan by which a summary that was written earlier takes the place of the messages it stands for: all that came
+ * since is kept. Undefined where these no longer stand at the beginning as they did. Also where a result among them is
+ * unseen now, because the host took the response after it back, and nothing before that call is left to replace.
+ */
+export function planFromPrepared(
+  snapshot: Snapshot,
+  ids: readonly (string | undefined)[],
+  options: SizeOptions,
+): CompactionPlan | undefined {
+  const sized = sizeUp(snapshot, options);
+  const isThere = ids.length > 0 && ids.every((id, at) => sized.entries[at]?.uuid === id);
+  const replaced = sized.entries.slice(0, Math.min(ids.length, unseenCut(sized)));
+  if (!isThere || !replaced.some(isWorthSummarising)) return undefined;
+  return planAt(sized, { trigger: "auto", variant: "whole", cut: ids.length });
 }
 
 interface PlannedCut {
@@ -152,7 +203,7 @@ interface PlannedCut {
   readonly variant: SummaryVariant;
   readonly cut: number;
   /** See {@link PlanOptions.force}. */
-  readonly force?: boolean;
+  readonly force?: boolean | undefined;
   /** Unseen results are shortened for it. */
   readonly room?: KeptRoom | undefined;
 }
@@ -165,7 +216,7 @@ const ENDLESS: KeptRoom = { wishTokens: Number.POSITIVE_INFINITY, mostTokens: Nu
  */
 export function planAt(sized: SizedConversation, planned: PlannedCut): CompactionPlan {
   const { trigger, variant, force = false, room = ENDLESS } = planned;
-  const { entries, tokens, clearedToolUseIds } = sized;
+  const { entries, tokens, sent, pairs, source, overheadTokens, tokensSent, clearedToolUseIds } = sized;
   const unseenAt = unseenCut(sized);
   const tokensOf = (from: number, to?: number): number => Math.round(sum(tokens.slice(from, to)));
   const isFrom = variant === "from";
@@ -186,12 +237,14 @@ export function planAt(sized: SizedConversation, planned: PlannedCut): Compactio
     trigger,
     variant,
     tokensBefore: sized.contextTokens,
-    estimateBefore: sized.overheadTokens + Math.round(sum(tokens)),
-    source: sized.source,
-    overheadTokens: sized.overheadTokens,
+    estimateBefore: overheadTokens + Math.round(sum(tokens)),
+    source,
+    overheadTokens,
     entries,
-    sent: sized.sent,
-    pairs: sized.pairs,
+    sent,
+    pairs,
+    tokensSent,
+    clearedToolUseIds,
     summarised,
     summarisedTokens: isFrom ? tokensOf(cut, end) : tokensOf(0, cut),
     kept,
@@ -201,7 +254,6 @@ export function planAt(sized: SizedConversation, planned: PlannedCut): Compactio
     pendingTokens: isFrom ? tokensOf(end) : 0,
     unseen: unseen.length === 0 ? undefined : { entries: unseen, shortened: [], isRecorded, isKeptRewritten },
     isKeptRewritten,
-    clearedToolUseIds,
     ...counting(sized),
   };
   return fitUnseen(plan, room);
@@ -211,8 +263,7 @@ function counting({
   ratio,
   countText,
   estimateOf,
-  tokensSent,
-}: SizedConversation): Pick<CompactionPlan, "tokenRatio" | "countTokens" | "countEntries" | "tokensSent"> {
+}: SizedConversation): Pick<CompactionPlan, "tokenRatio" | "countTokens" | "countEntries"> {
   return {
     tokenRatio: ratio,
     countTokens: (text) => Math.ceil(countText(text) * ratio),
@@ -220,7 +271,6 @@ function counting({
       const inContents = contents.map((content) => measureContent(content, countText));
       return Math.round((sum(some.map(estimateOf)) + sum(inContents)) * ratio);
     },
-    tokensSent,
   };
 }
 
@@ -266,26 +316,6 @@ export function fitUnseen(plan: CompactionPlan, room: KeptRoom): CompactionPlan 
   return { ...plan, kept: held, keptTokens: plan.countEntries(held), isKeptRewritten, unseen: part };
 }
 
-/** Room for the summary and for the conversation to go on comes before a tail that is larger than was wished. */
-function recentWish(sized: SizedConversation, options: PlanOptions): RecentWish {
-  const { overheadTokens } = sized;
-  const { targetTokens = Number.POSITIVE_INFINITY, usualKeepRecentTokens: usual } = options;
-  const conversationTokens = sum(sized.tokens);
-  const keepTokens =
-    options.keepRecentTokens ??
-    (usual === undefined
-      ? defaultKeepRecent({ targetTokens, conversationTokens })
-      : shareToKeep(usual, conversationTokens));
-  const room = (targetTokens - overheadTokens) / 2;
-  return { keepTokens, mostTokens: Math.max(keepTokens, Math.min(keepTokens * KEEP_OVERSHOOT, room)) };
-}
-
-function partialCut({ entries }: SizedConversation, { variant, at }: PlanOptions): number {
-  const picked = at === undefined ? undefined : locateMessage(entries, at);
-  if (picked === undefined) throw messageNotFound(at);
-  return variant === "from" ? cutFrom(entries, picked) : cutUpTo(entries, picked);
-}
-
 /** Nothing is gained by a summary of a summary alone. */
 export const isWorthSummarising = (entry: Entry): boolean => isMessage(entry) && !isSummaryEntry(entry);
 
@@ -303,75 +333,4 @@ function notEnoughMessages(entries: number, variant: SummaryVariant): LonghaulEr
     remedy,
     facts: { entries },
   });
-}
-
-/**
- * What a compaction leaves should be well below the threshold, or the next one is due at once: a small window
- * would be filled up with what is put back.
- */
-export const RESULT_SHARE = 0.6;
-
-export interface FittingPlan {
-  readonly plan: CompactionPlan;
-  readonly targetTokens: number;
-  readonly restoreBudgetTokens: number;
-}
-
-interface PlanUnderOptions extends Pick<PlanOptions, "keepRecentTokens" | "countText" | "measured"> {
-  readonly thresholdTokens: number;
-  /** See {@link PlanOptions.limitTokens}. */
-  readonly limitTokens?: number | undefined;
-  /** By how much the result will be taken for larger than it is, where nobody reports its size. */
-  readonly padding?: number;
-}
-
-/** A plan whose result gets under the threshold; else what there is at least, whatever is done. */
-export function planUnder(
-  snapshot: Snapshot,
-  options: PlanUnderOptions,
-): (FittingPlan & { readonly floorTokens: number }) | { readonly floorTokens: number } {
-  const {
-    thresholdTokens,
-    limitTokens,
-    padding = 1,
-    keepRecentTokens: wished,
-    countText,
-    measured,
-  } = options;
-  const targets = [Math.floor((thresholdTokens * RESULT_SHARE) / padding), thresholdTokens];
-  let floorTokens = 0;
-  let found: FittingPlan | undefined;
-  for (const targetTokens of targets) {
-    const fit = fitToTarget(snapshot, { targetTokens, keepRecentTokens: wished, countText, measured });
-    floorTokens = fit.floorTokens;
-    if (!fit.feasible) continue;
-    const { keepRecentTokens, restoreBudgetTokens } = fit;
-    const limits = { targetTokens, limitTokens, keepRecentTokens };
-    const plan = planCompaction(snapshot, { trigger: "auto", ...limits, countText, measured });
-    found = { plan, targetTokens, restoreBudgetTokens };
-    // A result that no model has seen stays whole as long as there is room for it at all.
-    if ((found.plan.unseen?.shortened.length ?? 0) === 0) break;
-  }
-  return { ...found, floorTokens };
-}
-
-/** Ids of what a summary stands for, in their order. */
-export const idsOf = (entries: readonly Entry[]): readonly (string | undefined)[] =>
-  entries.map(({ uuid }) => uuid);
-
-/**
- * The plan by which a summary that was written earlier takes the place of the messages it stands for: all that came
- * since is kept. Undefined where these no longer stand at the beginning as they did. Also where a result among them is
- * unseen now, because the host took the response after it back, and nothing before that call is left to replace.
- */
-export function planFromPrepared(
-  snapshot: Snapshot,
-  ids: readonly (string | undefined)[],
-  options: SizeOptions,
-): CompactionPlan | undefined {
-  const sized = sizeUp(snapshot, options);
-  const isThere = ids.length > 0 && ids.every((id, at) => sized.entries[at]?.uuid === id);
-  const replaced = sized.entries.slice(0, Math.min(ids.length, unseenCut(sized)));
-  if (!isThere || !replaced.some(isWorthSummarising)) return undefined;
-  return planAt(sized, { trigger: "auto", variant: "whole", cut: ids.length });
 }

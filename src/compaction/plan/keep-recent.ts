@@ -17,14 +17,12 @@ export interface KeepRecentLimits {
   readonly targetTokens: number;
   /** All messages before the compaction. */
   readonly conversationTokens: number;
+  /** In place of {@link KEEP_RECENT_TOKENS}, whatever the target. */
+  readonly usualTokens?: number | undefined;
 }
 
-/** Recent tokens to keep where the caller does not say how many. */
-export function defaultKeepRecent({ targetTokens, conversationTokens }: KeepRecentLimits): number {
-  return shareToKeep(keepRecentUnder(targetTokens), conversationTokens);
-}
-
-/** At most a quarter of the conversation. */
-export function shareToKeep(wantedTokens: number, conversationTokens: number): number {
-  return Math.min(wantedTokens, Math.floor(conversationTokens * KEEP_RECENT_CONVERSATION_SHARE));
+/** Recent tokens to keep where the caller does not say how many: at most a quarter of the conversation. */
+export function defaultKeepRecent(limits: KeepRecentLimits): number {
+  const { targetTokens, conversationTokens, usualTokens = keepRecentUnder(targetTokens) } = limits;
+  return Math.min(usualTokens, Math.floor(conversationTokens * KEEP_RECENT_CONVERSATION_SHARE));
 }

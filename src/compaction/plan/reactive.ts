@@ -2,7 +2,13 @@ import { previousSound, soundCuts } from "../../conversation/cut.ts";
 import type { ModelFailure } from "../../models/model-error.ts";
 import { SUMMARY_BUDGET_TOKENS } from "../../summary/builtin/summarise.ts";
 import { cutForRecent, firstAfterSummary } from "./choose-cut.ts";
-import { type CompactionPlan, isWorthSummarising, planAt, unseenCut } from "./compaction-plan.ts";
+import {
+  type CompactionPlan,
+  isWorthSummarising,
+  type PlanOptions,
+  planAt,
+  unseenCut,
+} from "./compaction-plan.ts";
 import { type KeptRoom, roomBesideSummary } from "./feasibility.ts";
 import { withOldMediaAsMarks } from "./media-marks.ts";
 import { shortenToFit } from "./shorten-texts.ts";
@@ -23,13 +29,11 @@ const LARGEST_UNDERCOUNT = 2;
 /** A 413 does not say how large is too large; the smallest limit known of any provider is 20 MB for everything. */
 const LIMITS_AFTER_TOO_LARGE = { maxBytes: 5_000_000 };
 
-export interface ReactiveOptions extends SizeOptions {
+export interface ReactiveOptions extends SizeOptions, Pick<PlanOptions, "limitTokens"> {
   /** Why the call failed. */
   readonly failure: ModelFailure;
   /** What the result should stay below. */
   readonly targetTokens: number;
-  /** Limit for a result whose unseen tool results would lose too much otherwise. The target by default. */
-  readonly limitTokens?: number | undefined;
   /** At most so much of the newest is kept; by default as much as leaves room for the rest. */
   readonly keepRecentTokens?: number | undefined;
   /** The provider's tokens per token of our estimate, as they are usual for the model. */

@@ -84,12 +84,10 @@ function squeezed(entries: readonly Entry[], shortening: Shortening): Cutter {
   return cutter;
 }
 
-/** A text in a user message, and what is left of it. */
-interface Piece {
-  readonly text: string;
+/** A text with its tokens, and what is left of it. */
+interface Piece extends Pick<TextPlace, "text" | "result"> {
+  readonly entry: Entry;
   readonly tokens: number;
-  /** The result that it belongs to; undefined for words of the user. */
-  readonly result: ToolResultBlock | undefined;
   cut: string;
   cutTokens: number;
 }
@@ -101,14 +99,19 @@ class Cutter {
   readonly #options: Shortening;
   readonly #pieces = new Map<ContentBlock | Entry, Piece>();
   #withoutMedia = new Set<ContentBlock>();
-  readonly #entryOf = new Map<ToolResultBlock, Entry>();
   #mediaTokens = 0;
 
   constructor(entries: readonly Entry[], options: Shortening) {
     this.#given = entries;
     this.#entries = withOwnBlocks(entries);
     this.#options = options;
-    for (const entry of this.#entries) this.#read(entry);
+    for (const entry of this.#entries) {
+      withTexts(entry, ({ text, holder, result }) => {
+        const tokens = options.countTokens(text);
+        this.#pieces.set(holder, { entry, text, tokens, result, cut: text, cutTokens: tokens });
+        return text;
+      });
+    }
   }
 
   /** By what the pieces have lost; the rest is as it was counted. */
@@ -150,51 +153,40 @@ class Cutter {
   }
 
   entries(): readonly Entry[] {
+    const cutText = ({ text, holder }: TextPlace): string => this.#pieces.get(holder)?.cut ?? text;
+    const noted = (block: ContentBlock): ContentBlock =>
+      this.#withoutMedia.has(block) ? noteOnMedia(block) : block;
     return mapChanged(this.#given, (given, at) => {
       const entry = this.#entries[at] ?? given;
-      const written = this.#written(entry);
+      const written = withTexts(entry, cutText, noted);
       return written === entry ? given : written;
     });
   }
 
   shortened(): readonly ShortenedResult[] {
-    const results = new Map<ToolResultBlock, { tokens: number; keptTokens: number }>();
-    for (const { result, tokens, cutTokens } of this.#pieces.values()) {
+    const results = new Map<ToolResultBlock, { entry: Entry; tokens: number; keptTokens: number }>();
+    for (const { entry, result, tokens, cutTokens } of this.#pieces.values()) {
       if (result === undefined) continue;
-      const sums = results.get(result) ?? { tokens: 0, keptTokens: 0 };
-      results.set(result, { tokens: sums.tokens + tokens, keptTokens: sums.keptTokens + cutTokens });
+      const before = results.get(result) ?? { tokens: 0, keptTokens: 0 };
+      const sums = { tokens: before.tokens + tokens, keptTokens: before.keptTokens + cutTokens };
+      results.set(result, { entry, ...sums });
     }
-    return [...results].flatMap(([result, { tokens, keptTokens }]) => {
-      const uuid = this.#entryOf.get(result)?.uuid;
-      if (keptTokens >= tokens) return [];
-      const sizes = { tokens: Math.round(tokens), keptTokens: Math.round(keptTokens) };
-      return [{ toolUseId: result.tool_use_id, ...(uuid === undefined ? {} : { entryId: uuid }), ...sizes }];
-    });
-  }
-
-  #read(entry: Entry): void {
-    if (entry.type !== "user") return;
-    const content = rawContent(entry);
-    if (typeof content === "string") this.#add(entry, content, undefined);
-    for (const block of blocksOf(entry)) {
-      if (block.type === "text" && typeof block.text === "string") this.#add(block, block.text, undefined);
-      if (block.type !== "tool_result") continue;
-      this.#entryOf.set(block, entry);
-      if (typeof block.content === "string") this.#add(block, block.content, block);
-      else if (hasNestedBlocks(block)) this.#readNested(block, block.content);
-    }
-  }
-
-  #readNested(result: ToolResultBlock, content: readonly ContentBlock[]): void {
-    for (const nested of content) {
-      if (isBlock(nested) && nested.type === "text" && typeof nested.text === "string")
-        this.#add(nested, nested.text, result);
-    }
-  }
-
-  #add(holder: ContentBlock | Entry, text: string, result: ToolResultBlock | undefined): void {
-    const tokens = this.#options.countTokens(text);
-    this.#pieces.set(holder, { text, tokens, result, cut: text, cutTokens: tokens });
+    return [...results].flatMap(
+      ([
+        result,
+        {
+          entry: { uuid },
+          tokens,
+          keptTokens,
+        },
+      ]) => {
+        if (keptTokens >= tokens) return [];
+        const sizes = { tokens: Math.round(tokens), keptTokens: Math.round(keptTokens) };
+        return [
+          { toolUseId: result.tool_use_id, ...(uuid === undefined ? {} : { entryId: uuid }), ...sizes },
+        ];
+      },
+    );
   }
 
   /** The longest head and tail that has no more tokens than the cap. */
@@ -222,28 +214,6 @@ class Cutter {
       : "Call the tool again for the missing part.";
     return (missing) =>
       `[… ${formatCount(missing)} of ${formatCount(text.length)} characters of this result are left out to fit the context window. ${where} …]`;
-  }
-
-  #written(entry: Entry): Entry {
-    if (entry.type !== "user") return entry;
-    const content = rawContent(entry);
-    if (typeof content === "string") {
-      const cut = this.#pieces.get(entry)?.cut ?? content;
-      return cut === content ? entry : withContent(entry, cut);
-    }
-    if (!Array.isArray(content)) return entry;
-    const blocks = mapChanged(content, (block: ContentBlock) => this.#writtenBlock(block));
-    return blocks === content ? entry : withContent(entry, blocks);
-  }
-
-  #writtenBlock(block: ContentBlock): ContentBlock {
-    const cut = this.#pieces.get(block)?.cut;
-    if (!isBlock(block)) return block;
-    if (block.type === "text")
-      return cut === undefined || cut === block.text ? block : { ...block, text: cut };
-    if (block.type !== "tool_result") return this.#withoutMedia.has(block) ? noteOnMedia(block) : block;
-    if (cut !== undefined) return cut === block.content ? block : { ...block, content: cut };
-    return rewriteNested(block, (nested) => this.#writtenBlock(nested));
   }
 }
 
@@ -274,14 +244,6 @@ function blocksOf(entry: Entry): readonly ContentBlock[] {
   return Array.isArray(content) ? content.filter(isBlock) : [];
 }
 
-/** Without the agent's own copy for its screen, which would be as long as ever. */
-function withContent(
-  { toolUseResult: _, ...entry }: UserEntry,
-  content: UserEntry["message"]["content"],
-): UserEntry {
-  return { ...entry, message: { ...entry.message, content } };
-}
-
 /** The largest cap under which figures, each cut down to it, add up to no more than the room. */
 function capFor(figures: readonly number[], room: number): number {
   const rising = [...figures].sort((one, other) => one - other);
@@ -307,42 +269,62 @@ export function shortenToFit(
   countTokens: CountText,
 ): { readonly entries: readonly Entry[]; readonly tokens: number } | undefined {
   for (let cap = maxTokens; cap >= SHORTEST_TEXT_TOKENS; cap = Math.floor(cap / 2)) {
-    const shortened = mapChanged(entries, (entry) => shortenEntry(entry, cap, countTokens));
+    const shortened = mapChanged(entries, (entry) =>
+      withTexts(entry, ({ text }) => shortenText(text, cap, countTokens)),
+    );
     const tokens = measureEntries(shortened, countTokens);
     if (tokens <= maxTokens) return { entries: shortened, tokens };
   }
   return undefined;
 }
 
-function shortenEntry(entry: Entry, cap: number, countTokens: CountText): Entry {
-  if (entry.type !== "user") return entry;
-  const shorten = (text: string): string => shortenText(text, cap, countTokens);
-  const content = rawContent(entry);
-  if (typeof content === "string") {
-    const text = shorten(content);
-    return text === content ? entry : withContent(entry, text);
-  }
-  if (!Array.isArray(content)) return entry;
-  const blocks = mapChanged(content, (block: ContentBlock) =>
-    isBlock(block) ? shortenBlock(block, shorten) : block,
-  );
-  return blocks === content ? entry : withContent(entry, blocks);
-}
-
-function shortenBlock(block: ContentBlock, shorten: (text: string) => string): ContentBlock {
-  if (block.type === "text" && typeof block.text === "string") {
-    const text = shorten(block.text);
-    return text === block.text ? block : { ...block, text };
-  }
-  if (block.type !== "tool_result") return block;
-  if (typeof block.content !== "string") {
-    return rewriteNested(block, (nested) => (isBlock(nested) ? shortenBlock(nested, shorten) : nested));
-  }
-  const content = shorten(block.content);
-  return content === block.content ? block : { ...block, content };
-}
-
 function shortenText(text: string, cap: number, countTokens: CountText): string {
   const tokens = countTokens(text);
   return tokens <= cap ? text : headAndTail(text, Math.floor((text.length * cap) / tokens));
+}
+
+/** A text in a message of the user: the words themselves, or a text in a tool result. */
+interface TextPlace {
+  readonly text: string;
+  readonly holder: ContentBlock | Entry;
+  /** The result that it belongs to; undefined for words of the user. */
+  readonly result: ToolResultBlock | undefined;
+}
+
+/** The entry with its texts as `change` makes them, and its other blocks as `changeOther` does. */
+function withTexts(
+  entry: Entry,
+  change: (place: TextPlace) => string,
+  changeOther: (block: ContentBlock) => ContentBlock = (block) => block,
+): Entry {
+  if (entry.type !== "user") return entry;
+  const changeBlock = (block: ContentBlock, within?: ToolResultBlock): ContentBlock => {
+    if (!isBlock(block)) return block;
+    if (block.type === "text") {
+      if (typeof block.text !== "string") return block;
+      const text = change({ text: block.text, holder: block, result: within });
+      return text === block.text ? block : { ...block, text };
+    }
+    if (block.type !== "tool_result") return changeOther(block);
+    if (typeof block.content !== "string")
+      return rewriteNested(block, (nested) => changeBlock(nested, block));
+    const text = change({ text: block.content, holder: block, result: block });
+    return text === block.content ? block : { ...block, content: text };
+  };
+  const content = rawContent(entry);
+  if (typeof content === "string") {
+    const text = change({ text: content, holder: entry, result: undefined });
+    return text === content ? entry : withContent(entry, text);
+  }
+  if (!Array.isArray(content)) return entry;
+  const blocks = mapChanged(content, (block: ContentBlock) => changeBlock(block));
+  return blocks === content ? entry : withContent(entry, blocks);
+}
+
+/** Without the agent's own copy for its screen, which would be as long as ever. */
+function withContent(
+  { toolUseResult: _, ...entry }: UserEntry,
+  content: UserEntry["message"]["content"],
+): UserEntry {
+  return { ...entry, message: { ...entry.message, content } };
 }

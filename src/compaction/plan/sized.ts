@@ -1,12 +1,11 @@
 import { withClearedResults } from "../../conversation/cleared.ts";
-import { type Entry, isEntry } from "../../conversation/entry.ts";
+import { type Entry, isCompactBoundary, isEntry } from "../../conversation/entry.ts";
 import type { ContentBlock } from "../../conversation/message.ts";
 import { indexPairs, type PairIndex } from "../../conversation/pairs.ts";
 import type { KnownTokens } from "../../tokens/accounting.ts";
 import { type ContextSize, meterFor } from "../../tokens/context-meter.ts";
 import { type CountText, ESTIMATORS, measureBlock, measureEntry } from "../../tokens/measure.ts";
 import { type ContextParts, divideContext } from "../../tokens/overhead.ts";
-import { lastBoundaryIndex } from "./choose-cut.ts";
 
 /** What a compaction looks at: the conversation as loaded or as held in memory. */
 export interface Snapshot {
@@ -104,6 +103,14 @@ export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversat
     clearedToolUseIds,
     isRecorded: snapshot.isRecorded !== false,
   };
+}
+
+/** What lies before the last boundary is not in the context any more; its summary is. */
+export function lastBoundaryIndex(entries: readonly Entry[]): number {
+  return Math.max(
+    0,
+    entries.findLastIndex((entry) => isEntry(entry) && isCompactBoundary(entry)),
+  );
 }
 
 /** The very list where all of it is meant: a copy of a long one takes memory. */

@@ -5,6 +5,7 @@ import { flatten } from "../../conversation/flatten/flatten.ts";
 import {
   type ApiMessage,
   type ContentBlock,
+  contentBlocks,
   isMedia,
   type MessageContent,
   mapChanged,
@@ -25,6 +26,23 @@ import { MODEL_TIME_LIMITS, withFirstByteLimit } from "../../models/time-limit.t
 import { formatSummary } from "../../summary/format.ts";
 import { presentSections } from "../../summary/sections.ts";
 import type { OnSummaryProgress } from "./attempts.ts";
+
+/** What a model wrote. */
+export interface ModelSummary {
+  /** Ready to stand in a summary message. */
+  readonly text: string;
+  readonly model: string;
+  readonly usage: ModelUsage;
+  /** The answer reached its limit: its last section may be incomplete. */
+  readonly isTruncated: boolean;
+  /** Rounds that were told by the built-in summariser, because they did not fit into the request. */
+  readonly condensedRounds: number;
+}
+
+/** This way to a summary cannot be taken at all; the word says why. Nothing was sent. */
+export interface Unavailable {
+  readonly unavailable: string;
+}
 
 /** A passing fault is worth two more tries; after that the next way is the better one. */
 const RETRIES = 2;
@@ -73,6 +91,64 @@ async function send(
   });
 }
 
+/** Attachments that come back by themselves after a compaction: a summary of them would be pure cost. */
+const ATTACHED_AGAIN: ReadonlySet<string> = new Set(["skill_listing", "skill_discovery", "invoked_skills"]);
+
+/**
+ * A conversation as a summariser gets it in a call of its own: pictures and documents as marks, and no
+ * thinking, which would be refused after a changed history and tells nothing that the answers do not.
+ */
+export function messagesToSummarise(
+  entries: readonly Entry[],
+  clearedToolUseIds: ReadonlySet<string> = new Set(),
+): readonly ApiMessage[] {
+  const told = entries.filter(
+    (entry) => isEntry(entry) && !(entry.type === "attachment" && ATTACHED_AGAIN.has(entry.attachment?.type)),
+  );
+  return flatten(told, { clearedToolUseIds }).flatMap((message) => {
+    const content =
+      message.role === "user" ? withMediaMarked(message.content) : contentWithoutThinking(message.content);
+    if (content === message.content) return [message];
+    return content.length === 0 ? [] : [{ ...message, content }];
+  });
+}
+
+const withMediaMarked = (content: MessageContent): MessageContent =>
+  typeof content === "string" ? content : mapChanged(content, markMedia);
+
+const markMedia = (block: ContentBlock): ContentBlock =>
+  isMedia(block) ? mediaMarker(block) : rewriteNested(block, markMedia);
+
+/** Some models refuse tool blocks in a request that defines no tools. */
+export function toolsUsedIn(messages: readonly ApiMessage[]): readonly ToolDefinition[] {
+  const names = messages.flatMap(({ content }) =>
+    contentBlocks(content).flatMap((block) => (block.type === "tool_use" ? [block.name] : [])),
+  );
+  return [...new Set(names)].sort().map((name) => ({ name, input_schema: { type: "object" } }));
+}
+
+/**
+ * A request that shares nothing with the conversation's own: text alone is wanted, without thinking and tools. A model
+ * that can give less output gets less.
+ */
+export function ownRequest(
+  model: Model,
+  messages: readonly ApiMessage[],
+  { system, maxOutputTokens }: { readonly system: string; readonly maxOutputTokens: number },
+): ModelRequest {
+  const tools = toolsUsedIn(messages);
+  const { request } = checkRequest({
+    messages,
+    max_tokens: outputTokensFor(model, maxOutputTokens),
+    system,
+    thinking: { type: "disabled" },
+  });
+  return {
+    ...(request as ModelRequest),
+    ...(tools.length > 0 ? { tools, tool_choice: { type: "none" } } : {}),
+  };
+}
+
 /**
  * An answer without the tags that were asked for is taken for a summary only with this many of the nine
  * sections in it. Anything else may be a remark, an excuse, an error in words or noise, and would take the
@@ -119,9 +195,8 @@ export const textIn = ({ content }: ModelReply): string =>
 
 const callsTool = ({ content }: ModelReply): boolean => content.some((block) => block.type === "tool_use");
 
-function hasTheFormAskedFor(raw: string): boolean {
-  return /<summary\s*>/i.test(raw) || presentSections(raw).length >= SECTIONS_THAT_REPLACE_TAGS;
-}
+const hasTheFormAskedFor = (raw: string): boolean =>
+  /<summary\s*>/i.test(raw) || presentSections(raw).length >= SECTIONS_THAT_REPLACE_TAGS;
 
 function reasonOf(reply: ModelReply, raw: string): string {
   if (callsTool(reply)) return "it called a tool instead";
@@ -130,85 +205,4 @@ function reasonOf(reply: ModelReply, raw: string): string {
   if (/^\s*API error\b/i.test(raw)) return "its answer is the text of an API error";
   if (/<analysis\s*>/i.test(raw)) return "its answer holds nothing but the analysis";
   return "its answer has neither the tags nor the sections that were asked for";
-}
-
-/** Attachments that come back by themselves after a compaction: a summary of them would be pure cost. */
-const ATTACHED_AGAIN: ReadonlySet<string> = new Set(["skill_listing", "skill_discovery", "invoked_skills"]);
-
-/**
- * A conversation as a summariser gets it in a call of its own: pictures and documents as marks, and no
- * thinking, which would be refused after a changed history and tells nothing that the answers do not.
- */
-export function messagesToSummarise(
-  entries: readonly Entry[],
-  clearedToolUseIds: ReadonlySet<string> = new Set(),
-): readonly ApiMessage[] {
-  const told = entries.filter(
-    (entry) => isEntry(entry) && !(entry.type === "attachment" && ATTACHED_AGAIN.has(entry.attachment?.type)),
-  );
-  return flatten(told, { clearedToolUseIds }).flatMap((message) => {
-    const content =
-      message.role === "user" ? withoutMedia(message.content) : contentWithoutThinking(message.content);
-    if (content === message.content) return [message];
-    return content.length === 0 ? [] : [{ ...message, content }];
-  });
-}
-
-function withoutMedia(content: MessageContent): MessageContent {
-  return typeof content === "string" ? content : mapChanged(content, markMedia);
-}
-
-const markMedia = (block: ContentBlock): ContentBlock =>
-  isMedia(block) ? mediaMarker(block) : rewriteNested(block, markMedia);
-
-/** Some models refuse tool blocks in a request that defines no tools. */
-export function toolsUsedIn(messages: readonly ApiMessage[]): readonly ToolDefinition[] {
-  const names = new Set<string>();
-  for (const { content } of messages) {
-    if (typeof content === "string") continue;
-    for (const block of content) if (block.type === "tool_use") names.add(block.name);
-  }
-  return [...names].sort().map((name) => ({ name, input_schema: { type: "object" } }));
-}
-
-interface OwnRequestOptions {
-  readonly system: string;
-  /** As much as is wanted; a model that can give less gets less. */
-  readonly maxOutputTokens: number;
-}
-
-/** A request that shares nothing with the conversation's own: text alone is wanted, without thinking and tools. */
-export function ownRequest(
-  model: Model,
-  messages: readonly ApiMessage[],
-  { system, maxOutputTokens }: OwnRequestOptions,
-): ModelRequest {
-  const tools = toolsUsedIn(messages);
-  const { request } = checkRequest({
-    messages,
-    max_tokens: outputTokensFor(model, maxOutputTokens),
-    system,
-    thinking: { type: "disabled" },
-  });
-  return {
-    ...(request as ModelRequest),
-    ...(tools.length > 0 ? { tools, tool_choice: { type: "none" } } : {}),
-  };
-}
-
-/** What a model wrote. */
-export interface ModelSummary {
-  /** Ready to stand in a summary message. */
-  readonly text: string;
-  readonly model: string;
-  readonly usage: ModelUsage;
-  /** The answer reached its limit: its last section may be incomplete. */
-  readonly isTruncated: boolean;
-  /** Rounds that were told by the built-in summariser, because they did not fit into the request. */
-  readonly condensedRounds: number;
-}
-
-/** This way to a summary cannot be taken at all; the word says why. Nothing was sent. */
-export interface Unavailable {
-  readonly unavailable: string;
 }

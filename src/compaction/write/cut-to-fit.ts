@@ -1,7 +1,6 @@
 import { jsonBytes, mostJsonBytes } from "../../conversation/check/json-bytes.ts";
 import { MAX_REQUEST_BYTES } from "../../conversation/check/limits.ts";
 import { type Entry, isEntry } from "../../conversation/entry.ts";
-import type { ApiMessage } from "../../conversation/message.ts";
 import { inputTokens } from "../../conversation/reported-usage.ts";
 import { groupRounds, type Round } from "../../conversation/rounds.ts";
 import { ModelError } from "../../models/model-error.ts";
@@ -48,9 +47,14 @@ export async function askCutToFit(
     const outcome = await ask(model, sent.request, room).catch(failureToCutFor);
     room = withStatedWindow(room, outcome);
     const shorter = cuts < MAX_CUTS ? shorterThan(sent, outcome) : undefined;
-    if (shorter === undefined) return fitted(outcome, sent);
-    sent = sending(shorter);
-    reportCut(shorter, options);
+    if (shorter !== undefined) {
+      sent = sending(shorter);
+      reportCut(shorter, options);
+    } else if (outcome instanceof ModelError) {
+      throw tooLongEvenCut(outcome);
+    } else {
+      return { reply: outcome, request: sent.request, cut: sent.cut };
+    }
   }
 }
 
@@ -85,11 +89,6 @@ function failureToCutFor(error: unknown): ModelError {
 
 const shorterThan = (sent: Sent, outcome: ModelReply | ModelError): Cut | undefined =>
   outcome instanceof ModelError ? shorterAfter(outcome, sent) : shorterForRoom(outcome, sent);
-
-function fitted(outcome: ModelReply | ModelError, { request, cut }: Sent): FittedReply {
-  if (outcome instanceof ModelError) throw tooLongEvenCut(outcome);
-  return { reply: outcome, request, cut };
-}
 
 function tooLongEvenCut(error: ModelError): ModelError {
   const isTooLong = error.failure.kind === "too-long";
@@ -138,11 +137,11 @@ interface Sent {
  * answer need. Undefined where nothing more can go.
  */
 function shorterAfter({ failure }: ModelError, sent: Sent): Cut | undefined {
-  if (failure.kind !== "too-long") return cutOldest(sent.cut, undefined, inTokens(sent.countTokens));
-  const { tokens, limit, outputTokens = 0, isLowerBound } = failure;
-  if (tokens === undefined || limit === undefined || isLowerBound) {
+  const stated = failure.kind === "too-long" && !failure.isLowerBound ? failure : undefined;
+  if (stated?.tokens === undefined || stated.limit === undefined) {
     return cutOldest(sent.cut, undefined, inTokens(sent.countTokens));
   }
+  const { tokens, limit, outputTokens = 0 } = stated;
   const promptTokens = tokens - outputTokens;
   const answer = Math.min(sent.wantedTokens, leastOutputTokens(limit));
   return without(Math.max(1, promptTokens + answer - limit), promptTokens, sent);
@@ -157,7 +156,9 @@ function shorterForRoom({ stopReason, usage }: ModelReply, sent: Sent): Cut | un
   const isFull = stopReason === "model_context_window_exceeded" || (stopReason === "max_tokens" && isBounded);
   if (!isFull) return undefined;
   const tokens = inputTokens(usage);
-  const wanted = roomForAnswer(tokens + usage.output_tokens, sent) - usage.output_tokens;
+  const windowTokens = tokens + usage.output_tokens;
+  const room = Math.min(sent.wantedTokens, Math.floor(windowTokens * ANSWER_SHARE));
+  const wanted = room - usage.output_tokens;
   return wanted <= 0 ? undefined : without(wanted, tokens, sent);
 }
 
@@ -171,10 +172,6 @@ function shorterForBytes(
   if (excess <= 0) return "fits";
   // As they are sent: a picture that is left out anyway would seem to free what it does not.
   return cutOldest(cut, excess, (entries) => jsonBytes(messagesToSummarise(entries, clearedToolUseIds)));
-}
-
-function roomForAnswer(windowTokens: number, { wantedTokens }: Sent): number {
-  return Math.min(wantedTokens, Math.floor(windowTokens * ANSWER_SHARE));
 }
 
 /** Without so much of the conversation that the excess is gone although a digest takes the place of what was cut. */
@@ -246,29 +243,6 @@ export const inTokens =
   (countText: CountText) =>
   (entries: readonly Entry[]): number =>
     measureEntries(entries, countText);
-
-const INTRODUCTION =
-  "[The oldest part of this conversation did not fit into this request. It was condensed without a model into the notes below; carry what they say into the summary.]";
-
-const INTRODUCTION_OF_WHAT_STAYS =
-  "[The oldest part of this conversation did not fit into this request. It was condensed without a model into the notes below. It stays in the conversation as it is: use the notes to understand what follows, and repeat nothing of them.]";
-
-/** What was cut off, condensed: first what is not to be summarised, then what belongs to the part that is. */
-export function digestMessages(cut: Cut, part: ReadonlySet<Entry>): readonly ApiMessage[] {
-  const dropped = droppedEntries(cut);
-  const digests = [
-    digestText(
-      dropped.filter((entry) => !part.has(entry)),
-      INTRODUCTION_OF_WHAT_STAYS,
-    ),
-    digestText(
-      dropped.filter((entry) => part.has(entry)),
-      INTRODUCTION,
-    ),
-  ].filter((text) => text !== undefined);
-  if (digests.length === 0) return [];
-  return [{ role: "user", content: digests.map((text) => ({ type: "text", text })) }];
-}
 
 /** What did not fit into a request, told by the built-in summariser; undefined where nothing was left out. */
 export function digestText(entries: readonly Entry[], introduction: string): string | undefined {

@@ -1,31 +1,32 @@
 import { type Entry, isSummaryEntry } from "../../conversation/entry.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
 import type { Model, ModelRequest } from "../../models/port.ts";
-import type { SummaryVariant } from "../../summary/sections.ts";
 import {
   pointAt,
   SUMMARY_SYSTEM_PROMPT,
-  type SummaryPoint,
+  type SummaryPromptOptions,
   summaryPrompt,
 } from "../../summary/summary-prompt.ts";
 import { isTruncated, type ModelSummary, messagesToSummarise, ownRequest, summaryIn } from "./ask-model.ts";
-import { askCutToFit, type Cut, type CutToFitOptions, digestMessages, keptEntries } from "./cut-to-fit.ts";
-
-export type { ModelSummary } from "./ask-model.ts";
+import {
+  askCutToFit,
+  type Cut,
+  type CutToFitOptions,
+  digestText,
+  droppedEntries,
+  keptEntries,
+} from "./cut-to-fit.ts";
 
 /** Room for a summary and the scratchpad before it. */
 const SUMMARY_OUTPUT_TOKENS = 20_000;
 
-export interface SummaryRequestOptions extends CutToFitOptions {
-  readonly instructions?: string | undefined;
-  /** What the summary stands for; the whole conversation unless given. */
-  readonly variant?: SummaryVariant | undefined;
+export interface SummaryRequestOptions
+  extends CutToFitOptions,
+    Pick<SummaryPromptOptions, "instructions" | "variant" | "keepsRecent"> {
   /** Of a summary `from` a point: what stays in front of it. Sent to be understood, not to be summarised. */
   readonly before?: readonly Entry[] | undefined;
   /** Room that the window has for the summary, where that is less than usual. */
   readonly maxOutputTokens?: number | undefined;
-  /** The newest of the entries will stand verbatim after the summary. */
-  readonly keepsRecent?: boolean | undefined;
 }
 
 /** Asks a model for a summary in a call of its own, with retries and with cuts where it is too long. */
@@ -34,10 +35,26 @@ export async function requestSummary(
   entries: readonly Entry[],
   options: SummaryRequestOptions = {},
 ): Promise<ModelSummary> {
-  const { before = [] } = options;
+  const { before = [], variant = "whole", keepsRecent = false, instructions, clearedToolUseIds } = options;
   const part: ReadonlySet<Entry> = new Set(entries);
   const point = before.length > 0 ? pointAt(entries) : undefined;
-  const draft = (cut: Cut): ModelRequest => summaryRequest(model, cut, { ...options, part, point });
+  const draft = (cut: Cut): ModelRequest => {
+    const kept = keptEntries(cut);
+    const hasEarlierSummary = kept.some((entry) => part.has(entry) && isSummaryEntry(entry));
+    const prompt = summaryPrompt({ variant, point, hasEarlierSummary, keepsRecent, instructions });
+    return ownRequest(
+      model,
+      [
+        ...digestMessages(cut, part),
+        ...messagesToSummarise(kept, clearedToolUseIds),
+        { role: "user", content: [{ type: "text", text: prompt }] },
+      ],
+      {
+        system: SUMMARY_SYSTEM_PROMPT,
+        maxOutputTokens: Math.min(SUMMARY_OUTPUT_TOKENS, options.maxOutputTokens ?? Infinity),
+      },
+    );
+  };
   const { reply, cut } = await askCutToFit(model, [...before, ...entries], draft, options);
   return {
     text: summaryIn(reply),
@@ -48,29 +65,25 @@ export async function requestSummary(
   };
 }
 
-interface DraftOptions extends SummaryRequestOptions {
-  /** What is to be summarised of what is sent. */
-  readonly part: ReadonlySet<Entry>;
-  readonly point: SummaryPoint | undefined;
-}
+const INTRODUCTION =
+  "[The oldest part of this conversation did not fit into this request. It was condensed without a model into the notes below; carry what they say into the summary.]";
 
-function summaryRequest(model: Model, cut: Cut, options: DraftOptions): ModelRequest {
-  const { variant = "whole", part, point } = options;
-  const kept = keptEntries(cut);
-  const prompt = summaryPrompt({
-    variant,
-    point,
-    hasEarlierSummary: kept.some((entry) => part.has(entry) && isSummaryEntry(entry)),
-    keepsRecent: options.keepsRecent === true,
-    instructions: options.instructions,
-  });
-  const messages: readonly ApiMessage[] = [
-    ...digestMessages(cut, part),
-    ...messagesToSummarise(kept, options.clearedToolUseIds),
-    { role: "user", content: [{ type: "text", text: prompt }] },
-  ];
-  return ownRequest(model, messages, {
-    system: SUMMARY_SYSTEM_PROMPT,
-    maxOutputTokens: Math.min(SUMMARY_OUTPUT_TOKENS, options.maxOutputTokens ?? Infinity),
-  });
+const INTRODUCTION_OF_WHAT_STAYS =
+  "[The oldest part of this conversation did not fit into this request. It was condensed without a model into the notes below. It stays in the conversation as it is: use the notes to understand what follows, and repeat nothing of them.]";
+
+/** What was cut off, condensed: first what is not to be summarised, then what belongs to the part that is. */
+function digestMessages(cut: Cut, part: ReadonlySet<Entry>): readonly ApiMessage[] {
+  const dropped = droppedEntries(cut);
+  const digests = [
+    digestText(
+      dropped.filter((entry) => !part.has(entry)),
+      INTRODUCTION_OF_WHAT_STAYS,
+    ),
+    digestText(
+      dropped.filter((entry) => part.has(entry)),
+      INTRODUCTION,
+    ),
+  ].filter((text) => text !== undefined);
+  if (digests.length === 0) return [];
+  return [{ role: "user", content: digests.map((text) => ({ type: "text", text })) }];
 }

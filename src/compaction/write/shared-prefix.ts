@@ -147,7 +147,7 @@ export function isSound(request: ModelRequest, model: Model): boolean {
 const MAX_INSTRUCTIONS_CHARS = 16_384;
 
 /** A summary that the provider wrote and signed. */
-interface ProviderSummary {
+export interface ProviderSummary {
   /** What the block says, for people and for the transcript. */
   readonly text: string;
   /** To be sent first, in place of what was summarised, unchanged: it is signed. */

@@ -1,9 +1,8 @@
 import { type Entry, isSummaryEntry } from "../../conversation/entry.ts";
-import type { ContentBlock } from "../../conversation/message.ts";
 import { LonghaulError } from "../../errors.ts";
 import { abortedError, throwIfAborted } from "../../models/abortable.ts";
 import { ModelError, type ModelFailureKind } from "../../models/model-error.ts";
-import type { Model, ModelUsage } from "../../models/port.ts";
+import type { Model } from "../../models/port.ts";
 import { type ModelTimeLimits, TimeBudget, timedOut, timeLimitsOf } from "../../models/time-limit.ts";
 import { summarise } from "../../summary/builtin/summarise.ts";
 import type { SummaryVariant } from "../../summary/sections.ts";
@@ -24,8 +23,13 @@ import {
   SummaryChainError,
   type SummaryStep,
 } from "./attempts.ts";
-import { requestSummary } from "./request-summary.ts";
-import { type ForkSource, requestFork, requestProviderCompaction } from "./shared-prefix.ts";
+import { requestSummary, type SummaryRequestOptions } from "./request-summary.ts";
+import {
+  type ForkSource,
+  type ProviderSummary,
+  requestFork,
+  requestProviderCompaction,
+} from "./shared-prefix.ts";
 
 /** What is to be summarised. */
 export interface SummaryTask
@@ -45,8 +49,10 @@ export type BuiltInFallback =
   | "never";
 
 export interface ChainOptions
-  extends Pick<SummaryPromptOptions, "instructions">,
-    Pick<AskOptions, "signal" | "onProgress" | "windowOf"> {
+  extends Pick<
+    SummaryRequestOptions,
+    "instructions" | "maxOutputTokens" | "windowOf" | "signal" | "onProgress"
+  > {
   /** Of the conversation. Without one, and without a fork, the built-in summariser writes. */
   readonly model?: Model | undefined;
   /** A smaller one for the direct call. */
@@ -56,8 +62,6 @@ export interface ChainOptions
   /** Who is asked first; `model` unless given. */
   readonly summariser?: "model" | "provider" | "built-in" | undefined;
   readonly builtInFallback?: BuiltInFallback | undefined;
-  /** Room that the window has for a summary, where that is less than usual. */
-  readonly maxOutputTokens?: number | undefined;
   /** Time limits of all models together: 60 seconds for a first byte and 300 seconds in all by default. */
   readonly timeLimits?: Partial<ModelTimeLimits> | undefined;
 }
@@ -70,17 +74,12 @@ type StepSummary =
   | { readonly source: "notes"; readonly step: "notes"; readonly text: string }
   | { readonly source: "built-in"; readonly step: "built-in"; readonly text: string }
   | ({ readonly source: "model"; readonly step: "fork" | "direct" } & ModelSummary)
-  | {
+  | ({
       readonly source: "provider";
       readonly step: "provider";
-      readonly text: string;
-      /** Signed by the provider: to be sent as it is, in place of what was summarised. */
-      readonly block: ContentBlock;
       /** It summarizes the messages as the conversation sends them. Thinking that follows stays valid only then. */
       readonly isAsSent: boolean;
-      readonly model: string;
-      readonly usage: ModelUsage;
-    };
+    } & ProviderSummary);
 
 /** Another call to the same model would end the same way. */
 const BEYOND_RETRY: ReadonlySet<ModelFailureKind> = new Set([
@@ -124,8 +123,8 @@ async function takeInTurn(
     if (step.name === "built-in" && last !== undefined && !fallsBack(last, options)) break;
     const { model } = step;
     const reason = model && (budget.isOver ? TIME_IS_OVER : (failed.get(model) ?? failed.get(model.name)));
-    if (reason !== undefined) {
-      attempts.push({ step: step.name, outcome: "unavailable", reason, cuts: 0, ...named(step) });
+    if (model && reason !== undefined) {
+      attempts.push({ step: step.name, outcome: "unavailable", reason, cuts: 0, model: model.name });
       continue;
     }
     const outcome = await take(step, task, options, budget);
@@ -155,15 +154,15 @@ async function take(
   options: ChainOptions,
   budget: TimeBudget,
 ): Promise<Outcome> {
-  const { signal, onProgress } = options;
+  const { name, model } = step;
   let cuts = 0;
-  const common = { step: step.name, ...named(step) };
+  const common = { step: name, ...(model === undefined ? {} : { model: model.name }) };
   const watch: OnSummaryProgress = (progress) => {
     if (progress.phase === "cut") cuts++;
-    onProgress?.(progress);
+    options.onProgress?.(progress);
   };
   try {
-    watch({ phase: "step", step: step.name });
+    watch({ phase: "step", step: name });
     const { firstByteMs, totalMs } = timeLimitsOf(options.timeLimits);
     const running = step.run({
       signal: budget.signal,
@@ -172,7 +171,6 @@ async function take(
       windowOf: options.windowOf,
       countTokens: task.countTokens,
     });
-    const { model } = step;
     const summary =
       model === undefined
         ? await running
@@ -182,15 +180,13 @@ async function take(
     const usage = "usage" in summary ? { usage: summary.usage } : {};
     return { summary, attempt: { ...common, outcome: "written", cuts, ...usage } };
   } catch (error) {
-    if (signal?.aborted) throw abortedError();
+    if (options.signal?.aborted) throw abortedError();
     if (error instanceof ModelError && error.failure.kind === "aborted") throw error;
     const usage = error instanceof NoSummaryError ? { usage: error.usage } : {};
     const reason = error instanceof LonghaulError ? error.code : "unexpected";
     return { error, attempt: { ...common, outcome: "failed", reason, cuts, ...usage } };
   }
 }
-
-const named = ({ model }: Step): { model?: string } => (model === undefined ? {} : { model: model.name });
 
 function fallsBack(error: unknown, { builtInFallback = "always" }: ChainOptions): boolean {
   if (builtInFallback === "unless-misconfigured") return !isOf(MISCONFIGURED, error);
@@ -210,8 +206,15 @@ interface Step {
 
 /** In their order. Those that could not lead anywhere by the options alone are not among them. */
 function chainSteps(task: SummaryTask, options: ChainOptions): readonly Step[] {
-  const { offered } = task;
-  return [...(offered === undefined ? [] : [notesStep(offered)]), ...writingSteps(task, options)];
+  const { summariser = "model", fork } = options;
+  const direct = options.summaryModel ?? options.model ?? fork?.model;
+  const asksModel = summariser !== "built-in" && direct !== undefined;
+  return [
+    ...(task.offered === undefined ? [] : [notesStep(task.offered)]),
+    ...(asksModel && summariser === "provider" ? [providerStep(task, options)] : []),
+    ...(asksModel ? [forkStep(task, options), directStep(direct, task, options)] : []),
+    builtInStep(task, options),
+  ];
 }
 
 function notesStep({ text, unavailable }: NonNullable<SummaryTask["offered"]>): Step {
@@ -220,18 +223,6 @@ function notesStep({ text, unavailable }: NonNullable<SummaryTask["offered"]>): 
     model: undefined,
     run: async () => (unavailable === undefined ? { source: "notes", step: "notes", text } : { unavailable }),
   };
-}
-
-function writingSteps(task: SummaryTask, options: ChainOptions): readonly Step[] {
-  const { summariser = "model", fork } = options;
-  const direct = options.summaryModel ?? options.model ?? fork?.model;
-  if (summariser === "built-in" || direct === undefined) return [builtInStep(task, options)];
-  return [
-    ...(summariser === "provider" ? [providerStep(task, options)] : []),
-    forkStep(task, options),
-    directStep(direct, task, options),
-    builtInStep(task, options),
-  ];
 }
 
 function providerStep(task: SummaryTask, options: ChainOptions): Step {
@@ -264,46 +255,42 @@ function plainSource(model: Model, { summarised, clearedToolUseIds }: SummaryTas
   return { model, frame: tools.length > 0 ? { tools } : {}, messagesFor, cachedMessages: 0 };
 }
 
-function forkStep(task: SummaryTask, { fork, instructions }: ChainOptions): Step {
+/** A fork sends the whole conversation whatever is kept of it, so the prompt says where the part is. */
+function forkStep({ variant, summarised, kept }: SummaryTask, { fork, instructions }: ChainOptions): Step {
   return {
     name: "fork",
     model: fork?.model,
     run: async (ask) => {
       if (fork === undefined) return { unavailable: "no-shared-prefix" };
-      const summary = await requestFork(fork, inOrder(task), forkPrompt(task, instructions), ask);
+      const isFrom = variant === "from";
+      const prompt = summaryPrompt({
+        variant,
+        point: variant === "whole" ? undefined : pointAt(isFrom ? summarised : kept),
+        hasEarlierSummary: summarised.some(isSummaryEntry),
+        keepsRecent: variant === "whole" && kept.length > 0,
+        instructions,
+      });
+      const inOrder = isFrom ? [...kept, ...summarised] : [...summarised, ...kept];
+      const summary = await requestFork(fork, inOrder, prompt, ask);
       return "unavailable" in summary ? summary : { source: "model", step: "fork", ...summary };
     },
   };
 }
 
-/** A fork sends the whole conversation whatever is kept of it, so the prompt says where the part is. */
-function forkPrompt(task: SummaryTask, instructions: string | undefined): string {
-  const { variant, summarised, kept } = task;
-  return summaryPrompt({
-    variant,
-    point: variant === "whole" ? undefined : pointAt(variant === "from" ? summarised : kept),
-    hasEarlierSummary: summarised.some(isSummaryEntry),
-    keepsRecent: variant === "whole" && kept.length > 0,
-    instructions,
-  });
-}
-
 function directStep(model: Model, task: SummaryTask, options: ChainOptions): Step {
-  const { variant, kept, clearedToolUseIds } = task;
+  const { variant, kept } = task;
+  const before = variant === "from" ? kept : undefined;
+  const keepsRecent = variant === "whole" && kept.length > 0;
   return {
     name: "direct",
     model,
     run: async (ask) => {
-      const summary = await requestSummary(model, readForSummary(task), {
-        ...ask,
-        instructions: options.instructions,
-        maxOutputTokens: options.maxOutputTokens,
-        variant,
-        before: variant === "from" ? kept : undefined,
-        keepsRecent: variant === "whole" && kept.length > 0,
-        clearedToolUseIds,
-      });
-      return { source: "model", step: "direct", ...summary };
+      const asked = { ...options, ...task, ...ask, before, keepsRecent };
+      return {
+        source: "model",
+        step: "direct",
+        ...(await requestSummary(model, entriesToRead(task), asked)),
+      };
     },
   };
 }
@@ -313,7 +300,7 @@ function builtInStep(task: SummaryTask, { instructions }: ChainOptions): Step {
     name: "built-in",
     model: undefined,
     run: async () => {
-      const { text } = summarise(readForSummary(task), {
+      const { text } = summarise(entriesToRead(task), {
         countTokens: ESTIMATORS.o200k,
         budgetTokens: task.builtInBudgetTokens,
         variant: task.variant,
@@ -324,9 +311,6 @@ function builtInStep(task: SummaryTask, { instructions }: ChainOptions): Step {
   };
 }
 
-const inOrder = ({ variant, summarised, kept }: SummaryTask): readonly Entry[] =>
-  variant === "from" ? [...kept, ...summarised] : [...summarised, ...kept];
-
 /**
  * Whether a summary covers the kept messages too. One of the whole conversation does: otherwise it would list as open
  * what they settled. The provider's own and notes do not.
@@ -335,5 +319,5 @@ export const coversKept = (variant: SummaryVariant, source: StepSummary["source"
   variant === "whole" && (source === "built-in" || source === "model");
 
 /** The entries that a model or the built-in summarizer reads, see {@link coversKept}. */
-const readForSummary = ({ variant, summarised, kept }: SummaryTask): readonly Entry[] =>
+const entriesToRead = ({ variant, summarised, kept }: SummaryTask): readonly Entry[] =>
   variant === "whole" ? [...summarised, ...kept] : summarised;

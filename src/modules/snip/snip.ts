@@ -1,13 +1,8 @@
 import { boundGroups } from "../../compact/bound-groups.ts";
 import { type CompactionPorts, newLink } from "../../compaction/apply/new-entries.ts";
-import {
-  lastBoundaryIndex,
-  locateMessage,
-  type MessageRef,
-  messageNotFound,
-} from "../../compaction/plan/choose-cut.ts";
-import type { Entry } from "../../conversation/entry.ts";
-import { entryBlocks, isEntry, isSummaryEntry } from "../../conversation/entry.ts";
+import { locateMessage, type MessageRef, messageNotFound } from "../../compaction/plan/choose-cut.ts";
+import { lastBoundaryIndex } from "../../compaction/plan/sized.ts";
+import { type Entry, entryBlocks, isEntry, isSummaryEntry } from "../../conversation/entry.ts";
 import { isSentAttachment } from "../../conversation/flatten/attachment-content.ts";
 import { requireOwnShapes } from "../../conversation/given-messages.ts";
 import { unseenFrom } from "../../conversation/newest-response.ts";
