@@ -13,7 +13,7 @@ export {
   linesOfNewSession,
 } from "./compaction/apply/session-lines.ts";
 export { type Compaction, type CompactOptions, compact } from "./compaction/compact.ts";
-export { type LedgerTextOptions, ledgerText } from "./compaction/facts/fact-ledger.ts";
+export { type LedgerTextOptions, ledgerText } from "./compaction/facts/make-ledger.ts";
 export type { HookContext } from "./compaction/hook-steps.ts";
 export { type CompactionPlan, type PlanOptions, planCompaction } from "./compaction/plan/compaction-plan.ts";
 export { type Feasibility, fitToTarget, type ResultWishes } from "./compaction/plan/feasibility.ts";

@@ -2,13 +2,12 @@ import type { SessionRecord } from "../conversation/entry.ts";
 import type { Ledger } from "../conversation/fact-ledger.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
 import { formatCount } from "../conversation/text.ts";
-import type { FileTools } from "../conversation/tool-kinds.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { throwIfAborted, untilAborted } from "../models/abortable.ts";
 import type { ModelUsage } from "../models/port.ts";
 import type { HostState } from "../restore/host-state.ts";
 import { restoreAll } from "../restore/restore-all.ts";
-import type { Restored } from "../restore/restored.ts";
+import type { Restored, RestoreInput } from "../restore/restored.ts";
 import {
   type ContinuationInput,
   continuationAfterwords,
@@ -17,13 +16,13 @@ import {
 import type { SummaryVariant } from "../summary/sections.ts";
 import { accountingMetrics, accountKnown } from "../tokens/accounting.ts";
 import { measureBlock } from "../tokens/measure.ts";
-import { assemble, type CompactedEntries, type SummaryTexts, tierOf } from "./apply/assemble.ts";
-import { type KeptMessages, keptMessages } from "./apply/kept-messages.ts";
-import type { CompactionPorts } from "./apply/new-entries.ts";
-import { type CheckedFacts, checkFacts } from "./facts/check-facts.ts";
-import { makeLedger, type PreviousLedger } from "./facts/fact-ledger.ts";
-import { fitHookOutput, type HookOutput, hookSteps } from "./hook-steps.ts";
-import { type CompactionPlan, fitUnseen } from "./plan/compaction-plan.ts";
+import { assemble, type CompactedEntries, tierOf } from "./apply/assemble.ts";
+import { keptMessages } from "./apply/kept-messages.ts";
+import type { CompactionPorts, SummaryTexts } from "./apply/new-entries.ts";
+import { checkFacts } from "./facts/check-facts.ts";
+import type { PreviousLedger } from "./facts/make-ledger.ts";
+import { fitHookOutput, hookSteps } from "./hook-steps.ts";
+import { type CompactionPlan, fitUnseen, type PlanOptions } from "./plan/compaction-plan.ts";
 import { roomBesideSummary } from "./plan/feasibility.ts";
 import {
   type LeastSaving,
@@ -61,19 +60,15 @@ export interface Compaction extends CompactedEntries {
   readonly userDisplayMessage: string;
 }
 
-export interface CompactOptions extends SummaryOptions {
-  /** The result may have as many where unseen results would lose too much; by default the target. */
-  readonly limitTokens?: number;
-  /** Name of the tool by which the agent can search what was summarised; the summary tells the model. */
-  readonly recallTool?: string | undefined;
+export interface CompactOptions
+  extends SummaryOptions,
+    Pick<PlanOptions, "limitTokens">,
+    Pick<ContinuationInput, "recallTool" | "autonomous">,
+    Pick<RestoreInput, "fileTools"> {
   /** What only the host knows; absent: nothing is put back. */
   readonly state?: HostState | undefined;
-  /** The agent's tools for files, where they have other names than the usual ones. */
-  readonly fileTools?: FileTools | undefined;
   /** What is put back may hold this many tokens, and never so many that the target would be passed. */
   readonly restoreBudgetTokens?: number | undefined;
-  /** There is no person at the keyboard. */
-  readonly autonomous?: boolean | undefined;
   /** The model ties thinking to the history before it, which a compaction changes. */
   readonly bindsThinking?: boolean | undefined;
   /**
@@ -110,19 +105,20 @@ export async function compact(
     bindsThinking: options.bindsThinking === true,
     isSigned: written.source === "provider" && written.isAsSent,
   });
-  const blockTokens = written.source === "provider" ? measureBlock(written.block, plan.countTokens) : 0;
-  const besides = plan.overheadTokens + kept.tokens + kept.pendingTokens + blockTokens;
   const asWritten = summaryTexts(plan, written, options, "");
-  const ceiling = resultCeiling(plan, options, besides + plan.countTokens(asWritten.text));
+  const leastTokens =
+    plan.overheadTokens + kept.tokens + kept.pendingTokens + tokensOfSummary(plan, asWritten);
+  const ceiling = resultCeiling(plan, options, leastTokens);
   const checked =
     options.facts === "off"
       ? undefined
       : checkFacts({
           plan,
-          kept: [...kept.entries, ...kept.pending],
+          kept,
           summary: written.text,
-          roomTokens: ceiling - besides - plan.countTokens(asWritten.text),
+          roomTokens: ceiling - leastTokens,
           previous: options.previousLedger,
+          hasTranscript: options.transcriptPath !== undefined,
         });
   const { quotation = "" } = checked ?? {};
   const summary = quotation === "" ? asWritten : summaryTexts(plan, written, options, quotation);
@@ -136,7 +132,7 @@ export async function compact(
   const { items, skipped } = await untilAborted(signal, restore(plan, options, room - hookOutput.tokens));
   const restored = { items, skipped: [...skipped, ...hookOutput.skipped] };
   const tier = tierOf({ variant: plan.variant, written });
-  const ledger = checked && ledgerOf(checked, { plan, kept, restored, hookOutput, options });
+  const ledger = checked?.ledger(restored, hookOutput.attachment);
   const parts = { summary, kept, restored, hookOutput: hookOutput.attachment, tier, ledger };
   const compacted = assemble(plan, ports, { ...parts, sessionRecord: options.sessionRecord });
   requireSaving(plan, { tokensAfter: compacted.tokensAfter, least }, written.attempts);
@@ -168,34 +164,12 @@ function fitBesideSummary(
   const { targetTokens, limitTokens } = options;
   if (plan.unseen === undefined || targetTokens === undefined) return plan;
   const { overheadTokens } = plan;
-  const block = written.source === "provider" ? measureBlock(written.block, plan.countTokens) : 0;
-  const summaryTokens = block + plan.countTokens(summaryTexts(plan, written, options, "").text);
+  const summaryTokens = tokensOfSummary(plan, summaryTexts(plan, written, options, ""));
   return fitUnseen(plan, roomBesideSummary({ targetTokens, limitTokens, overheadTokens, summaryTokens }));
 }
 
-interface Outcomes {
-  readonly plan: CompactionPlan;
-  readonly kept: KeptMessages;
-  readonly restored: Restored;
-  readonly hookOutput: HookOutput;
-  readonly options: CompactOptions;
-}
-
-function ledgerOf(
-  { fates, quotedTokens, earlier }: CheckedFacts,
-  { plan, kept, restored, hookOutput, options }: Outcomes,
-): Ledger {
-  const attachments = [...restored.items.map(({ attachment }) => attachment), hookOutput.attachment];
-  return makeLedger({
-    facts: fates(attachments.filter((attachment) => attachment !== undefined)),
-    plan,
-    kept: { entries: [...kept.entries, ...kept.pending], tokens: kept.tokens + kept.pendingTokens },
-    restored,
-    quotedTokens,
-    earlier,
-    hasTranscript: options.transcriptPath !== undefined,
-  });
-}
+const tokensOfSummary = ({ countTokens }: CompactionPlan, { text, block }: SummaryTexts): number =>
+  countTokens(text) + (block === undefined ? 0 : measureBlock(block.content, countTokens));
 
 const withQuotation = (summary: string, quotation: string): string =>
   [summary, quotation].filter((part) => part !== "").join("\n\n");
@@ -242,13 +216,11 @@ async function restore(
   room: number,
 ): Promise<Restored> {
   if (state === undefined) return { items: [], skipped: [] };
-  const { summarised, keptPlace, countTokens, clearedToolUseIds } = plan;
   const kept = [...plan.kept, ...plan.pending];
   const isKeptRewritten = plan.isKeptRewritten || plan.pending.length > 0;
   const budgetTokens = Math.min(room, restoreBudgetTokens ?? room);
   const conversation = isKeptRewritten ? undefined : { entries: plan.entries, pairs: plan.pairs() };
-  const parts = { summarised, kept, keptPlace, clearedToolUseIds, conversation };
-  return await restoreAll({ ...parts, countTokens, budgetTokens, signal, fileTools }, state);
+  return await restoreAll({ ...plan, kept, conversation, budgetTokens, signal, fileTools }, state);
 }
 
 type Outcome = Pick<Compaction, "written" | "quotation" | "ledger" | "restored" | "hookOutcomes">;

@@ -14,6 +14,7 @@ import { withRunLimit } from "../hooks/runner.ts";
 import { untilAborted } from "../models/abortable.ts";
 import { headThatFits, mayFit } from "../restore/head.ts";
 import type { SkippedItem } from "../restore/restored.ts";
+import type { ContinuationInput } from "../summary/continuation.ts";
 import { type CountText, measureContent } from "../tokens/measure.ts";
 import type { CompactionPlan } from "./plan/compaction-plan.ts";
 import type { AskOptions } from "./write/ask-model.ts";
@@ -31,13 +32,13 @@ export interface HookContext {
 }
 
 /** What a compaction needs to run hooks. */
-export interface HookOptions extends Pick<AskOptions, "signal" | "onProgress"> {
+export interface HookOptions
+  extends Pick<AskOptions, "signal" | "onProgress">,
+    Pick<ContinuationInput, "transcriptPath"> {
   readonly hooks?: HookRunner | undefined;
   readonly hookContext?: HookContext | undefined;
   /** Called when each hook has ended. What it throws is ignored. */
   readonly onHook?: ((outcome: HookOutcome) => void) | undefined;
-  /** Where the whole conversation can be read. The summary tells the model, and hooks are told. */
-  readonly transcriptPath?: string | undefined;
 }
 
 /** The hooks around the compaction by this plan, none of which is waited for longer than its limit. */

@@ -1,7 +1,7 @@
 import { searched } from "../compaction/facts/check-facts.ts";
 import { type ExtractOptions, extractFacts, type FactSheet } from "../compaction/facts/extract-facts.ts";
-import { makeLedger, type PreviousLedger, toldFacts, withFates } from "../compaction/facts/fact-ledger.ts";
 import { findFacts } from "../compaction/facts/find-facts.ts";
+import { makeLedger, type PreviousLedger, toldFacts, withFates } from "../compaction/facts/make-ledger.ts";
 import { copiedIds } from "../conversation/copies.ts";
 import {
   type AttachmentEntry,

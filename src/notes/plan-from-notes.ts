@@ -12,7 +12,7 @@ import type { SummarySource } from "../compaction/write/write-summary.ts";
 import { indexOfMessage } from "../conversation/copies.ts";
 import { previousSound, soundCuts } from "../conversation/cut.ts";
 import { type Entry, entryBlocks, isSynthetic } from "../conversation/entry.ts";
-import { continuationMessage } from "../summary/continuation.ts";
+import { type ContinuationInput, continuationMessage } from "../summary/continuation.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { notedUpTo } from "./notes-format.ts";
 
@@ -58,7 +58,10 @@ export const NOTES_KEEP: NotesKeep = Object.freeze({
 /** Of the threshold: more than the most in the usual windows, and what leaves room to go on in a small one. */
 const MOST_SHARE = 0.25;
 
-export interface NotesPlanRequest extends SizeOptions {
+/** Transcript, recall tool and autonomy make the words around the notes longer. */
+export interface NotesPlanRequest
+  extends SizeOptions,
+    Pick<ContinuationInput, "transcriptPath" | "recallTool" | "autonomous"> {
   readonly trigger?: "manual" | "auto" | undefined;
   /** The newest message that is in the notes; undefined where they do not say: then all of them are. */
   readonly coveredUuid: string | undefined;
@@ -70,10 +73,6 @@ export interface NotesPlanRequest extends SizeOptions {
   readonly leastSaving?: LeastSaving | undefined;
   /** By default {@link NOTES_KEEP}, or less where the threshold is low. */
   readonly keep?: Partial<NotesKeep> | undefined;
-  /** These make the words around the notes longer. */
-  readonly transcriptPath?: string | undefined;
-  readonly recallTool?: string | undefined;
-  readonly autonomous?: boolean | undefined;
 }
 
 export type NotesPlan = { readonly plan: CompactionPlan } | { readonly declined: NotesDecline };

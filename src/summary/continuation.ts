@@ -3,8 +3,9 @@ export interface ContinuationInput {
   readonly summary: string;
   /** It is the session's notes, which were taken along the way. */
   readonly isNotes?: boolean | undefined;
+  /** Where the whole conversation can be read; the model is told. */
   readonly transcriptPath?: string | undefined;
-  /** Name of the tool by which the agent can search what was summarised, where it has one. */
+  /** Name of the tool by which the agent can search what was summarised, where it has one; the model is told. */
   readonly recallTool?: string | undefined;
   /** Recent messages follow the summary unchanged. */
   readonly keptRecent: boolean;

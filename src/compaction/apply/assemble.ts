@@ -9,7 +9,6 @@ import type {
 } from "../../conversation/entry.ts";
 import type { Ledger } from "../../conversation/fact-ledger.ts";
 import { countMessages } from "../../conversation/flatten/flatten.ts";
-import type { ContentBlock } from "../../conversation/message.ts";
 import { isFromQueue } from "../../conversation/queued.ts";
 import { savedTokens } from "../../conversation/reported-usage.ts";
 import { isStandIn } from "../../conversation/stand-ins.ts";
@@ -26,6 +25,7 @@ import {
   createSummaryEntry,
   newLink,
   renewEntries,
+  type SummaryTexts,
   withPreservedMessages,
 } from "./new-entries.ts";
 
@@ -51,13 +51,6 @@ export interface CompactedEntries {
   readonly tokensAfter: number;
 }
 
-/** What the summary is in the new conversation. */
-export interface SummaryTexts {
-  readonly text: string;
-  /** The provider's own; then `text` is what goes with it. */
-  readonly block?: { readonly content: ContentBlock; readonly model: string | undefined } | undefined;
-}
-
 interface AssembleInput {
   readonly summary: SummaryTexts;
   readonly kept: KeptMessages;
@@ -78,8 +71,7 @@ export function assemble(
   const { entries } = plan;
   const plainBoundary = newBoundary(plan, ports, input);
   const { text, block } = input.summary;
-  const content = block === undefined ? { text } : { block: block.content, model: block.model };
-  const summary = createSummaryEntry(content, plainBoundary, entries, ports);
+  const summary = createSummaryEntry(input.summary, plainBoundary, entries, ports);
   const anchorUuid = plan.keptPlace === "before" ? plainBoundary.uuid : summary.uuid;
   const isKeptRenewed = plan.isKeptRewritten || entries.some(isRewrite);
   const kept = isKeptRenewed ? renewEntries(input.kept.entries, anchorUuid, ports) : input.kept.entries;
@@ -167,13 +159,14 @@ const lastUuid = (entries: readonly Entry[]): string | undefined =>
 /** What kind of compaction it was: from notes, of the whole conversation, or of a part of it. */
 type CompactionTier = "memory" | "full" | "partial";
 
-interface TierFacts {
+/** By who wrote the summary in the end: where notes could not be used, it is one like any other. */
+export function tierOf({
+  variant,
+  written,
+}: {
   readonly variant: SummaryVariant;
   readonly written: Pick<WrittenSummary, "source">;
-}
-
-/** By who wrote the summary in the end: where notes could not be used, it is one like any other. */
-export function tierOf({ variant, written }: TierFacts): CompactionTier {
+}): CompactionTier {
   if (written.source === "notes") return "memory";
   return variant === "whole" ? "full" : "partial";
 }

@@ -87,7 +87,7 @@ describe("the summary's entry", () => {
   it("is what the provider signed, in the model's name, where that is known", () => {
     const block = toolUse("any", "block", {});
     const entryOf = (model: string | undefined): Entry =>
-      createSummaryEntry({ block, model }, boundary, [], countingPorts());
+      createSummaryEntry({ text: "", block: { content: block, model } }, boundary, [], countingPorts());
     expect(entryOf("claude-opus-5-5")).toStrictEqual({
       ...link,
       type: "assistant",

@@ -16,6 +16,40 @@ import { indexPairs, type PairIndex } from "../../conversation/pairs.ts";
 import { isFromQueue, newestLineUuid } from "../../conversation/queued.ts";
 import { isSnipMarker, type SnipMarker } from "../../conversation/snipped.ts";
 
+/** Fields that an agent writes on every line of a session, whatever the line says. */
+const HOST_FIELDS = [
+  "isSidechain",
+  "userType",
+  "entrypoint",
+  "cwd",
+  "sessionId",
+  "version",
+  "gitBranch",
+  "slug",
+  "agentId",
+] as const;
+
+/** Clock and randomness, passed in. */
+export interface CompactionPorts {
+  readonly now: () => Date;
+  readonly newUuid: () => string;
+}
+
+/** A link for a new entry after `parentUuid`, with the session's own fields as its newest lines have them. */
+export function newLink(
+  entries: readonly Entry[],
+  parentUuid: string | null,
+  ports: CompactionPorts,
+): EntryLink {
+  const fields: Record<string, unknown> = {};
+  const newest = entries.findLast((entry) => entry.uuid !== undefined);
+  for (const field of HOST_FIELDS) {
+    const value = (newest as Record<string, unknown> | undefined)?.[field];
+    if (value !== undefined) fields[field] = value;
+  }
+  return { parentUuid, ...fields, uuid: ports.newUuid(), timestamp: ports.now().toISOString() };
+}
+
 interface BoundaryInput {
   readonly trigger: "manual" | "auto";
   readonly preTokens: number;
@@ -51,46 +85,15 @@ export function createBoundary(input: BoundaryInput, ports: CompactionPorts): Co
   };
 }
 
-/** A text of ours, or the block that the provider signed, with the model that wrote it. */
-type SummaryContent =
-  | { readonly text: string }
-  | { readonly block: ContentBlock; readonly model: string | undefined };
-
-/** Always the boundary's child. Shown in the transcript only, yet sent to the model. */
-export function createSummaryEntry(
-  content: SummaryContent,
-  boundary: CompactBoundaryEntry,
-  entries: readonly Entry[],
-  ports: CompactionPorts,
-): SummaryEntry {
-  const link = newLink(entries, boundary.uuid, ports);
-  if ("text" in content) {
-    return {
-      ...link,
-      type: "user",
-      message: { role: "user", content: content.text },
-      isVisibleInTranscriptOnly: true,
-      isCompactSummary: true,
-    };
+/** Names of all tools used so far, those before earlier boundaries included. */
+function discoveredTools({ entries, pairs: index = indexPairs(entries) }: BoundaryInput): readonly string[] {
+  const names = new Set<string>();
+  for (const entry of entries) {
+    if (!isCompactBoundary(entry)) continue;
+    for (const name of entry.compactMetadata?.preCompactDiscoveredTools ?? []) names.add(name);
   }
-  const { block, model } = content;
-  return {
-    ...link,
-    type: "assistant",
-    message: { role: "assistant", content: [block], ...(model === undefined ? {} : { model }) },
-    isCompactSummary: true,
-  };
-}
-
-/** Words to the agent that no person wrote. */
-export function createMetaEntry(
-  text: string,
-  parentUuid: string,
-  entries: readonly Entry[],
-  ports: CompactionPorts,
-): UserEntry {
-  const message = { role: "user" as const, content: text };
-  return { ...newLink(entries, parentUuid, ports), type: "user", message, isMeta: true };
+  for (const pair of index.pairs.values()) if (pair.name !== "") names.add(pair.name);
+  return [...names].sort();
 }
 
 /**
@@ -111,49 +114,43 @@ export function withPreservedMessages(
   return { ...boundary, compactMetadata };
 }
 
-/** Names of all tools used so far, those before earlier boundaries included. */
-function discoveredTools({ entries, pairs: index = indexPairs(entries) }: BoundaryInput): readonly string[] {
-  const names = new Set<string>();
-  for (const entry of entries) {
-    if (!isCompactBoundary(entry)) continue;
-    for (const name of entry.compactMetadata?.preCompactDiscoveredTools ?? []) names.add(name);
-  }
-  for (const pair of index.pairs.values()) if (pair.name !== "") names.add(pair.name);
-  return [...names].sort();
+/** What the summary is in the new conversation. */
+export interface SummaryTexts {
+  readonly text: string;
+  /** The provider's own, which it signed, with the model that wrote it; then `text` is what goes with it. */
+  readonly block?: { readonly content: ContentBlock; readonly model: string | undefined } | undefined;
 }
 
-/** Fields that an agent writes on every line of a session, whatever the line says. */
-const HOST_FIELDS = [
-  "isSidechain",
-  "userType",
-  "entrypoint",
-  "cwd",
-  "sessionId",
-  "version",
-  "gitBranch",
-  "slug",
-  "agentId",
-] as const;
-
-/** Clock and randomness, passed in. */
-export interface CompactionPorts {
-  readonly now: () => Date;
-  readonly newUuid: () => string;
-}
-
-/** A link for a new entry after `parentUuid`, with the session's own fields as its newest lines have them. */
-export function newLink(
+/** Always the boundary's child. Shown in the transcript only, yet sent to the model. */
+export function createSummaryEntry(
+  { text, block }: SummaryTexts,
+  boundary: CompactBoundaryEntry,
   entries: readonly Entry[],
-  parentUuid: string | null,
   ports: CompactionPorts,
-): EntryLink {
-  const fields: Record<string, unknown> = {};
-  const newest = entries.findLast((entry) => entry.uuid !== undefined);
-  for (const field of HOST_FIELDS) {
-    const value = (newest as Record<string, unknown> | undefined)?.[field];
-    if (value !== undefined) fields[field] = value;
+): SummaryEntry {
+  const link = newLink(entries, boundary.uuid, ports);
+  if (block === undefined) {
+    const message = { role: "user" as const, content: text };
+    return { ...link, type: "user", message, isVisibleInTranscriptOnly: true, isCompactSummary: true };
   }
-  return { parentUuid, ...fields, uuid: ports.newUuid(), timestamp: ports.now().toISOString() };
+  const { content, model } = block;
+  const message = {
+    role: "assistant" as const,
+    content: [content],
+    ...(model === undefined ? {} : { model }),
+  };
+  return { ...link, type: "assistant", message, isCompactSummary: true };
+}
+
+/** Words to the agent that no person wrote. */
+export function createMetaEntry(
+  text: string,
+  parentUuid: string,
+  entries: readonly Entry[],
+  ports: CompactionPorts,
+): UserEntry {
+  const message = { role: "user" as const, content: text };
+  return { ...newLink(entries, parentUuid, ports), type: "user", message, isMeta: true };
 }
 
 export type Linked = Extract<Entry, EntryLink>;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../../test/support/builders.ts";
+import { ledgerOf } from "../../../test/support/sheet-ledger.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import type { Fact } from "../../conversation/fact-ledger.ts";
 import { extractFacts, type FactSheet } from "./extract-facts.ts";
 import { findFacts } from "./find-facts.ts";
 import { FACTS_BUDGET_TOKENS, quoteFacts } from "./quote-facts.ts";
-import { ledgerOf } from "./sheet-ledger.case.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 4);
 

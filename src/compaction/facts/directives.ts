@@ -1,4 +1,3 @@
-import type { Entry } from "../../conversation/entry.ts";
 import type { DirectiveStatus, Fact } from "../../conversation/fact-ledger.ts";
 import { headOf } from "../../conversation/text.ts";
 import {
@@ -7,10 +6,9 @@ import {
   type HumanMessage,
   isRequest,
   proseSentences,
-  type SessionDigest,
   soundsLikeCorrection,
 } from "../../summary/readers/readers.ts";
-import { type DraftFact, entryIdsAt } from "./draft-fact.ts";
+import type { DraftFact, ReadEntries } from "./draft-fact.ts";
 import { neededPieces, quotedForm } from "./quote-facts.ts";
 import {
   agrees,
@@ -34,33 +32,27 @@ interface Directives {
 }
 
 /** What people said. `before`: all that was known before the entries, oldest first. */
-export function readDirectives(
-  digest: SessionDigest,
-  entries: readonly Entry[],
-  before: readonly Fact[],
-): Directives {
+export function readDirectives({ digest, has, idsAt }: ReadEntries, before: readonly Fact[]): Directives {
   const known = before
     .filter(({ kind }) => kind === "directive")
     .map((fact) => ({ fact, said: readSaid(fact.text, fact.status ?? "active") }));
   const active = known.map(({ said }) => said).filter(({ status }) => status === "active");
   const hasAsked = before.some(({ kind }) => kind === "question");
   const statuses = new Statuses(active, hasAsked);
-  const spoken: { readonly said: Said; readonly at: number }[] = [];
-  for (const exchange of digest.exchanges) {
+  const fresh = digest.exchanges.flatMap((exchange) => {
     const said = statuses.read(exchange);
-    if (said !== undefined && exchange.message !== undefined) spoken.push({ said, at: exchange.message.at });
-  }
-  const fresh = spoken.filter(({ at }) => at < entries.length);
+    const at = exchange.message?.at;
+    return said === undefined || at === undefined || !has(at) ? [] : [{ said, entryIds: idsAt(at) }];
+  });
   return {
-    fresh: fresh.map(({ said, at }) => directive(said, entryIdsAt(entries, at))),
+    // Once all is read: what was said later may have called it off.
+    fresh: fresh.map(({ said: { text, status }, entryIds }) =>
+      withStatus({ kind: "directive", text, entryIds }, status),
+    ),
     carried: known.map(({ fact, said }) =>
       said.status === fact.status ? fact : withStatus(fact, said.status),
     ),
   };
-}
-
-function directive({ text, status }: Said, entryIds: readonly string[]): DraftFact {
-  return withStatus({ kind: "directive", text, entryIds }, status);
 }
 
 /** What is over needs fewer words. */

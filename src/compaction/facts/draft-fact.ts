@@ -2,9 +2,39 @@ import type { Entry } from "../../conversation/entry.ts";
 import type { Fact } from "../../conversation/fact-ledger.ts";
 import type { PairIndex } from "../../conversation/pairs.ts";
 import { stringField } from "../../conversation/untrusted.ts";
+import type { SessionDigest } from "../../summary/readers/readers.ts";
 
 /** A fact that has no name yet. */
 export type DraftFact = Omit<Fact, "id">;
+
+/** What facts are drawn from: entries that were read once, with those that follow them. */
+export interface ReadEntries {
+  readonly digest: SessionDigest;
+  /** True for a position in the entries, false for one in what follows. */
+  has(at: number): boolean;
+  /** Where positions can be read; nothing for lines that have no name. */
+  idsAt(...positions: readonly number[]): readonly string[];
+  /** Where the outcome of a call can be read, and the call. */
+  outcomeIds(callAt: number): readonly string[];
+}
+
+/** `digest` and `pairs` are of the entries, and of more that may follow them. */
+export function readEntries(
+  entries: readonly Entry[],
+  digest: SessionDigest,
+  { pairs }: PairIndex,
+): ReadEntries {
+  const has = (at: number): boolean => at < entries.length;
+  const idsAt = (...positions: readonly number[]): readonly string[] => [
+    ...new Set(positions.flatMap((at) => stringField(entries[at], "uuid") ?? [])),
+  ];
+  const answers = new Map<number, number>();
+  for (const { use, results } of pairs.values()) {
+    const answeredAt = results[0]?.entryIndex ?? entries.length;
+    if (has(use.entryIndex) && has(answeredAt)) answers.set(use.entryIndex, answeredAt);
+  }
+  return { digest, has, idsAt, outcomeIds: (at) => idsAt(answers.get(at) ?? at, at) };
+}
 
 /** Of what somebody said at length; the rest may be shortened later. */
 const TELLING_CHARS = 60;
@@ -17,43 +47,15 @@ export function identityOf({ kind, text, needles, entryIds }: DraftFact): string
     : `${kind}\n${needles?.[0] ?? text}`;
 }
 
-/** Where a position can be read; nothing for lines that have no name. */
-export function entryIdsAt(entries: readonly Entry[], ...positions: readonly number[]): readonly string[] {
-  const ids = positions.flatMap((at) => stringField(entries[at], "uuid") ?? []);
-  return [...new Set(ids)];
-}
-
-/** Where the outcome of a call can be read, and the call. */
-export type OutcomeIds = (callAt: number) => readonly string[];
-
-/** @param index of these entries, or of these and more that follow them. */
-export function outcomeIdsIn(entries: readonly Entry[], { pairs }: PairIndex): OutcomeIds {
-  const answers = new Map<number, number>();
-  for (const { use, results } of pairs.values()) {
-    const answeredAt = results[0]?.entryIndex ?? entries.length;
-    if (use.entryIndex < entries.length && answeredAt < entries.length)
-      answers.set(use.entryIndex, answeredAt);
-  }
-  return (at) => entryIdsAt(entries, answers.get(at) ?? at, at);
-}
-
-/** Short names for facts, the same whenever they are derived from the same things. */
-export class FactIds {
-  readonly #taken: Set<string>;
-
-  /** `taken`: those of earlier compactions, which stay theirs. */
-  constructor(taken: Iterable<string> = []) {
-    this.#taken = new Set(taken);
-  }
-
-  /** Two things with one name are told apart by a number. */
-  make(letter: string, key: string): string {
-    const name = `${letter}${shortHash(key)}`;
-    let id = name;
-    for (let count = 2; this.#taken.has(id); count++) id = `${name}-${count}`;
-    this.#taken.add(id);
-    return id;
-  }
+/**
+ * A short name for a fact, the same whenever it is derived from the same things. Two with one name are told apart by a
+ * number.
+ */
+export function nameOf({ kind }: DraftFact, identity: string, taken: ReadonlySet<string>): string {
+  const name = `${kind.slice(0, 1)}${shortHash(identity)}`;
+  let id = name;
+  for (let count = 2; taken.has(id); count++) id = `${name}-${count}`;
+  return id;
 }
 
 const FNV_OFFSET = 0x811c9dc5;

@@ -2,9 +2,10 @@ import type { Entry } from "../../conversation/entry.ts";
 import type { Fact, KnownFacts, LedgerFact } from "../../conversation/fact-ledger.ts";
 import { indexPairs } from "../../conversation/pairs.ts";
 import { digestSession, isRequest, type SessionDigest } from "../../summary/readers/readers.ts";
+import { askedFacts, openBefore, planFacts, withPlansUpToDate } from "./asked-facts.ts";
 import { readDirectives } from "./directives.ts";
-import { type DraftFact, FactIds, identityOf, outcomeIdsIn } from "./draft-fact.ts";
-import { askedFacts, mentionFacts, openBefore, planFacts, withPlansUpToDate } from "./talk-facts.ts";
+import { type DraftFact, identityOf, nameOf, readEntries } from "./draft-fact.ts";
+import { mentionFacts } from "./mentions.ts";
 import {
   commandFacts,
   deedIn,
@@ -38,18 +39,17 @@ export function extractFacts(entries: readonly Entry[], options: ExtractOptions 
   const before = factsIn(previous?.ledger);
   const all = following.length === 0 ? entries : [...entries, ...following];
   const pairs = indexPairs(all);
-  const digest = digestSession(all, openBefore(before), pairs);
-  const directives = readDirectives(digest, entries, before);
+  const read = readEntries(entries, digestSession(all, openBefore(before), pairs), pairs);
+  const directives = readDirectives(read, before);
   const people = [...directives.carried, ...directives.fresh];
-  const carried = [...withPlansUpToDate(goingOn(before, digest), people), ...directives.carried];
-  const outcomeIds = outcomeIdsIn(entries, pairs);
+  const carried = [...withPlansUpToDate(goingOn(before, read.digest), people), ...directives.carried];
   const fresh = [
-    ...planFacts(digest, entries, people),
-    ...commandFacts(digest, entries, outcomeIds),
-    ...errorFacts(digest, entries, outcomeIds),
-    ...fileFacts(digest, entries, before.filter(isOf("file"))),
-    ...mentionFacts(digest, entries, outcomeIds),
-    ...askedFacts(digest, entries),
+    ...planFacts(read, people),
+    ...commandFacts(read),
+    ...errorFacts(read),
+    ...fileFacts(read, before.filter(isOf("file"))),
+    ...mentionFacts(read),
+    ...askedFacts(read),
     ...directives.fresh,
   ];
   return sheetOf(carried, named(fresh, carried), previous);
@@ -57,9 +57,7 @@ export function extractFacts(entries: readonly Entry[], options: ExtractOptions 
 
 /** Oldest first: a ledger has the newest first. */
 const factsIn = (ledger: KnownFacts | undefined): readonly Fact[] =>
-  (ledger?.facts ?? []).map(withoutFate).reverse();
-
-const withoutFate = ({ fate: _, ...fact }: Fact & Partial<LedgerFact>): Fact => fact;
+  (ledger?.facts ?? []).map(({ fate: _, ...fact }: Fact & Partial<LedgerFact>) => fact).reverse();
 
 const isOf =
   (...kinds: readonly Fact["kind"][]) =>
@@ -78,11 +76,12 @@ function goingOn(before: readonly Fact[], digest: SessionDigest): readonly Fact[
 /** A fact that was known before keeps its name. */
 function named(drafts: readonly DraftFact[], carried: readonly Fact[]): readonly Fact[] {
   const known = new Map(carried.map((fact) => [identityOf(fact), fact.id]));
-  const ids = new FactIds(carried.map(({ id }) => id));
+  const taken = new Set(carried.map(({ id }) => id));
   const facts = new Map<string, Fact>();
   for (const draft of drafts) {
     const identity = identityOf(draft);
-    const id = known.get(identity) ?? facts.get(identity)?.id ?? ids.make(draft.kind.slice(0, 1), identity);
+    const id = known.get(identity) ?? facts.get(identity)?.id ?? nameOf(draft, identity, taken);
+    taken.add(id);
     // Told anew it is newer, also in the order.
     facts.delete(identity);
     facts.set(identity, { id, ...draft });

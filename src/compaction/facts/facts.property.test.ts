@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 import { arbitraryEntries } from "../../../test/support/arbitraries.ts";
 import { ConversationBuilder } from "../../../test/support/builders.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
+import { ledgerOf } from "../../../test/support/sheet-ledger.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import type { DirectiveStatus, Fact, FactKind } from "../../conversation/fact-ledger.ts";
 import { withoutQuotedFacts } from "../../summary/sections.ts";
 import { extractFacts } from "./extract-facts.ts";
 import { findFacts } from "./find-facts.ts";
 import { quotedDirectives, quoteFacts } from "./quote-facts.ts";
-import { ledgerOf } from "./sheet-ledger.case.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 4);
 

@@ -157,7 +157,7 @@ function leadBefore(text: string, at: number, isPart: (character: string | undef
 }
 
 /** Of nothing but what paths mostly are of. Others stand alone and in full. */
-const isPlain = (path: string): boolean =>
+export const isPlain = (path: string): boolean =>
   !path.endsWith("/") &&
   path
     .replace(/^[A-Za-z]:/, "")
@@ -197,43 +197,4 @@ function withPathsInFull(text: string): string {
     }
   }
   return paths.length === 0 ? text : `${text}\n${paths.join("\n")}`;
-}
-
-/** The folder that shortens the list most when it is told once: "" where none does. */
-export function commonFolder(paths: readonly string[]): string {
-  const counts = new Map<string, number>();
-  for (const path of paths) {
-    if (!isPlain(path)) continue;
-    for (let cut = path.indexOf("/", 1); cut !== -1; cut = path.indexOf("/", cut + 1)) {
-      const folder = path.slice(0, cut + 1);
-      counts.set(folder, (counts.get(folder) ?? 0) + 1);
-    }
-  }
-  let best = "";
-  let saved = 0;
-  for (const [folder, count] of counts) {
-    const saves = (count - 1) * folder.length;
-    if (saves > saved) [best, saved] = [folder, saves];
-  }
-  return best;
-}
-
-/** `base` is told elsewhere. */
-export function groupedPaths(paths: readonly string[], base: string): string {
-  const folders = new Map<string, string[]>();
-  for (const path of paths) {
-    const canShare = isPlain(path);
-    const shown = canShare && base !== "" && path.startsWith(base) ? path.slice(base.length) : path;
-    const cut = canShare ? shown.lastIndexOf("/") + 1 : 0;
-    const names = folders.get(shown.slice(0, cut));
-    if (names) names.push(shown.slice(cut));
-    else folders.set(shown.slice(0, cut), [shown.slice(cut)]);
-  }
-  return [...folders]
-    .map(([folder, names]) =>
-      folder === "" || names.length === 1
-        ? names.map((name) => `${folder}${name}`).join(", ")
-        : `${folder}{${names.join(", ")}}`,
-    )
-    .join(", ");
 }

@@ -3,7 +3,7 @@ import { headOf, tailOf } from "../../conversation/text.ts";
 import { proseSentences } from "../../summary/readers/readers.ts";
 import { factsSection, quotedLines } from "../../summary/sections.ts";
 import type { CountText } from "../../tokens/measure.ts";
-import { commonFolder, findFacts, groupedPaths, plainText } from "./find-facts.ts";
+import { findFacts, isPlain, plainText } from "./find-facts.ts";
 import { saysRule } from "./said-words.ts";
 import { deedIn, pathOf } from "./work-facts.ts";
 
@@ -44,7 +44,7 @@ function choose(missing: readonly Fact[], { budgetTokens, countTokens }: QuoteOp
   let room = budgetTokens - countTokens(factsSection("-"));
   const cost = (fact: Fact, form: Form): number => countTokens(`${factLine(fact, form)}\n`);
   const take = (fact: Fact, form: Form): void => {
-    const label = labels.has(fact.kind) ? 0 : countTokens(`${labelOf(fact.kind)}\n`);
+    const label = labels.has(fact.kind) ? 0 : countTokens(`${LABELS[fact.kind]}\n`);
     const price = cost(fact, form) + label;
     if (price > room) return;
     room -= price;
@@ -133,17 +133,20 @@ const LABELS: Readonly<Record<FactKind, string>> = {
 /** Short ones share a line. */
 const IN_ONE_LINE: ReadonlySet<FactKind> = new Set(["reference", "quantity"]);
 
-const labelOf = (kind: FactKind): string => LABELS[kind];
-
 /** The facts in groups by what they are, in the order in which the groups first come. */
 function factLines(facts: readonly Fact[], formOf: (fact: Fact) => Form): string {
-  const groups = new Map<FactKind, Fact[]>();
-  for (const fact of facts) {
-    const group = groups.get(fact.kind);
-    if (group) group.push(fact);
-    else groups.set(fact.kind, [fact]);
-  }
+  const groups = grouped(facts, ({ kind }) => kind);
   return [...groups].map(([kind, group]) => groupText(kind, group, formOf)).join("\n");
+}
+
+function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
 }
 
 function groupText(kind: FactKind, facts: readonly Fact[], formOf: (fact: Fact) => Form): string {
@@ -179,21 +182,56 @@ function wordsOf(fact: Fact, form: Form): string {
 
 /** A dot follows each kind of deed; `withPathsInFull` reads it. */
 function fileGroups(facts: readonly Fact[]): string {
-  const deeds = new Map<string, string[]>();
-  for (const fact of facts) {
-    const path = plainText(pathOf(fact));
-    const paths = deeds.get(deedIn(fact));
-    if (paths) paths.push(path);
-    else deeds.set(deedIn(fact), [path]);
-  }
-  const base = commonFolder([...deeds.values()].flat());
-  const told = [...deeds].map(([deed, paths]) => `${deed} ${groupedPaths(paths, base)}`).join(". ");
+  const deeds = [...grouped(facts, deedIn)].map(([deed, group]) => ({
+    deed,
+    paths: group.map((fact) => plainText(pathOf(fact))),
+  }));
+  const base = commonFolder(deeds.flatMap(({ paths }) => paths));
+  const told = deeds.map(({ deed, paths }) => `${deed} ${groupedPaths(paths, base)}`).join(". ");
   return base === "" ? `Files: ${told}` : `Files under ${base}: ${told}`;
 }
 
-/** How a person's words are shortened: by pieces that stand in them letter by letter. */
+/** The folder that shortens the list most when it is told once: "" where none does. */
+function commonFolder(paths: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const path of paths) {
+    if (!isPlain(path)) continue;
+    for (let cut = path.indexOf("/", 1); cut !== -1; cut = path.indexOf("/", cut + 1)) {
+      const folder = path.slice(0, cut + 1);
+      counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    }
+  }
+  let best = "";
+  let saved = 0;
+  for (const [folder, count] of counts) {
+    const saves = (count - 1) * folder.length;
+    if (saves > saved) [best, saved] = [folder, saves];
+  }
+  return best;
+}
 
-/** Between two pieces, on a line of its own or within one. */
+/** `base` is told elsewhere. */
+function groupedPaths(paths: readonly string[], base: string): string {
+  const places = paths.map((path) => {
+    const canShare = isPlain(path);
+    const shown = canShare && base !== "" && path.startsWith(base) ? path.slice(base.length) : path;
+    const cut = canShare ? shown.lastIndexOf("/") + 1 : 0;
+    return { folder: shown.slice(0, cut), name: shown.slice(cut) };
+  });
+  return [...grouped(places, ({ folder }) => folder)]
+    .map(([folder, group]) => {
+      const names = group.map(({ name }) => name);
+      return folder === "" || names.length === 1
+        ? names.map((name) => `${folder}${name}`).join(", ")
+        : `${folder}{${names.join(", ")}}`;
+    })
+    .join(", ");
+}
+
+/**
+ * Between two pieces of a person's words, on a line of its own or within one. Words are shortened by pieces that stand
+ * in them letter by letter.
+ */
 const LEFT_OUT = "[…]";
 
 interface Lengths {

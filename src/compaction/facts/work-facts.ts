@@ -1,4 +1,3 @@
-import type { Entry } from "../../conversation/entry.ts";
 import type { Fact } from "../../conversation/fact-ledger.ts";
 import { headOf } from "../../conversation/text.ts";
 import { clip, oneLine } from "../../summary/clip.ts";
@@ -13,7 +12,7 @@ import {
   type SessionDigest,
   shortPath,
 } from "../../summary/readers/readers.ts";
-import { type DraftFact, entryIdsAt, type OutcomeIds } from "./draft-fact.ts";
+import type { DraftFact, ReadEntries } from "./draft-fact.ts";
 import { slashed } from "./find-facts.ts";
 
 const SOURCE_CHARS = 70;
@@ -26,12 +25,8 @@ const STILL_OPEN = " → not seen fixed";
 const MAX_SLIPS = 8;
 
 /** What failed, with what put it right. */
-export function errorFacts(
-  digest: SessionDigest,
-  entries: readonly Entry[],
-  outcomeIds: OutcomeIds,
-): readonly DraftFact[] {
-  const errors = digest.errors.filter((error) => error.at < entries.length);
+export function errorFacts({ digest, has, outcomeIds }: ReadEntries): readonly DraftFact[] {
+  const errors = digest.errors.filter(({ at }) => has(at));
   const slips = new Set(errors.filter(({ weight }) => weight === 1).slice(0, -MAX_SLIPS));
   return errors
     .filter((error) => !slips.has(error))
@@ -80,14 +75,10 @@ function runsIn({ exchanges }: SessionDigest): readonly CommandRun[] {
 }
 
 /** The last run of each program that tests, builds, checks or publishes; the others have no outcome to tell. */
-export function commandFacts(
-  digest: SessionDigest,
-  entries: readonly Entry[],
-  outcomeIds: OutcomeIds,
-): readonly DraftFact[] {
+export function commandFacts({ digest, has, outcomeIds }: ReadEntries): readonly DraftFact[] {
   const last = new Map<string, CommandRun>();
   for (const run of runsIn(digest)) {
-    if (run.at >= entries.length || !hasOutcome(run)) continue;
+    if (!has(run.at) || !hasOutcome(run)) continue;
     const key = programKey(run);
     last.delete(key);
     last.set(key, run);
@@ -134,15 +125,11 @@ function commandFact(run: CommandRun, entryIds: readonly string[]): DraftFact {
 type Deed = "created" | "changed" | "deleted" | "read";
 
 /** Files with what was done to them. `carried`: what was known of them before. */
-export function fileFacts(
-  digest: SessionDigest,
-  entries: readonly Entry[],
-  carried: readonly Fact[],
-): readonly DraftFact[] {
+export function fileFacts(read: ReadEntries, carried: readonly Fact[]): readonly DraftFact[] {
   const before = new Map(carried.map((fact) => [pathOf(fact), fact]));
-  const touched = touchedPaths(digest, entries.length);
-  const files = digest.files
-    .filter((file) => (file.lastAt < entries.length || touched.has(file.path)) && !isPassing(file))
+  const touched = touchedPaths(read);
+  const files = read.digest.files
+    .filter((file) => (read.has(file.lastAt) || touched.has(file.path)) && !isPassing(file))
     .sort((a, b) => a.lastAt - b.lastAt);
   const ends = endsOf(files);
   return files.flatMap((file): readonly DraftFact[] => {
@@ -150,7 +137,7 @@ export function fileFacts(
     if (path === "" || ends.has(path)) return [];
     const known = before.get(path);
     const deed = known === undefined ? deedOf(file) : deedSince(deedIn(known), deedOf(file));
-    const entryIds = entryIdsAt(entries, file.lastAt);
+    const entryIds = read.idsAt(file.lastAt);
     return [
       {
         kind: "file",
@@ -180,12 +167,9 @@ function endsOf(files: readonly FileRecord[]): ReadonlySet<string> {
   return ends;
 }
 
-function touchedPaths({ exchanges }: SessionDigest, end: number): ReadonlySet<string> {
-  const touched = new Set<string>();
-  for (const { actions } of exchanges) {
-    for (const action of actions) if ("path" in action && action.at < end) touched.add(action.path);
-  }
-  return touched;
+function touchedPaths({ digest, has }: ReadEntries): ReadonlySet<string> {
+  const actions = digest.exchanges.flatMap((exchange) => exchange.actions);
+  return new Set(actions.flatMap((action) => ("path" in action && has(action.at) ? [action.path] : [])));
 }
 
 function deedOf(file: FileRecord): Deed {

@@ -1,5 +1,5 @@
-import type { Ledger } from "../../conversation/fact-ledger.ts";
-import type { FactSheet } from "./extract-facts.ts";
+import type { FactSheet } from "../../src/compaction/facts/extract-facts.ts";
+import type { Ledger } from "../../src/conversation/fact-ledger.ts";
 
 /** The ledger of a compaction that quoted everything. */
 export const ledgerOf = ({ facts, earlier }: FactSheet): Ledger => ({
