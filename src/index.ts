@@ -1,9 +1,15 @@
-export { type AppliedClearing, applyClearing } from "./clear/apply.ts";
-export { type BySizeOptions, chooseBySize } from "./clear/by-size.ts";
-export { type ByTimeOptions, chooseByTime } from "./clear/by-time.ts";
-export type { ClearedResult, Clearing } from "./clear/clearing.ts";
-export { ELIGIBLE_TOOLS } from "./clear/eligible.ts";
-export { ResultIndex, type ResultIndexOptions } from "./clear/result-index.ts";
+export type { ClearedResult, Clearing } from "./clear/stale-results.ts";
+export {
+  type AppliedClearing,
+  applyClearing,
+  type BySizeOptions,
+  type ByTimeOptions,
+  chooseBySize,
+  chooseByTime,
+  ELIGIBLE_TOOLS,
+  ResultIndex,
+  type ResultIndexOptions,
+} from "./clear/stale-results.ts";
 export { rebuild } from "./compaction/apply/assemble.ts";
 export type { CompactionPorts } from "./compaction/apply/new-entries.ts";
 export {
@@ -267,7 +273,6 @@ export type {
   SkipReason,
   Trigger,
 } from "./turn/events.ts";
-export { type OptionNames, requireOptionNames } from "./turn/option-names.ts";
 export type {
   BeforeOptions,
   Caller,
@@ -286,7 +291,7 @@ export type {
   Turn,
   UndoOptions,
 } from "./turn/options.ts";
-export { requireWindow } from "./turn/require-options.ts";
+export { type OptionNames, requireOptionNames, requireWindow } from "./turn/require-options.ts";
 export { type ClaudeFeatures, claudeFeatures, type ThinkingMode } from "./window/claude-features.ts";
 export {
   findModel,

@@ -1,7 +1,5 @@
 // The parts of the engine that a peer has something like, each on its own; the whole of it is in engine/.
-import { applyClearing } from "../../src/clear/apply.ts";
-import { chooseBySize } from "../../src/clear/by-size.ts";
-import { ResultIndex } from "../../src/clear/result-index.ts";
+import { applyClearing, chooseBySize, ResultIndex } from "../../src/clear/stale-results.ts";
 import { planCompaction } from "../../src/compaction/plan/compaction-plan.ts";
 import { ContextMeter } from "../../src/tokens/context-meter.ts";
 import { ESTIMATORS, measureContent } from "../../src/tokens/measure.ts";

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { indexOf, work } from "../../test/clear/work.ts";
 import { ConversationBuilder } from "../../test/support/builders.ts";
-import { chooseBySize, savingBySize } from "./by-size.ts";
-import type { Clearing } from "./clearing.ts";
+import type { Clearing } from "./stale-results.ts";
+import { chooseBySize, savingBySize } from "./stale-results.ts";
 
 const idsOf = (clearing: Clearing | undefined): readonly string[] | undefined =>
   clearing?.results.map(({ id }) => id);

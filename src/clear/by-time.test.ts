@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { indexOf, work } from "../../test/clear/work.ts";
-import { chooseByTime, isIdle } from "./by-time.ts";
-import type { Clearing } from "./clearing.ts";
+import type { Clearing } from "./stale-results.ts";
+import { chooseByTime, isIdle } from "./stale-results.ts";
 
 const HOUR_MS = 3_600_000;
 const IDLE = { idleMs: HOUR_MS + 1 };

@@ -4,7 +4,7 @@ import { entryBlocks, rawContent } from "../conversation/entry.ts";
 import { isThinking } from "../conversation/message.ts";
 import { indexPairs, type ToolPair } from "../conversation/pairs.ts";
 import { field, stringField, stringListField } from "../conversation/untrusted.ts";
-import type { TokensOf } from "./result-index.ts";
+import type { TokensOf } from "./stale-results.ts";
 
 /** Tool uses that the provider keeps unless the request says otherwise. */
 export const KEPT_TOOL_USES = 3;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { RECALL_TOOL_NAME } from "../conversation/tool-kinds.ts";
-import { ELIGIBLE_TOOLS, WRITE_LIKE_TOOLS } from "./eligible.ts";
+import { ELIGIBLE_TOOLS, WRITE_LIKE_TOOLS } from "./stale-results.ts";
 
 describe("the tools whose results can be had again", () => {
   it("are file read, shell, grep, glob, web fetch, web search, file edit and file write", () => {

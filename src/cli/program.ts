@@ -1,5 +1,5 @@
 import { type Argument, Command, InvalidArgumentError, Option } from "commander";
-import { CLEARING_TARGET_TOKENS } from "../clear/by-size.ts";
+import { CLEARING_TARGET_TOKENS } from "../clear/stale-results.ts";
 import { KEEP_RECENT_TOKENS } from "../compaction/plan/keep-recent.ts";
 import { FACT_KINDS } from "../conversation/fact-ledger.ts";
 import { POLICY_NAMES } from "../evaluate/policy.ts";

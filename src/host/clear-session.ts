@@ -1,8 +1,12 @@
-import { applyClearing } from "../clear/apply.ts";
-import { CLEARING_TARGET_TOKENS, chooseBySize, MINIMUM_SAVING_TOKENS } from "../clear/by-size.ts";
-import { chooseByTime } from "../clear/by-time.ts";
-import type { Clearing } from "../clear/clearing.ts";
-import { ResultIndex } from "../clear/result-index.ts";
+import type { Clearing } from "../clear/stale-results.ts";
+import {
+  applyClearing,
+  CLEARING_TARGET_TOKENS,
+  chooseBySize,
+  chooseByTime,
+  MINIMUM_SAVING_TOKENS,
+  ResultIndex,
+} from "../clear/stale-results.ts";
 import { type CompactionPorts, createBoundary, renewEntries } from "../compaction/apply/new-entries.ts";
 import { searched } from "../compaction/facts/check-facts.ts";
 import { extractFacts } from "../compaction/facts/extract-facts.ts";

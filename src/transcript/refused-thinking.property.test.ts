@@ -5,7 +5,7 @@ import { apiRuleViolations } from "../../test/support/api-rules.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
 import { countingPorts } from "../../test/support/long-session.ts";
-import { applyClearing } from "../clear/apply.ts";
+import { applyClearing } from "../clear/stale-results.ts";
 import { CURRENT_CONVENTIONS, linesInPlace } from "../compaction/apply/session-lines.ts";
 import { compact, rebuild } from "../compaction/compact.ts";
 import { planCompaction } from "../compaction/plan/compaction-plan.ts";

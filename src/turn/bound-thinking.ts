@@ -10,8 +10,7 @@ import {
   tagOf,
 } from "../conversation/message.ts";
 import { field, isRecord, listField } from "../conversation/untrusted.ts";
-import { extended, hash } from "./message-digest.ts";
-import { jsonOf } from "./same-json.ts";
+import { extended, hash, jsonOf } from "./compare-messages.ts";
 
 /** A place in the messages of a request: a digest of everything before it without thinking, and the thinking before it. */
 interface Place {

@@ -1,8 +1,14 @@
 import { requireReadable } from "../conversation/given-messages.ts";
 import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
-import { contentCopyOf, contentOf, isOutdated, noteContent, outdate } from "./message-digest.ts";
+import {
+  contentCopyOf,
+  contentOf,
+  isOutdated,
+  isSameJson,
+  noteContent,
+  outdate,
+} from "./compare-messages.ts";
 import type { Message } from "./options.ts";
-import { isSameJson } from "./same-json.ts";
 
 /** Hosts change messages that they have just made. These are compared by their whole text. */
 const COMPARED_WHOLE = 8;

@@ -1,6 +1,12 @@
-import { type BySizeOptions, chooseBySize, MINIMUM_SAVING_TOKENS, savingBySize } from "../clear/by-size.ts";
-import { chooseByTime, MINUTE_MS } from "../clear/by-time.ts";
-import type { Clearing } from "../clear/clearing.ts";
+import type { Clearing } from "../clear/stale-results.ts";
+import {
+  type BySizeOptions,
+  chooseBySize,
+  chooseByTime,
+  MINIMUM_SAVING_TOKENS,
+  MINUTE_MS,
+  savingBySize,
+} from "../clear/stale-results.ts";
 import { LonghaulError } from "../errors.ts";
 import { untilAborted } from "../models/abortable.ts";
 import { inProportion } from "../window/thresholds.ts";

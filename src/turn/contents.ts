@@ -1,5 +1,5 @@
-import type { Clearing } from "../clear/clearing.ts";
-import { ResultIndex, type ResultIndexOptions } from "../clear/result-index.ts";
+import type { Clearing } from "../clear/stale-results.ts";
+import { ResultIndex, type ResultIndexOptions } from "../clear/stale-results.ts";
 import { mediaOf } from "../compaction/plan/media-marks.ts";
 import { mostJsonBytes } from "../conversation/check/json-bytes.ts";
 import {

@@ -3,7 +3,7 @@ import { requireJson } from "../conversation/given-messages.ts";
 import type { ToolSchema } from "../conversation/message.ts";
 import { RECALL_TOOL_NAME } from "../conversation/tool-kinds.ts";
 import { isRecord, stringField } from "../conversation/untrusted.ts";
-import { isSameJson } from "./same-json.ts";
+import { isSameJson } from "./compare-messages.ts";
 
 /** The parts of the host's request that decide how messages are checked. */
 export interface CheckedFrame {

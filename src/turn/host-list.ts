@@ -1,8 +1,14 @@
 import { withoutLineFields } from "../conversation/entry.ts";
 import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
-import { adoptDigests, coreCountOf, coreDigestsOf, extended, isOutdated } from "./message-digest.ts";
+import {
+  adoptDigests,
+  coreCountOf,
+  coreDigestsOf,
+  extended,
+  isOutdated,
+  isSameJson,
+} from "./compare-messages.ts";
 import type { Message } from "./options.ts";
-import { isSameJson } from "./same-json.ts";
 
 /** A list that a host may continue with: the one it gave, or one that it got back. */
 export class HostList {

@@ -1,6 +1,6 @@
 import { isRecord } from "../conversation/untrusted.ts";
+import { coreCountOf, coreDigestsOf, digestOf, extended } from "./compare-messages.ts";
 import { type Copy, HostList, saysTheSame, sharedLength } from "./host-list.ts";
-import { coreCountOf, coreDigestsOf, digestOf, extended } from "./message-digest.ts";
 import type { Message } from "./options.ts";
 import { cutAfter, inKnownCut } from "./recut.ts";
 

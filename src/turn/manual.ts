@@ -1,4 +1,4 @@
-import { chooseByHand } from "../clear/by-hand.ts";
+import { chooseByHand } from "../clear/stale-results.ts";
 import { planCompaction } from "../compaction/plan/compaction-plan.ts";
 import { isForced } from "../compaction/worthwhile.ts";
 import { LonghaulError } from "../errors.ts";

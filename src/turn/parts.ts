@@ -1,4 +1,4 @@
-import type { Clearing } from "../clear/clearing.ts";
+import type { Clearing } from "../clear/stale-results.ts";
 import type { CompactionPlan } from "../compaction/plan/compaction-plan.ts";
 import type { RequestFrame } from "../compaction/write/shared-prefix.ts";
 import type { PreparedSummary, SummarySource } from "../compaction/write/write-summary.ts";
@@ -8,7 +8,7 @@ import type { NestedMemory } from "../memory-files/nested-memory.ts";
 import type { BackgroundAgent, HostState } from "../restore/host-state.ts";
 import type { EffectiveSettings } from "../window/settings.ts";
 import type { OwnUsage, ResponseFacts } from "./any-usage.ts";
-import type { CompactionChain } from "./chain-record.ts";
+import type { CompactionChain } from "./compaction-chain.ts";
 import type { CurrentTurn } from "./current-turn.ts";
 import type { Trigger } from "./events.ts";
 import type { Frame } from "./frame.ts";

@@ -12,8 +12,8 @@ import type { ApiMessage } from "../conversation/message.ts";
 import { continuationMessage } from "../summary/continuation.ts";
 import { DECISION_PADDING } from "../tokens/measure.ts";
 import { inProportion } from "../window/thresholds.ts";
+import { jsonCopy } from "./compare-messages.ts";
 import type { Needs } from "./parts.ts";
-import { jsonCopy } from "./same-json.ts";
 
 type Planned = Needs<"thread" | "gauge" | "modules" | "options">;
 

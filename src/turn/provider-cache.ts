@@ -1,6 +1,6 @@
 import { CACHE_TTL_MS, type CacheTtl } from "../cost/rates.ts";
+import { isSameJson } from "./compare-messages.ts";
 import type { EventDetail } from "./events.ts";
-import { isSameJson } from "./same-json.ts";
 
 interface Call {
   readonly system: unknown;

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ApiMessage } from "../conversation/message.ts";
 import { type ContentBlock, contentBlocks } from "../conversation/message.ts";
+import { outdate } from "./compare-messages.ts";
 import { HostView } from "./host-view.ts";
-import { outdate } from "./message-digest.ts";
 import { cutAfter, inKnownCut } from "./recut.ts";
 
 const text = (words: string): ContentBlock => ({ type: "text", text: words });

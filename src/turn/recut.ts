@@ -1,7 +1,7 @@
 import type { ApiMessage } from "../conversation/message.ts";
 import { contentBlocks } from "../conversation/message.ts";
+import { blockDigestsOf, coreCountOf, isOutdated, isPlainMessage } from "./compare-messages.ts";
 import { type Copy, saysTheSame } from "./host-list.ts";
-import { blockDigestsOf, coreCountOf, isOutdated, isPlainMessage } from "./message-digest.ts";
 import type { Message } from "./options.ts";
 
 /** A host's list with known messages in place of those that say the same in another cut. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { usage } from "../../test/support/builders.ts";
 import type { AssistantEntry, Entry } from "../conversation/entry.ts";
 import { CLEARED_FIELD, PREFIX_FIELD } from "../conversation/entry.ts";
-import { ReportedPrefixes } from "./reported-prefixes.ts";
+import { ReportedPrefixes } from "./usage-trust.ts";
 
 interface Sized {
   readonly uuid: string;

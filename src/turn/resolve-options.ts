@@ -1,6 +1,9 @@
-import { CLEARING_TARGET_TOKENS } from "../clear/by-size.ts";
-import { IDLE_THRESHOLD_MS, MINUTE_MS } from "../clear/by-time.ts";
-import { ELIGIBLE_TOOLS } from "../clear/eligible.ts";
+import {
+  CLEARING_TARGET_TOKENS,
+  ELIGIBLE_TOOLS,
+  IDLE_THRESHOLD_MS,
+  MINUTE_MS,
+} from "../clear/stale-results.ts";
 import type { CompactionPorts } from "../compaction/apply/new-entries.ts";
 import { field } from "../conversation/untrusted.ts";
 import { PLAIN_CAPABILITIES } from "../models/plain-model.ts";

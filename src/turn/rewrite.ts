@@ -1,5 +1,5 @@
-import { type AppliedClearing, applyClearing } from "../clear/apply.ts";
-import type { Clearing } from "../clear/clearing.ts";
+import type { Clearing } from "../clear/stale-results.ts";
+import { type AppliedClearing, applyClearing } from "../clear/stale-results.ts";
 import { withOldMediaAsMarks } from "../compaction/plan/media-marks.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import { MAX_REQUEST_BYTES, maxMediaFor } from "../conversation/check/limits.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../test/support/builders.ts";
-import { ELIGIBLE_TOOLS } from "../clear/eligible.ts";
+import { ELIGIBLE_TOOLS } from "../clear/stale-results.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { ESTIMATORS } from "../tokens/measure.ts";
 import type { Message } from "./options.ts";

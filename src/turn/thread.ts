@@ -1,4 +1,4 @@
-import type { Clearing } from "../clear/clearing.ts";
+import type { Clearing } from "../clear/stale-results.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import { clearedIdsIn, withClearedResults } from "../conversation/cleared.ts";
 import type { RewindMark, RewindRecord } from "../conversation/entry.ts";
@@ -20,11 +20,10 @@ import { withoutThinkingIn } from "../conversation/without-thinking.ts";
 import type { ContextMeter } from "../tokens/context-meter.ts";
 import { ChangedInPlace } from "./changed-in-place.ts";
 import type { Contents, Measures } from "./contents.ts";
-import { type EditedLines, editedLines, isMark, withMarks } from "./edited-lines.ts";
+import { continuing, type EditedLines, editedLines, isMark, withMarks } from "./edited-lines.ts";
 import type { Message } from "./options.ts";
 import type { ReplyFacts } from "./plain-form.ts";
-import { continuing } from "./relinked-lines.ts";
-import type { Prefix } from "./reported-prefixes.ts";
+import type { Prefix } from "./usage-trust.ts";
 import { isReport } from "./usage-trust.ts";
 import { Views, type ViewsOptions } from "./views.ts";
 

@@ -1,5 +1,4 @@
-import type { Clearing } from "../clear/clearing.ts";
-import type { ResultIndexOptions } from "../clear/result-index.ts";
+import type { Clearing, ResultIndexOptions } from "../clear/stale-results.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import { CheckedMessages } from "../conversation/check/growing-check.ts";
 import type { CheckOptions } from "../conversation/check/rule.ts";
@@ -19,8 +18,7 @@ import type { CheckedFrame } from "./frame.ts";
 import { HostView } from "./host-view.ts";
 import type { Message } from "./options.ts";
 import { PlainForm } from "./plain-form.ts";
-import { ReportedPrefixes } from "./reported-prefixes.ts";
-import { isReport, reportsBeforeMark } from "./usage-trust.ts";
+import { isReport, ReportedPrefixes, reportsBeforeMark } from "./usage-trust.ts";
 
 export interface ViewsOptions {
   readonly countText: CountText;

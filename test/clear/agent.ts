@@ -1,5 +1,5 @@
 import Anthropic from "@anthropic-ai/sdk";
-import { ResultIndex } from "../../src/clear/result-index.ts";
+import { ResultIndex } from "../../src/clear/stale-results.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import { type AnthropicModelOptions, anthropicModel } from "../../src/models/anthropic/anthropic-model.ts";

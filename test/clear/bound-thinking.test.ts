@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { applyClearing } from "../../src/clear/apply.ts";
-import { chooseBySize } from "../../src/clear/by-size.ts";
-import type { Clearing } from "../../src/clear/clearing.ts";
+import type { Clearing } from "../../src/clear/stale-results.ts";
+import { applyClearing, chooseBySize } from "../../src/clear/stale-results.ts";
 import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
 import { Agent } from "./agent.ts";
 

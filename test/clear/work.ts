@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { ResultIndex, type ResultIndexOptions } from "../../src/clear/result-index.ts";
+import { ResultIndex, type ResultIndexOptions } from "../../src/clear/stale-results.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import type { ContentBlock } from "../../src/conversation/message.ts";
 import { ESTIMATORS, measureBlock } from "../../src/tokens/measure.ts";

@@ -1,7 +1,10 @@
-import { CLEARING_TARGET_TOKENS } from "../../clear/by-size.ts";
-import { isIdle } from "../../clear/by-time.ts";
 import { KEPT_TOOL_USES } from "../../clear/context-edits.ts";
-import { ELIGIBLE_TOOLS, WRITE_LIKE_TOOLS } from "../../clear/eligible.ts";
+import {
+  CLEARING_TARGET_TOKENS,
+  ELIGIBLE_TOOLS,
+  isIdle,
+  WRITE_LIKE_TOOLS,
+} from "../../clear/stale-results.ts";
 import type { RequestFrame } from "../../compaction/write/shared-prefix.ts";
 import type { ContextEdit } from "../../models/port.ts";
 import { whyNotToClear } from "../../turn/guards.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { indexOf, tokensOf, work } from "../../../test/clear/work.ts";
-import { type IndexedResult, ResultIndex } from "../../clear/result-index.ts";
+import { type IndexedResult, ResultIndex } from "../../clear/stale-results.ts";
 import { withClearedResults } from "../../conversation/cleared.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { CachedEdits } from "./cached-edits.ts";

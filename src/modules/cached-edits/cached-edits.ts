@@ -1,5 +1,4 @@
-import type { Clearing } from "../../clear/clearing.ts";
-import type { IndexedResult, ResultIndex } from "../../clear/result-index.ts";
+import type { Clearing, IndexedResult, ResultIndex } from "../../clear/stale-results.ts";
 import type { RequestFrame } from "../../compaction/write/shared-prefix.ts";
 import type { CacheEdit } from "../../models/port.ts";
 import type { OwnUsage } from "../../turn/any-usage.ts";

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Agent, contextTokens, RESULT_TOKENS } from "../../../test/clear/agent.ts";
-import { applyClearing } from "../../clear/apply.ts";
-import { chooseByTime } from "../../clear/by-time.ts";
-import type { Clearing } from "../../clear/clearing.ts";
+import type { Clearing } from "../../clear/stale-results.ts";
+import { applyClearing, chooseByTime } from "../../clear/stale-results.ts";
 import type { ModelReply, ModelUsage } from "../../models/port.ts";
 import { type Simulator, startSimulator } from "../../testing/simulator/simulator.ts";
 import { CachedEdits, type CacheReport } from "./cached-edits.ts";

@@ -5,7 +5,6 @@ import { withTimeLimit } from "../../models/time-limit.ts";
 import { recentlyReadPaths } from "../../restore/read-state.ts";
 import { whyNotNow } from "../../turn/guards.ts";
 import { withHostStatus } from "../../turn/host-status.ts";
-import { type OptionNames, requireOneOf, requireOptionNames, requireTime } from "../../turn/option-names.ts";
 import type { Message, Turn } from "../../turn/options.ts";
 import type {
   AttachedModule,
@@ -16,6 +15,12 @@ import type {
 } from "../../turn/parts.ts";
 import { measuredBy, snapshotOf } from "../../turn/planning.ts";
 import { codeOf } from "../../turn/reporter.ts";
+import {
+  type OptionNames,
+  requireOneOf,
+  requireOptionNames,
+  requireTime,
+} from "../../turn/require-options.ts";
 import { beginRewrite } from "../../turn/rewrite.ts";
 import { commitSpans, linesOf, type StagedSpan } from "./commit.ts";
 import { CollapsedOriginals, expandMessages } from "./expand.ts";

@@ -11,13 +11,6 @@ import {
 import type { NotesDecline } from "../../notes/plan-from-notes.ts";
 import { type NotesKeep, notesSource, planFromNotes } from "../../notes/plan-from-notes.ts";
 import { asker } from "../../restore/ask-host.ts";
-import {
-  hasMethods,
-  invalidOption,
-  type OptionNames,
-  requireOneOf,
-  requireOptionNames,
-} from "../../turn/option-names.ts";
 import type { ManualOptions } from "../../turn/options.ts";
 import type {
   AttachedModule,
@@ -27,6 +20,13 @@ import type {
   PlanRequest,
 } from "../../turn/parts.ts";
 import { measuredBy, restoreBudget, snapshotOf } from "../../turn/planning.ts";
+import {
+  hasMethods,
+  invalidOption,
+  type OptionNames,
+  requireOneOf,
+  requireOptionNames,
+} from "../../turn/require-options.ts";
 import { NotesKeeper } from "./notes-keeper.ts";
 
 export interface NotesOptions {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isSameJson, jsonCopy } from "./same-json.ts";
+import { isSameJson, jsonCopy } from "./compare-messages.ts";
 
 /** Everything that has a JSON form, also where it is not plain data. */
 const values = fc.anything({ withDate: true, withSparseArray: true, withNullPrototype: true, maxDepth: 3 });

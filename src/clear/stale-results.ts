@@ -1,4 +1,4 @@
-import { CLEARED_RESULT_TEXT, isCleared } from "../conversation/cleared.ts";
+import { CLEARED_RESULT_TEXT, isCleared, withClearedResultsAt } from "../conversation/cleared.ts";
 import {
   type AssistantEntry,
   type Entry,
@@ -9,9 +9,162 @@ import {
 } from "../conversation/entry.ts";
 import type { ContentBlock, ToolResultBlock, ToolUseBlock } from "../conversation/message.ts";
 import { showsModelSpoke } from "../conversation/newest-response.ts";
-import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
-import type { ClearedResult, Clearing } from "./clearing.ts";
-import { ELIGIBLE_TOOLS } from "./eligible.ts";
+import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf, toolsOf } from "../conversation/tool-kinds.ts";
+import { withoutThinkingFrom } from "../conversation/without-thinking.ts";
+
+/** What is cleared, by whichever form: a decision, not yet carried out. Ids, names and counts only. */
+export interface Clearing {
+  readonly form: "size" | "time" | "cached" | "manual";
+  /** Oldest first. */
+  readonly results: readonly ClearedResult[];
+  /** What all eligible results hold before and after it; placeholders that it leaves are counted. */
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  /** Names of the tools concerned, sorted, each once. */
+  readonly tools: readonly string[];
+  /** Files whose reads are cleared: the host forgets that the agent has seen them. */
+  readonly paths: readonly string[];
+  /** Responses that begin at this entry or later were written after what is cleared. */
+  readonly followedFrom: number;
+}
+
+export interface ClearedResult {
+  readonly id: string;
+  readonly tool: string;
+  readonly tokens: number;
+  readonly entryIndex: number;
+  /** Entries that hold the same result again. */
+  readonly repeatedAt?: readonly number[];
+  /** The file, where the result is what a read showed of it. */
+  readonly path?: string;
+}
+
+/** Their input is the large part: what was written, and what it took the place of. */
+const WRITING = ["file-edit", "file-write", "file-by-command"] as const;
+
+/**
+ * Tools whose results can be had again: those are cleared unless the caller names others. Names match as they
+ * are written. Directory listings, background output and notebook edits are not among the kinds.
+ */
+export const ELIGIBLE_TOOLS: readonly string[] = Object.freeze(
+  toolsOf("file-read", "shell", "grep", "glob", "web-fetch", "web-search", "recall", ...WRITING),
+);
+
+export const WRITE_LIKE_TOOLS: ReadonlySet<string> = new Set(toolsOf(...WRITING));
+
+/** What eligible results may hold: a fifth of the usual window. */
+export const CLEARING_TARGET_TOKENS = 40_000;
+/** Clearing breaks the prompt cache; for less than this it is not worth it. */
+export const MINIMUM_SAVING_TOKENS = 20_000;
+/** What the agent is working with right now. */
+const KEPT_NEWEST_BY_SIZE = 3;
+
+export interface BySizeOptions {
+  readonly targetTokens?: number | undefined;
+  readonly minimumSavingTokens?: number | undefined;
+  readonly keepNewest?: number | undefined;
+}
+
+/** About what {@link chooseBySize} would save, told from running figures and the newest results alone. */
+export function savingBySize(index: ResultIndex, options: BySizeOptions = {}): number {
+  const { targetTokens = CLEARING_TARGET_TOKENS, keepNewest = KEPT_NEWEST_BY_SIZE } = options;
+  const { eligibleTokens, activeCount, placeholderTokens } = index;
+  const kept = index.keptCount(keepNewest);
+  if (!(eligibleTokens > targetTokens) || activeCount <= kept) return 0;
+  const newest = kept === 0 ? [] : index.results().slice(-kept);
+  const safe = newest.reduce((sum, { tokens }) => sum + tokens, 0);
+  const gone = eligibleTokens - Math.max(targetTokens, safe);
+  return Math.max(0, gone - placeholderTokens * activeCount * (gone / eligibleTokens));
+}
+
+/** The oldest results, until the rest is within the target: one batch, so that the next is far off. */
+export function chooseBySize(index: ResultIndex, options: BySizeOptions = {}): Clearing | undefined {
+  const {
+    targetTokens = CLEARING_TARGET_TOKENS,
+    minimumSavingTokens = MINIMUM_SAVING_TOKENS,
+    keepNewest = KEPT_NEWEST_BY_SIZE,
+  } = options;
+  const clearable = index.activeCount - index.keptCount(keepNewest);
+  // Not `<=`, so that a target that is no figure leaves things alone.
+  if (!(index.eligibleTokens > targetTokens) || !(clearable > 0)) return undefined;
+  const results = index.results();
+  let left = index.eligibleTokens;
+  let count = 0;
+  while (count < clearable && left > targetTokens) left -= results[count++]?.tokens ?? 0;
+  const saved = index.eligibleTokens - left - count * index.placeholderTokens;
+  return saved < minimumSavingTokens ? undefined : index.describe("size", results.slice(0, count));
+}
+
+export const MINUTE_MS = 60_000;
+
+/** The longest that a provider keeps a cached prompt; after it, rewriting history costs nothing extra. */
+export const IDLE_THRESHOLD_MS: number = 60 * MINUTE_MS;
+/** Enough to go on with what was being done when the pause began. */
+const KEPT_NEWEST_BY_TIME = 5;
+
+export interface ByTimeOptions {
+  /** Since the last assistant message; undefined where there is none. */
+  readonly idleMs: number | undefined;
+  readonly thresholdMs?: number | undefined;
+  readonly keepNewest?: number | undefined;
+}
+
+/** All results but the newest, once the provider's cache has gone cold. */
+export function chooseByTime(index: ResultIndex, options: ByTimeOptions): Clearing | undefined {
+  const { idleMs, thresholdMs = IDLE_THRESHOLD_MS, keepNewest = KEPT_NEWEST_BY_TIME } = options;
+  if (!isIdle(idleMs, thresholdMs)) return undefined;
+  const clearable = index.activeCount - index.keptCount(Math.max(1, Math.trunc(keepNewest) || 1));
+  return clearable > 0 ? index.describe("time", index.results().slice(0, clearable)) : undefined;
+}
+
+/** A clock that jumped back gives a negative pause: that is no idle hour. */
+export function isIdle(idleMs: number | undefined, thresholdMs: number = IDLE_THRESHOLD_MS): boolean {
+  return idleMs !== undefined && idleMs > thresholdMs;
+}
+
+/** What the agent is working with right now. */
+const KEPT_NEWEST_BY_HAND = 3;
+
+interface ByHandOptions {
+  readonly keep?: number | undefined;
+  /** Results that edits of the cached prefix leave out: a rewrite ends the edits, so these must go with the others. */
+  readonly leftOut?: ReadonlySet<string> | undefined;
+}
+
+/** All results but the newest, whatever it saves: somebody asked for it. Undefined where no result is new to it. */
+export function chooseByHand(index: ResultIndex, options: ByHandOptions = {}): Clearing | undefined {
+  const { keep = KEPT_NEWEST_BY_HAND, leftOut } = options;
+  const kept = index.keptCount(Number.isNaN(keep) ? KEPT_NEWEST_BY_HAND : keep);
+  const results = index.results();
+  const clearable = results.length - kept;
+  const chosen = results.filter(({ id }, at) => at < clearable || leftOut?.has(id));
+  return chosen.every(({ id }) => leftOut?.has(id)) ? undefined : index.describe("manual", chosen);
+}
+
+export interface AppliedClearing {
+  readonly entries: readonly Entry[];
+  /** Thinking blocks that the model would refuse after the changed history. */
+  readonly thinkingLeftOut: number;
+}
+
+/** The conversation to go on with; indexes stay what they were. Looks at no entry but those that the clearing names, unless thinking is bound. */
+export function applyClearing(
+  entries: readonly Entry[],
+  clearing: Clearing,
+  { bindsThinking }: { readonly bindsThinking: boolean },
+): AppliedClearing {
+  const ids = new Set<string>();
+  const places = new Set<number>();
+  for (const { id, entryIndex, repeatedAt = [] } of clearing.results) {
+    ids.add(id);
+    places.add(entryIndex);
+    for (const index of repeatedAt) places.add(index);
+  }
+  const cleared = withClearedResultsAt(entries, places, ids);
+  if (!bindsThinking || cleared === entries) return { entries: cleared, thinkingLeftOut: 0 };
+  const unbound = withoutThinkingFrom(cleared, clearing.followedFrom);
+  return { entries: unbound.entries, thinkingLeftOut: unbound.blocks };
+}
 
 export type TokensOf = (block: ContentBlock) => number;
 

@@ -7,7 +7,7 @@ import { CLEARED_RESULT_TEXT } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
 import type { ContentBlock } from "../conversation/message.ts";
 import { MEDIA_TOKENS } from "../tokens/measure.ts";
-import { ResultIndex } from "./result-index.ts";
+import { ResultIndex } from "./stale-results.ts";
 
 const PLACEHOLDER_TOKENS = tokensOf({ type: "tool_result", tool_use_id: "x", content: CLEARED_RESULT_TEXT });
 

@@ -10,11 +10,8 @@ import { flatten } from "../conversation/flatten/flatten.ts";
 import { indexPairs } from "../conversation/pairs.ts";
 import { recentlyReadPaths, visiblePaths } from "../restore/read-state.ts";
 import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
-import { applyClearing } from "./apply.ts";
-import { chooseBySize } from "./by-size.ts";
-import { chooseByTime } from "./by-time.ts";
-import type { Clearing } from "./clearing.ts";
-import { ELIGIBLE_TOOLS } from "./eligible.ts";
+import type { Clearing } from "./stale-results.ts";
+import { applyClearing, chooseBySize, chooseByTime, ELIGIBLE_TOOLS } from "./stale-results.ts";
 
 const UNBOUND = { bindsThinking: false };
 const BOUND = { bindsThinking: true };

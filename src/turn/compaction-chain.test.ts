@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { CompactionChain } from "./chain-record.ts";
+import { CompactionChain } from "./compaction-chain.ts";
 
 const facts = { threshold: 167_000, caller: "main" };
 
