@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import stringWidth from "string-width";
 import { describe, expect, it } from "vitest";
 import { fitText, foldText, textWidth, withOnlyColours } from "./text-width.ts";
 
@@ -15,6 +16,18 @@ describe("the width of a text", () => {
       "\u001b[31mred\u001b[39m",
     ].map(textWidth);
     expect(widths).toEqual([3, 1, 4, 2, 2, 6, 4, 3]);
+  });
+});
+
+describe("the width of a character", () => {
+  it("is never less than string-width says, so that no row is longer than it was counted", () => {
+    const narrower: string[] = [];
+    for (let code = 0x20; code <= 0x10ffff; code += 1) {
+      const character = String.fromCodePoint(code);
+      if (/[\p{Cc}\p{Cn}\p{Co}\p{Cs}]/u.test(character)) continue;
+      if (textWidth(character) < stringWidth(character)) narrower.push(code.toString(16));
+    }
+    expect(narrower).toEqual([]);
   });
 });
 

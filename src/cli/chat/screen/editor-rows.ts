@@ -1,3 +1,4 @@
+// Our own folding, not wrap-ansi: the cursor has to be found in the rows, and a folded paste is never broken.
 import { textWidth } from "../../view/text-width.ts";
 import type { EditorState } from "./editor.ts";
 import { foldedPaste, isPlaceholder } from "./editor.ts";

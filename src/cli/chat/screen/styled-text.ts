@@ -1,3 +1,5 @@
+// Our own folding, not wrap-ansi: rows are folded at each key, each must end with a plain reset so that it can stand anywhere,
+// and the widths must be ours (see view/text-width.ts).
 import { shownText, textWidth } from "../../view/text-width.ts";
 
 /** What is on at some point of a text, by what it concerns: the sequence that switched it on. */

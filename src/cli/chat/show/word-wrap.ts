@@ -1,3 +1,4 @@
+// Our own wrapping, not wrap-ansi: the text comes in pieces, and code and tables stay as they are.
 import { textWidth } from "../../view/text-width.ts";
 
 const FENCE = /^\s*(?:```|~~~)/;
