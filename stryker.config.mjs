@@ -7,7 +7,7 @@ export default {
   plugins: ["@stryker-mutator/vitest-runner"],
   vitest: { configFile: "vitest.mutation.config.mjs" },
   coverageAnalysis: "perTest",
-  mutate: ["src/{clear,compact,compaction,conversation}/**/*.ts", "!src/**/*.test.ts"],
+  mutate: ["src/{clear,compaction,conversation,modules}/**/*.ts", "!src/**/*.test.ts"],
   // Stryker rewrites tsconfig files through the compiler's API, which TypeScript 7 does not have: none is named.
   tsconfigFile: "no-tsconfig.json",
   ignorePatterns: ["/bench", "/coverage", "/dist", "/docs", "/examples"],

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 const FEW_RUNS = fileURLToPath(new URL("scripts/fast-check-few-runs.mjs", import.meta.url));
-const ALL_ROOMS = "src/{clear,compact,compaction,conversation}/**/*.test.ts";
+const ALL_ROOMS = "src/{clear,compaction,conversation,modules}/**/*.test.ts";
 
 // biome-ignore lint/style/noDefaultExport: vitest reads its configuration so.
 export default defineConfig({

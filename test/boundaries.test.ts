@@ -18,7 +18,6 @@ const BELOW_TURN: readonly string[] = [
   "compaction",
   "memory-files",
   "notes",
-  "compact",
 ];
 const BELOW_TESTING = [...BELOW_TURN, "turn", "modules", "telemetry", "transcript", "recall", "demo", "host"];
 
@@ -36,7 +35,6 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   compaction: ["conversation", "tokens", "models", "hooks", "restore", "summary"],
   "memory-files": ["conversation", "tokens", "restore"],
   notes: ["conversation", "tokens", "models", "restore", "summary", "compaction"],
-  compact: ["conversation", "tokens", "models", "summary", "compaction"],
   turn: BELOW_TURN,
   modules: [...BELOW_TURN, "turn"],
   telemetry: ["turn", "models", "compaction"],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { ConversationBuilder, toolResult, toolUse } from "../../test/support/builders.ts";
-import type { Entry } from "../conversation/entry.ts";
-import type { ContentBlock } from "../conversation/message.ts";
-import { boundGroups } from "./bound-groups.ts";
+import { ConversationBuilder, toolResult, toolUse } from "../../../test/support/builders.ts";
+import type { Entry } from "../../conversation/entry.ts";
+import type { ContentBlock } from "../../conversation/message.ts";
+import { boundGroups } from "./snip.ts";
 
 describe("what cannot go without each other", () => {
   it("is nothing in a conversation of words: every message is its own group", () => {
