@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type BackgroundAgent, type Entry, LonghaulError, readHostState } from "../../index.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type BackgroundAgent, type Entry, LonghaulError, readHostState, untilAborted } from "../../index.ts";
 import type { AgentEvent, RunResult } from "../agent-events.ts";
 import type { AgentType } from "../agent-options.ts";
 import { agentsFolder, type House } from "../agent-session.ts";
@@ -67,7 +68,12 @@ export class Roster implements AgentRoster {
   ): Promise<ToolOutcome> {
     const record = this.#records.get(id);
     if (record === undefined) return this.#unknownAgent(id);
-    if (record.status === "running" && wait > 0) await orAfter(record.ended, wait, signal);
+    if (record.status === "running" && wait > 0) {
+      const timer = new AbortController();
+      const over = sleep(wait, undefined, { signal: timer.signal }).catch(() => undefined);
+      await untilAborted(signal, Promise.race([record.ended, over])).catch(() => undefined);
+      timer.abort();
+    }
     signal.throwIfAborted();
     if (record.status === "running") {
       const content = `<status>running</status>\n${record.description}: it is still at work. Go on with something else.`;
@@ -198,21 +204,6 @@ function outcomeOf(result: RunResult): ToolOutcome {
   const { reason, turns } = result;
   const summary = `${turns} turn${turns === 1 ? "" : "s"}${reason === "answered" ? "" : ` · ${reason}`}`;
   return { content: wordsOf(result), isError: reason !== "answered", summary };
-}
-
-async function orAfter(work: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
-  let stop: () => void = () => undefined;
-  const over = new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    stop = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    signal.addEventListener("abort", stop, { once: true });
-  });
-  await Promise.race([work, over]);
-  stop();
-  signal.removeEventListener("abort", stop);
 }
 
 /** An agent in the background. */

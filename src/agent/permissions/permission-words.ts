@@ -1,6 +1,6 @@
 import type { PermissionNeed, PermissionRule, Refusal } from "../permission.ts";
 
-/** For the model: the fate of a call that was not allowed, and what it can do now. */
+/** Words about permissions: for the model, about a call that was not allowed, and for people, with nothing hidden. */
 
 export const planModeIsOn = (tool: string): string =>
   `${tool} was not run: plan mode is on, and the call could change something (rule: plan-mode). ` +

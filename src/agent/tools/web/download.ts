@@ -102,36 +102,30 @@ function answerOf(url: URL, { signal, ...options }: DownloadOptions): Promise<An
     });
     request.on("error", fail);
     // Node closes the connection without an error if the server switches protocols.
-    request.on("close", () => reject(noResponse()));
+    request.on("close", () =>
+      reject(
+        new FetchFailure(
+          "The server closed the connection without a page. Try again once, then use another source.",
+          "no response",
+        ),
+      ),
+    );
     // Node's parser listens first, so the response is known when its bytes are counted.
     request.on("socket", (socket) => {
       let received = 0;
       socket.on("data", ({ length }: Buffer) => {
         received += length;
         if (received <= (hasResponse ? MAX_RECEIVED_BYTES : MAX_BYTES_BEFORE_RESPONSE)) return;
-        fail(hasResponse ? endlessPage() : endlessPrelude());
+        const what = hasResponse
+          ? `more than ${MAX_RECEIVED_BYTES / MIB} MB and the page was still not complete`
+          : `more than ${MAX_BYTES_BEFORE_RESPONSE / KIB} KB before its response began`;
+        fail(new FetchFailure(`The server sent ${what}. Use another source.`, "endless"));
         request.destroy();
       });
     });
     request.end();
   });
 }
-
-const noResponse = (): FetchFailure =>
-  new FetchFailure(
-    "The server closed the connection without a page. Try again once, then use another source.",
-    "no response",
-  );
-const endlessPage = (): FetchFailure =>
-  new FetchFailure(
-    `The server sent more than ${MAX_RECEIVED_BYTES / MIB} MB and the page was still not complete. Use another source.`,
-    "endless",
-  );
-const endlessPrelude = (): FetchFailure =>
-  new FetchFailure(
-    `The server sent more than ${MAX_BYTES_BEFORE_RESPONSE / KIB} KB before its response began. Use another source.`,
-    "endless",
-  );
 
 /** Checks the very addresses that the connection uses. A second lookup could give another answer. */
 function guarded(options: Omit<DownloadOptions, "signal">): LookupFunction {
