@@ -1,7 +1,7 @@
-import type { Clearing } from "../clear/stale-results.ts";
 import {
   applyClearing,
   CLEARING_TARGET_TOKENS,
+  type Clearing,
   chooseBySize,
   chooseByTime,
   MINIMUM_SAVING_TOKENS,

@@ -13,7 +13,7 @@ import { hasThinking } from "./documents.ts";
 import { type DocumentRecord, MARKS, nameOf, type Segment, uuidHashes } from "./segment.ts";
 
 /** How a document stands to the conversation as it is now: one byte for each. */
-export const STANDING = {
+export const STATUS = {
   /** The agent has it before its eyes. */
   inContext: 1,
   /** A line written again, or a copy of what stands elsewhere. */
@@ -32,12 +32,12 @@ export interface CurrentConversation {
 }
 
 /** From the conversation that the session has now. */
-export function standingOf(
+export function statusOf(
   segments: readonly Segment[],
   { conversation, clearedToolUseIds }: CurrentConversation,
 ): Buffer {
   const columns = joinedColumns(segments);
-  const standing = Buffer.alloc(columns.marks.length);
+  const status = Buffer.alloc(columns.marks.length);
   const context = new Map<number, { readonly hasThinking: boolean }>();
   for (const entry of conversation) {
     if (typeof entry.uuid !== "string") continue;
@@ -48,21 +48,21 @@ export function standingOf(
   const seen = new Set<number>();
   const newer = new NewerLines(segments, columns);
   // From the newest: of lines with one id the last counts.
-  for (let at = standing.length - 1; at >= 0; at--) {
+  for (let at = status.length - 1; at >= 0; at--) {
     const marks = columns.marks[at] as number;
     const key = keyAt(columns.uuids, at);
     const isReplaced = newer.replace(at);
-    if (key !== NO_UUID && seen.has(key)) standing[at] = isReplaced ? STANDING.repeated : 0;
+    if (key !== NO_UUID && seen.has(key)) status[at] = isReplaced ? STATUS.repeated : 0;
     else {
       const shown = context.get(key);
       const isGone = (marks & MARKS.thinking) !== 0 && shown?.hasThinking === false;
-      if (shown !== undefined && !isGone && !cleared.has(at)) standing[at] = STANDING.inContext;
+      if (shown !== undefined && !isGone && !cleared.has(at)) status[at] = STATUS.inContext;
     }
-    standing[at] = (standing[at] as number) | lasting(marks);
+    status[at] = (status[at] as number) | lasting(marks);
     if ((marks & MARKS.first) !== 0) seen.add(key);
   }
-  matchCopies(columns, standing);
-  return standing;
+  matchCopies(columns, status);
+  return status;
 }
 
 interface JoinedColumns {
@@ -137,25 +137,25 @@ const NO_UUID = keyOf(0, 0);
  * A compaction may write what it keeps again, under new ids. The first time something was said is the one that is
  * found; it is in the context as long as a copy of it is.
  */
-function matchCopies({ marks, contents }: JoinedColumns, standing: Buffer): void {
+function matchCopies({ marks, contents }: JoinedColumns, status: Buffer): void {
   const isCopy = (at: number): boolean => ((marks[at] as number) & MARKS.copy) !== 0;
-  const isLine = (at: number): boolean => ((standing[at] as number) & STANDING.repeated) === 0;
+  const isLine = (at: number): boolean => ((status[at] as number) & STATUS.repeated) === 0;
   const copies = new Map<number, boolean>();
-  for (let at = 0; at < standing.length; at++) {
+  for (let at = 0; at < status.length; at++) {
     if (!isCopy(at) || !isLine(at)) continue;
     const key = keyAt(contents, at);
-    copies.set(key, copies.get(key) === true || ((standing[at] as number) & STANDING.inContext) !== 0);
+    copies.set(key, copies.get(key) === true || ((status[at] as number) & STATUS.inContext) !== 0);
   }
   if (copies.size === 0) return;
   const told = new Set<number>();
   for (const wantsCopy of [false, true]) {
-    for (let at = 0; at < standing.length; at++) {
+    for (let at = 0; at < status.length; at++) {
       const key = keyAt(contents, at);
       const isInContext = copies.get(key);
       if (isCopy(at) !== wantsCopy || !isLine(at) || isInContext === undefined) continue;
       const isRepeated = wantsCopy && told.has(key);
-      if (isInContext) standing[at] = (standing[at] as number) | STANDING.inContext;
-      if (isRepeated) standing[at] = (standing[at] as number) | STANDING.repeated;
+      if (isInContext) status[at] = (status[at] as number) | STATUS.inContext;
+      if (isRepeated) status[at] = (status[at] as number) | STATUS.repeated;
       told.add(key);
     }
   }
@@ -192,14 +192,14 @@ export function plainGrowth(leaf: string | null, added: readonly Entry[]): strin
 }
 
 /** Of a document that was added so: in the context, unless it is another agent's. */
-export const standingOfAdded = (marks: number): number =>
-  ((marks & MARKS.sidechain) === 0 ? STANDING.inContext : 0) | lasting(marks);
+export const statusOfAdded = (marks: number): number =>
+  ((marks & MARKS.sidechain) === 0 ? STATUS.inContext : 0) | lasting(marks);
 
 /** What never changes, however the conversation goes on. */
 const lasting = (marks: number): number =>
-  ((marks & MARKS.retold) === 0 ? 0 : STANDING.retold) |
-  ((marks & MARKS.spoken) === 0 ? 0 : STANDING.spoken) |
-  ((marks & MARKS.person) === 0 ? 0 : STANDING.person);
+  ((marks & MARKS.retold) === 0 ? 0 : STATUS.retold) |
+  ((marks & MARKS.spoken) === 0 ? 0 : STATUS.spoken) |
+  ((marks & MARKS.person) === 0 ? 0 : STATUS.person);
 
 function isRewriting(entry: Entry): boolean {
   if (isCompactBoundary(entry) || isMicrocompactBoundary(entry) || isCollapseMark(entry)) return true;

@@ -3,7 +3,6 @@ import { isQueueOperation } from "../conversation/queued.ts";
 import { stringField } from "../conversation/untrusted.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { messageId } from "../transcript/message-queue.ts";
-import { STANDING } from "./document-status.ts";
 import type { IndexedSession, ReadDocument } from "./indexed-session.ts";
 import type { Match } from "./pattern.ts";
 import type { RecallPiece } from "./query.ts";
@@ -114,7 +113,7 @@ export function pieceOf(
     toolUseId: document.toolUseId,
     file: record.path,
     isError: (record.flags & FLAGS.error) !== 0,
-    isInContext: ((session.standing[number] as number) & STANDING.inContext) !== 0,
+    isInContext: session.isInContext(number),
     text: document.text.slice(from, to),
     from,
     to,

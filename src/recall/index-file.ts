@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import {
   field,
@@ -8,6 +8,7 @@ import {
   parseJson,
   stringField,
 } from "../conversation/untrusted.ts";
+import { readNow } from "../transcript/file-bytes.ts";
 import { damaged, type Section } from "./dictionary.ts";
 import { SECTIONS, type SectionName, Segment, type SegmentBytes, type SegmentFacts } from "./segment.ts";
 
@@ -45,7 +46,7 @@ export interface IndexDirectory {
   /** What the next line of the session hangs on, as long as nothing but talk was added. */
   readonly leaf: string | null;
   readonly segments: readonly SegmentPlace[];
-  /** One byte for each document of all segments. */
+  /** One byte for each document of all segments: see {@link STATUS}. */
   readonly standing: SectionPlace;
 }
 
@@ -80,11 +81,7 @@ export class IndexFile {
   read(from: number, to: number): Buffer {
     if (!(from >= 0 && to >= from && to <= this.#bytes)) damaged("a place beyond its end");
     const buffer = Buffer.allocUnsafeSlow(to - from);
-    for (let filled = 0; filled < buffer.length; ) {
-      const count = readSync(this.#file, buffer, filled, buffer.length - filled, from + filled);
-      if (count === 0) damaged("it ends too early");
-      filled += count;
-    }
+    if (readNow(this.#file, buffer, from) < buffer.length) damaged("it ends too early");
     return buffer;
   }
 
@@ -124,7 +121,7 @@ function checked(bytes: Buffer, crc: number): Buffer {
 }
 
 /** A segment that is in no file, or not yet. */
-export function segmentInMemory(facts: SegmentFacts, { sections }: SegmentBytes): Segment {
+export function segmentInMemory({ facts, sections }: SegmentBytes): Segment {
   return new Segment(
     facts,
     sectionsOf((name) => {
@@ -137,23 +134,48 @@ export function segmentInMemory(facts: SegmentFacts, { sections }: SegmentBytes)
 const sectionsOf = <T>(make: (name: SectionName) => T): Readonly<Record<SectionName, T>> =>
   Object.fromEntries(SECTIONS.map((name) => [name, make(name)])) as Record<SectionName, T>;
 
-/** Where the sections come to stand when they are written one after the other from here on. */
-export function placeSections(facts: SegmentFacts, { sections }: SegmentBytes, from: number): SegmentPlace {
-  let at = from;
-  const places = sectionsOf((name) => {
-    const place = { at, bytes: sections[name].length, crc: crc32(sections[name]) };
-    at += place.bytes;
-    return place;
-  });
-  return { ...facts, sections: places };
+/** An index that is to be written. */
+export interface IndexToWrite {
+  /** Segments that stay as they are, and the file that they are in. */
+  readonly kept: readonly SegmentPlace[];
+  readonly file: IndexFile | undefined;
+  readonly added: readonly SegmentBytes[];
+  readonly status: Buffer;
+  readonly session: SessionMark;
+  readonly leaf: string | null;
 }
 
-export function directoryBytes(directory: IndexDirectory): Buffer {
+/** The bytes of an index file, part by part. */
+export function* indexParts({ kept, file, added, status, session, leaf }: IndexToWrite): Generator<Buffer> {
+  let at = 0;
+  const segments: SegmentPlace[] = [];
+  for (const place of kept) {
+    const places = SECTIONS.map((name) => place.sections[name]);
+    const first = Math.min(...places.map((section) => section.at));
+    const end = Math.max(...places.map((section) => section.at + section.bytes));
+    yield file?.read(first, end) ?? Buffer.alloc(0);
+    const moved = (section: SectionPlace): SectionPlace => ({ ...section, at: section.at + at - first });
+    segments.push({ ...place, sections: sectionsOf((name) => moved(place.sections[name])) });
+    at += end - first;
+  }
+  for (const { facts, sections } of added) {
+    const places = new Map<SectionName, SectionPlace>();
+    for (const name of SECTIONS) {
+      const bytes = sections[name];
+      yield bytes;
+      places.set(name, { at, bytes: bytes.length, crc: crc32(bytes) });
+      at += bytes.length;
+    }
+    segments.push({ ...facts, sections: sectionsOf((name) => places.get(name) as SectionPlace) });
+  }
+  yield status;
+  const standing = { at, bytes: status.length, crc: crc32(status) };
+  const directory: IndexDirectory = { version: INDEX_VERSION, session, leaf, segments, standing };
   const text = Buffer.from(JSON.stringify(directory), "utf8");
   const end = Buffer.alloc(8);
   end.writeUInt32LE(text.length, 0);
   end.writeUInt32LE(crc32(text), 4);
-  return Buffer.concat([text, end, END_MARK]);
+  yield Buffer.concat([text, end, END_MARK]);
 }
 
 /** Its checksum says that we wrote it; another version may have written other things. */
@@ -184,7 +206,7 @@ export function fingerprintOf(fd: number, bytes: number): string {
   const sums: number[] = [bytes];
   const add = (from: number, length: number): void => {
     const buffer = Buffer.alloc(Math.max(0, Math.min(length, bytes - from)));
-    sums.push(crc32(buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, from))));
+    sums.push(crc32(buffer.subarray(0, readNow(fd, buffer, from))));
   };
   add(0, ENDS_BYTES);
   for (let nth = 1; nth <= SAMPLES; nth++) add(Math.floor((bytes / (SAMPLES + 1)) * nth), SAMPLE_BYTES);

@@ -5,7 +5,7 @@ import { append, indexDump, sessionFiles } from "../../test/recall/session-file.
 import { sessionArbitrary } from "../../test/transcript/session-generator.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { loadSession } from "../transcript/load.ts";
-import { STANDING } from "./document-status.ts";
+import { STATUS } from "./document-status.ts";
 import { documentsOf } from "./documents.ts";
 import { openRecall, recallIndexPath } from "./open-recall.ts";
 
@@ -13,7 +13,7 @@ const sessionFile = sessionFiles();
 
 interface Dumped {
   readonly uuid: string;
-  readonly standing: number;
+  readonly status: number;
   readonly document: { readonly toolUseId?: string; readonly kind: string };
 }
 
@@ -27,9 +27,9 @@ describe("the index of a session", () => {
         const path = sessionFile(lines);
         const { conversation, clearedToolUseIds } = await loadSession(path);
         const uuids = new Set(conversation.map(({ uuid }) => uuid));
-        for (const { uuid, standing, document } of await dump(path)) {
+        for (const { uuid, status, document } of await dump(path)) {
           const isCleared = document.kind === "result" && clearedToolUseIds.has(document.toolUseId ?? "");
-          expect((standing & STANDING.inContext) !== 0).toBe(uuids.has(uuid) && !isCleared);
+          expect((status & STATUS.inContext) !== 0).toBe(uuids.has(uuid) && !isCleared);
         }
       }),
       { numRuns: 60 },

@@ -1,7 +1,8 @@
-import { readSync } from "node:fs";
 import type { Entry } from "../conversation/entry.ts";
 import { EntryReader } from "../transcript/entry-reader.ts";
+import { readNow } from "../transcript/file-bytes.ts";
 import { damaged } from "./dictionary.ts";
+import { STATUS } from "./document-status.ts";
 import { documentsOf, type SearchDocument } from "./documents.ts";
 import type { OpenIndex } from "./keep-index.ts";
 import type { DocumentRecord, Segment } from "./segment.ts";
@@ -17,16 +18,16 @@ export interface ReadDocument {
 /** A session with its index: documents are numbered through all segments, oldest first. */
 export class IndexedSession {
   readonly segments: readonly Segment[];
-  readonly standing: Buffer;
+  readonly #status: Buffer;
   readonly #fd: number;
   readonly #bases: number[] = [];
   #lineOffset = -1;
   #line: Buffer = Buffer.alloc(0);
 
-  constructor(fd: number, { segments, standing }: OpenIndex) {
+  constructor(fd: number, { segments, status }: OpenIndex) {
     this.#fd = fd;
     this.segments = segments;
-    this.standing = standing;
+    this.#status = status;
     let base = 0;
     for (const { facts } of segments) {
       this.#bases.push(base);
@@ -35,7 +36,16 @@ export class IndexedSession {
   }
 
   get documents(): number {
-    return this.standing.length;
+    return this.#status.length;
+  }
+
+  /** The flags of a document: see {@link STATUS}. */
+  status(number: number): number {
+    return this.#status[number] as number;
+  }
+
+  isInContext(number: number): boolean {
+    return (this.status(number) & STATUS.inContext) !== 0;
   }
 
   baseOf(segment: number): number {
@@ -53,11 +63,7 @@ export class IndexedSession {
   line({ lineOffset, lineBytes }: DocumentRecord): Buffer {
     if (lineOffset === this.#lineOffset) return this.#line;
     const line = Buffer.allocUnsafeSlow(lineBytes);
-    for (let filled = 0; filled < lineBytes; ) {
-      const count = readSync(this.#fd, line, filled, lineBytes - filled, lineOffset + filled);
-      if (count === 0) damaged("the session ends before it");
-      filled += count;
-    }
+    if (readNow(this.#fd, line, lineOffset) < lineBytes) damaged("the session ends before it");
     this.#lineOffset = lineOffset;
     this.#line = line;
     return line;

@@ -3,7 +3,6 @@
  * native FTS5 takes.
  */
 import { rename } from "node:fs/promises";
-import { crc32 } from "node:zlib";
 import { copiedIds } from "../conversation/copies.ts";
 import { type Entry, entryBlocks } from "../conversation/entry.ts";
 import { isQueueOperation } from "../conversation/queued.ts";
@@ -15,26 +14,22 @@ import { resumeFrom } from "../transcript/resume.ts";
 import type { OpenSessionFile } from "../transcript/session-file.ts";
 import { writeWholeFile } from "../transcript/whole-file.ts";
 import { damaged, IndexDamaged } from "./dictionary.ts";
-import { hasUuid, plainGrowth, standingOf, standingOfAdded } from "./document-status.ts";
+import { hasUuid, plainGrowth, statusOf, statusOfAdded } from "./document-status.ts";
 import { documentsOf, ledgerFactIds, type SearchDocument } from "./documents.ts";
 import {
-  directoryBytes,
   fingerprintOf,
-  INDEX_VERSION,
   type IndexDirectory,
   IndexFile,
-  placeSections,
-  type SegmentPlace,
+  type IndexToWrite,
+  indexParts,
   segmentInMemory,
 } from "./index-file.ts";
 import {
   type DocumentPlace,
   FLAGS,
   nameOf,
-  SECTIONS,
   type Segment,
   type SegmentBytes,
-  type SegmentFacts,
   SegmentWriter,
 } from "./segment.ts";
 
@@ -52,8 +47,8 @@ export interface IndexOptions {
 /** The index of a session as it is now. */
 export interface OpenIndex {
   readonly segments: readonly Segment[];
-  /** One byte for each document of all segments: see {@link STANDING}. */
-  readonly standing: Buffer;
+  /** One byte for each document of all segments: see {@link STATUS}. */
+  readonly status: Buffer;
   close(): void;
 }
 
@@ -71,35 +66,26 @@ export async function openIndex(
   path: string,
   options: IndexOptions,
 ): Promise<OpenIndex> {
-  const to = await lineStartAt(session.readAt, session.bytes);
+  const whole = { ...session, bytes: await lineStartAt(session.readAt, session.bytes) };
   const { indexPath, mustRebuild } = options;
-  const known =
-    indexPath === undefined || mustRebuild === true ? undefined : knownIndex(session, to, indexPath);
+  const known = indexPath === undefined || mustRebuild === true ? undefined : knownIndex(whole, indexPath);
   try {
-    if (known?.directory.session.bytes === to) return asOpen(known);
-    return await grow({ ...session, bytes: to }, path, known, options);
+    if (known?.directory.session.bytes === whole.bytes) return known;
+    return await grow(whole, path, known, options);
   } catch (error) {
-    known?.file.close();
+    known?.close();
     if (known === undefined || !(error instanceof IndexDamaged)) throw error;
-    return await grow({ ...session, bytes: to }, path, undefined, options);
+    return await grow(whole, path, undefined, options);
   }
 }
 
-interface KnownIndex {
+interface KnownIndex extends OpenIndex {
   readonly file: IndexFile;
   readonly directory: IndexDirectory;
-  readonly segments: readonly Segment[];
-  readonly standing: Buffer;
 }
 
-const asOpen = ({ file, segments, standing }: KnownIndex): OpenIndex => ({
-  segments,
-  standing,
-  close: () => file.close(),
-});
-
 /** Undefined where there is none, or where it is the index of something else. */
-function knownIndex({ fd }: OpenSessionFile, bytes: number, indexPath: string): KnownIndex | undefined {
+function knownIndex({ fd, bytes }: OpenSessionFile, indexPath: string): KnownIndex | undefined {
   const file = IndexFile.open(indexPath);
   if (file === undefined) return undefined;
   try {
@@ -109,86 +95,60 @@ function knownIndex({ fd }: OpenSessionFile, bytes: number, indexPath: string): 
       damaged("of another session");
     }
     const segments = directory.segments.map((place) => file.segment(place));
-    const standing = file.section(directory.standing).whole();
-    if (standing.length !== documentsIn(directory.segments)) damaged("standing");
-    return { file, directory, segments, standing };
+    const status = file.section(directory.standing).whole();
+    if (status.length !== documentsIn(segments)) damaged("status");
+    return { file, directory, segments, status, close: () => file.close() };
   } catch {
     file.close();
     return undefined;
   }
 }
 
-const documentsIn = (segments: readonly SegmentFacts[]): number =>
-  segments.reduce((sum, { documents }) => sum + documents, 0);
+const documentsIn = (segments: readonly Segment[]): number =>
+  segments.reduce((sum, { facts }) => sum + facts.documents, 0);
 
 async function grow(
   session: OpenSessionFile,
   path: string,
   known: KnownIndex | undefined,
-  options: IndexOptions,
+  { indexPath, onProgress, keepEveryBytes = KEPT_GROWTH_BYTES }: IndexOptions,
 ): Promise<OpenIndex> {
-  const { bytes } = session;
+  const { readAt, bytes, fd } = session;
   const covered = known?.directory.session.bytes ?? 0;
-  const { indexPath, keepEveryBytes = KEPT_GROWTH_BYTES } = options;
   const isKept = indexPath !== undefined && (known === undefined || bytes - covered >= keepEveryBytes);
-  const count = isKept
-    ? segmentsToKeep(known?.directory.segments ?? [], bytes)
-    : (known?.segments.length ?? 0);
-  const old = known?.segments.slice(0, count) ?? [];
+  const all = known?.segments ?? [];
+  const old = isKept ? all.slice(0, segmentsToKeep(all, bytes)) : all;
   const from = old.at(-1)?.facts.to ?? 0;
-  const gathered = await gather(session, { from, covered }, old, options);
-  const segments = [...old, ...gathered.segments.map((one) => segmentInMemory(factsOf(one), one.bytes))];
-  const { standing, leaf } = await standingNow(session, path, { known, segments, added: gathered.added });
-  const grown: Grown = { known, count, gathered: gathered.segments, standing, leaf, bytes };
-  if (isKept && !gathered.isQueueOpen) await keep(session, grown, indexPath);
-  return { segments, standing, close: () => known?.file.close() };
-}
-
-/** How many segments stay as they are when the session has grown to so many bytes. */
-function segmentsToKeep(segments: readonly SegmentFacts[], bytes: number): number {
-  let count = segments.length;
-  for (; count > 0; count--) {
-    const { from, to } = segments[count - 1] as SegmentFacts;
-    if (to - from >= SEGMENT_RATIO * (bytes - to)) break;
-  }
-  return count;
-}
-
-const factsOf = ({ from, to, bytes }: GatheredSegment): SegmentFacts => ({
-  from,
-  to,
-  documents: bytes.documents,
-  words: bytes.words,
-});
-
-interface Gathered {
-  readonly segments: readonly GatheredSegment[];
-  /** What is in no index yet. */
-  readonly added: readonly Entry[];
-  /** The next lines may take a document back, so that this is no index to keep. */
-  readonly isQueueOpen: boolean;
-}
-
-async function gather(
-  session: OpenSessionFile,
-  { from, covered }: { readonly from: number; readonly covered: number },
-  old: readonly Segment[],
-  { onProgress }: IndexOptions,
-): Promise<Gathered> {
-  const { readAt, bytes } = session;
   const gatherer = new Gatherer(from, (toolUseId) => callIn(old, toolUseId));
-  const added: Entry[] = [];
-  // Only an index that is there can be grown; without one nobody asks what is new.
-  const note = (entry: Entry): void => void (covered > 0 && added.push(entry));
-  const ignore = (): void => undefined;
+  /** In no index yet. Only an index that is there can be grown; without one nobody asks for them. */
+  const fresh: Entry[] = [];
   await readLines(
     readAt,
     { from, to: bytes },
-    (line, offset, isComplete) => gatherer.line(line, offset, isComplete, offset >= covered ? note : ignore),
+    (line, offset, isComplete) => {
+      const entries = gatherer.line(line, offset, isComplete);
+      if (covered > 0 && offset >= covered) fresh.push(...entries);
+    },
     (position) => onProgress?.(position - from, bytes - from),
   );
   const { isQueueOpen } = gatherer;
-  return { segments: gatherer.end(), added, isQueueOpen };
+  const added = gatherer.end();
+  const segments = [...old, ...added.map(segmentInMemory)];
+  const { status, leaf } = await statusNow(session, path, known, segments, fresh);
+  if (isKept && !isQueueOpen) {
+    const kept = known?.directory.segments.slice(0, old.length) ?? [];
+    const mark = { bytes, fingerprint: fingerprintOf(fd, bytes) };
+    await keep({ kept, file: known?.file, added, status, session: mark, leaf }, indexPath);
+  }
+  return { segments, status, close: () => known?.close() };
+}
+
+/** How many segments stay as they are when the session has grown to so many bytes. */
+function segmentsToKeep(segments: readonly Segment[], bytes: number): number {
+  const last = segments.findLastIndex(
+    ({ facts }) => facts.to - facts.from >= SEGMENT_RATIO * (bytes - facts.to),
+  );
+  return last + 1;
 }
 
 function callIn(segments: readonly Segment[], toolUseId: string): CallFacts | undefined {
@@ -201,96 +161,35 @@ function callIn(segments: readonly Segment[], toolUseId: string): CallFacts | un
   return undefined;
 }
 
-interface Growth {
-  readonly known: KnownIndex | undefined;
-  readonly segments: readonly Segment[];
-  readonly added: readonly Entry[];
-}
-
 /** Where nothing but talk was added, everything stands as it stood; else the conversation is looked at. */
-async function standingNow(
+async function statusNow(
   session: OpenSessionFile,
   path: string,
-  { known, segments, added }: Growth,
-): Promise<{ readonly standing: Buffer; readonly leaf: string | null }> {
-  const newest = known && plainGrowth(known.directory.leaf, added);
-  if (known !== undefined && newest !== undefined && !hasUuid(known.segments, added)) {
-    const fresh = documentsIn(segments.map(({ facts }) => facts)) - known.standing.length;
-    const marks = Buffer.concat(segments.map((segment) => segment.marks())).subarray(-fresh);
-    const added = fresh === 0 ? Buffer.alloc(0) : marks.map(standingOfAdded);
-    return { standing: Buffer.concat([known.standing, added]), leaf: newest };
+  known: KnownIndex | undefined,
+  segments: readonly Segment[],
+  fresh: readonly Entry[],
+): Promise<{ readonly status: Buffer; readonly leaf: string | null }> {
+  const newest = known && plainGrowth(known.directory.leaf, fresh);
+  if (known !== undefined && newest !== undefined && !hasUuid(known.segments, fresh)) {
+    const marks = Buffer.concat(segments.map((segment) => segment.marks())).subarray(known.status.length);
+    return { status: Buffer.concat([known.status, marks.map(statusOfAdded)]), leaf: newest };
   }
-  if (session.bytes === 0) return { standing: Buffer.alloc(0), leaf: null };
+  if (session.bytes === 0) return { status: Buffer.alloc(0), leaf: null };
   const resumed = await resumeFrom(session, path);
   const isMainThread = resumed.conversation.at(-1)?.isSidechain !== true;
-  return { standing: standingOf(segments, resumed), leaf: isMainThread ? (resumed.leafUuid ?? null) : null };
-}
-
-interface Grown {
-  readonly known: KnownIndex | undefined;
-  /** How many of the known segments stay. */
-  readonly count: number;
-  readonly gathered: readonly GatheredSegment[];
-  readonly standing: Buffer;
-  readonly leaf: string | null;
-  readonly bytes: number;
+  return { status: statusOf(segments, resumed), leaf: isMainThread ? (resumed.leafUuid ?? null) : null };
 }
 
 /** An index that cannot be kept is made again with the next question: a folder may be for reading only. */
-async function keep({ fd }: OpenSessionFile, grown: Grown, indexPath: string): Promise<void> {
+async function keep(index: IndexToWrite, indexPath: string): Promise<void> {
   try {
-    await writeWholeFile(indexPath, parts(fd, grown), (temporary) => rename(temporary, indexPath), false);
+    await writeWholeFile(indexPath, indexParts(index), (temporary) => rename(temporary, indexPath), false);
   } catch {
     // Nothing depends on it.
   }
 }
 
-function* parts(fd: number, { known, count, gathered, standing, leaf, bytes }: Grown): Generator<Buffer> {
-  let at = 0;
-  const segments: SegmentPlace[] = [];
-  for (const place of known?.directory.segments.slice(0, count) ?? []) {
-    const first = place.sections[SECTIONS[0]].at;
-    const last = place.sections[SECTIONS.at(-1) ?? SECTIONS[0]];
-    yield known?.file.read(first, last.at + last.bytes) ?? Buffer.alloc(0);
-    segments.push(movedBy(place, at - first));
-    at += last.at + last.bytes - first;
-  }
-  for (const segment of gathered) {
-    const place = placeSections(factsOf(segment), segment.bytes, at);
-    for (const name of SECTIONS) {
-      yield segment.bytes.sections[name];
-      at += segment.bytes.sections[name].length;
-    }
-    segments.push(place);
-  }
-  yield standing;
-  yield directoryBytes({
-    version: INDEX_VERSION,
-    session: { bytes, fingerprint: fingerprintOf(fd, bytes) },
-    leaf,
-    segments,
-    standing: { at, bytes: standing.length, crc: crc32(standing) },
-  });
-}
-
-function movedBy(place: SegmentPlace, by: number): SegmentPlace {
-  const sections = Object.fromEntries(
-    SECTIONS.map((name) => [name, { ...place.sections[name], at: place.sections[name].at + by }]),
-  );
-  return { ...place, sections: sections as unknown as SegmentPlace["sections"] };
-}
-
-/** What a result needs to know of its call. */
-interface CallFacts {
-  readonly tool: string | undefined;
-  readonly path: string | undefined;
-}
-
-interface GatheredSegment {
-  readonly from: number;
-  readonly to: number;
-  readonly bytes: SegmentBytes;
-}
+type CallFacts = Pick<SearchDocument, "tool" | "path">;
 
 /** So many postings take about a hundred megabytes while they are gathered; then a new segment begins. */
 const MOST_POSTINGS = 8_000_000;
@@ -307,7 +206,7 @@ class Gatherer {
   readonly #earlierCall: (toolUseId: string) => CallFacts | undefined;
   readonly #calls = new Map<string, CallFacts>();
   readonly #reader = new EntryReader(undefined);
-  readonly segments: GatheredSegment[] = [];
+  readonly #segments: SegmentBytes[] = [];
   readonly #queue: MessageQueue<QueuePlace>;
   #writer = new SegmentWriter();
   #from: number;
@@ -321,8 +220,8 @@ class Gatherer {
     this.#queue = new MessageQueue(from === 0);
   }
 
-  /** @param onEntry told of each entry of the line. */
-  line(bytes: Buffer, offset: number, isComplete: boolean, onEntry: (entry: Entry) => void): void {
+  /** Returns the entries of the line. */
+  line(bytes: Buffer, offset: number, isComplete: boolean): readonly Entry[] {
     this.#reader.read(bytes, offset, isComplete);
     const entries = this.#reader.entries.splice(0);
     this.#reader.damage.length = 0;
@@ -339,17 +238,17 @@ class Gatherer {
       this.#queue.add(entry, { entry, place });
       this.#messages(this.#queue.settled());
       if (!isQueueOperation(entry)) this.#entry(entry, place);
-      onEntry(entry);
     }
     this.#to = offset + bytes.length + (isComplete ? 1 : 0);
     if (this.#writer.postings > MOST_POSTINGS) this.#endSegment();
+    return entries;
   }
 
-  end(): readonly GatheredSegment[] {
+  end(): readonly SegmentBytes[] {
     this.#messages(this.#queue.end());
     if (this.#queue.isUncertain) damaged("messages of a queue that began further up");
     if (this.#to > this.#from) this.#endSegment();
-    return this.segments;
+    return this.#segments;
   }
 
   /** True while the next lines may show that a message found in the queue has a line of its own. */
@@ -363,7 +262,7 @@ class Gatherer {
   }
 
   #endSegment(): void {
-    this.segments.push({ from: this.#from, to: this.#to, bytes: this.#writer.toBytes() });
+    this.#segments.push(this.#writer.toBytes(this.#from, this.#to));
     this.#writer = new SegmentWriter();
     this.#from = this.#to;
   }

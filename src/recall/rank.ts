@@ -1,5 +1,5 @@
 import { eachPosting, frequencyIn } from "./dictionary.ts";
-import { STANDING } from "./document-status.ts";
+import { STATUS } from "./document-status.ts";
 import type { IndexedSession } from "./indexed-session.ts";
 import type { Segment } from "./segment.ts";
 import { isIdeograph, type QueryTerm, termsOf } from "./word-scanner.ts";
@@ -127,9 +127,9 @@ function listsOf(segment: Segment, term: string): readonly Buffer[] {
   return list === undefined ? [] : [list];
 }
 
-function weightOf(standing: number): number {
-  if ((standing & STANDING.person) !== 0) return PERSON_WEIGHT;
-  return (standing & STANDING.spoken) === 0 ? 1 : SPOKEN_WEIGHT;
+function weightOf(status: number): number {
+  if ((status & STATUS.person) !== 0) return PERSON_WEIGHT;
+  return (status & STATUS.spoken) === 0 ? 1 : SPOKEN_WEIGHT;
 }
 
 const SORTED_AT_ONCE = 256;
@@ -137,7 +137,7 @@ const byScore = (a: { readonly score: number }, b: { readonly score: number }): 
 
 /** Keeps the best as they come: a question with common words fits nearly everything. */
 function best(
-  { standing }: IndexedSession,
+  session: IndexedSession,
   { values, coverage }: Scores,
   fits: (document: number) => boolean,
   { least, most }: { readonly least: number; readonly most: number },
@@ -150,7 +150,7 @@ function best(
     const covered = coverage[document] as number;
     if (value === 0 || covered < least || !fits(document)) continue;
     total++;
-    const score = value * covered * weightOf(standing[document] as number);
+    const score = value * covered * weightOf(session.status(document));
     kept.push({ document, score });
     // Now and then what cannot be among the best is let go; sorting keeps equals in their order.
     if (kept.length >= most * 2 + SORTED_AT_ONCE) kept.sort(byScore).splice(most);

@@ -1,5 +1,5 @@
 import type { CountText } from "../tokens/measure.ts";
-import { STANDING } from "./document-status.ts";
+import { STATUS } from "./document-status.ts";
 import { entriesOfFact } from "./documents.ts";
 import { fittingEnd, pieceOf } from "./excerpt.ts";
 import type { IndexedSession, ReadDocument } from "./indexed-session.ts";
@@ -82,8 +82,7 @@ function documentsOfEntry(session: IndexedSession, uuid: string): readonly numbe
 
 /** Of one line: several may claim to be copies. One in the context is preferred, then the first. */
 function copiesOf(session: IndexedSession, documents: readonly number[]): readonly number[] {
-  const isInContext = (number: number): boolean =>
-    ((session.standing[number] as number) & STANDING.inContext) !== 0;
+  const isInContext = (number: number): boolean => session.isInContext(number);
   const chosen = documents.find(isInContext) ?? documents[0];
   if (chosen === undefined) return [];
   const { lineOffset, entryInLine } = session.record(chosen);
@@ -95,9 +94,7 @@ function copiesOf(session: IndexedSession, documents: readonly number[]): readon
 
 /** Without lines that were written again, unless nothing else is there. */
 function once(session: IndexedSession, documents: readonly number[]): readonly number[] {
-  const first = documents.filter(
-    (number) => ((session.standing[number] as number) & STANDING.repeated) === 0,
-  );
+  const first = documents.filter((number) => (session.status(number) & STATUS.repeated) === 0);
   return first.length > 0 ? first : documents;
 }
 

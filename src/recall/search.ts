@@ -1,7 +1,7 @@
 import { LonghaulError } from "../errors.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { eachPosting } from "./dictionary.ts";
-import { STANDING } from "./document-status.ts";
+import { STATUS } from "./document-status.ts";
 import { candidates, exactly, plainBytes, type ScanRequest, scan } from "./exact-search.ts";
 import { excerptAround, pieceOf, wordMatches } from "./excerpt.ts";
 import type { IndexedSession, ReadDocument } from "./indexed-session.ts";
@@ -135,11 +135,11 @@ interface Filter {
 }
 
 function filterOf(session: IndexedSession, { all, file = "", tool = "" }: RecallQuery): Filter {
-  const hidden = STANDING.repeated | (all === true ? 0 : STANDING.inContext | STANDING.retold);
+  const hidden = STATUS.repeated | (all === true ? 0 : STATUS.inContext | STATUS.retold);
   const byFile = documentsNamed(session, "path", pathPart(file));
   const byTool = documentsNamed(session, "tool", tool.trim().toLowerCase());
   const fits = (document: number): boolean => {
-    if (((session.standing[document] as number) & hidden) !== 0) return false;
+    if ((session.status(document) & hidden) !== 0) return false;
     return byFile?.has(document) !== false && byTool?.has(document) !== false;
   };
   return { documents: byFile ?? byTool, fits };

@@ -3,14 +3,20 @@ import { Dictionary, type DictionaryBytes, damaged, type Section, TermTable } fr
 import { DOCUMENT_KINDS, type DocumentKind, type SearchDocument } from "./documents.ts";
 import { type TermSink, termHashes, WordScanner } from "./word-scanner.ts";
 
-/** What an index knows of a document without reading it in the session. */
-export interface DocumentRecord {
+/** The place of a document in the session. */
+interface DocumentLine {
   readonly lineOffset: number;
   readonly lineBytes: number;
+  /** Which entry of its line: lines that were glued together have several. */
   readonly entryInLine: number;
+  /** See {@link FLAGS}. */
+  readonly flags: number;
+}
+
+/** What an index knows of a document without reading it in the session. */
+export interface DocumentRecord extends DocumentLine {
   readonly block: number;
   readonly kind: DocumentKind;
-  readonly flags: number;
   readonly tool: string | undefined;
   readonly path: string | undefined;
 }
@@ -20,6 +26,7 @@ export interface SegmentFacts {
   readonly from: number;
   readonly to: number;
   readonly documents: number;
+  /** In all documents together. */
   readonly words: number;
 }
 
@@ -98,17 +105,13 @@ export class Segment {
   }
 }
 
-function dictionary(
-  prefix: "word" | "name" | "id",
-  sections: Readonly<Record<SectionName, Section>>,
-): Dictionary {
-  return new Dictionary({
-    blocks: sections[`${prefix}Blocks`],
-    terms: sections[`${prefix}Terms`],
-    texts: sections[`${prefix}Texts`],
-    postings: sections[`${prefix}Postings`],
+const dictionary = (name: DictionaryName, sections: Readonly<Record<SectionName, Section>>): Dictionary =>
+  new Dictionary({
+    blocks: sections[`${name}Blocks`],
+    terms: sections[`${name}Terms`],
+    texts: sections[`${name}Texts`],
+    postings: sections[`${name}Postings`],
   });
-}
 
 /** What a name in an index is the name of: its first character. */
 export const NAMES = {
@@ -144,13 +147,8 @@ const DOCUMENT_BYTES = 36;
 /** What a document is besides its kind. */
 export const FLAGS = { sidechain: 1, meta: 2, error: 4, copy: 8, odd: 16 } as const;
 
-/** Where a document stands in the session, and what is known of it without reading it. */
-export interface DocumentPlace {
-  readonly lineOffset: number;
-  readonly lineBytes: number;
-  /** Which entry of its line: lines that were glued together have several. */
-  readonly entryInLine: number;
-  readonly flags: number;
+/** The place of a document that is added to an index, with the ids of its line. */
+export interface DocumentPlace extends DocumentLine {
   readonly uuid: string | undefined;
   /** Ids of the lines that it copies. */
   readonly copiedIds: readonly string[];
@@ -167,35 +165,31 @@ export const MARKS = {
   person: 64,
 } as const;
 
+const DICTIONARIES = ["word", "name", "id"] as const;
+const DICTIONARY_PARTS = ["Blocks", "Terms", "Texts", "Postings"] as const;
+
+type DictionaryName = (typeof DICTIONARIES)[number];
+
+export type SectionName =
+  | "lengths"
+  | "uuids"
+  | "contents"
+  | "marks"
+  | "documents"
+  | `${DictionaryName}${(typeof DICTIONARY_PARTS)[number]}`
+  | "labels";
+
 /** The parts of a segment by their names, in their order in the file. */
-export const SECTIONS = [
-  "lengths",
-  "uuids",
-  "contents",
-  "marks",
-  "documents",
-  "wordBlocks",
-  "wordTerms",
-  "wordTexts",
-  "wordPostings",
-  "nameBlocks",
-  "nameTerms",
-  "nameTexts",
-  "namePostings",
-  "idBlocks",
-  "idTerms",
-  "idTexts",
-  "idPostings",
+export const SECTIONS: readonly SectionName[] = [
+  ...(["lengths", "uuids", "contents", "marks", "documents"] as const),
+  ...DICTIONARIES.flatMap((name) => DICTIONARY_PARTS.map((part) => `${name}${part}` as const)),
   "labels",
-] as const;
+];
 
-export type SectionName = (typeof SECTIONS)[number];
-
+/** A segment as it is written. */
 export interface SegmentBytes {
+  readonly facts: SegmentFacts;
   readonly sections: Readonly<Record<SectionName, Buffer>>;
-  readonly documents: number;
-  /** Words in all documents together. */
-  readonly words: number;
 }
 
 /** Makes the part of an index that belongs to one range of a session. */
@@ -220,10 +214,6 @@ export class SegmentWriter implements TermSink {
   #contentCheck = 0;
   #isLong = false;
   #isPartial = false;
-
-  get documents(): number {
-    return this.#documents;
-  }
 
   get postings(): number {
     return this.#words.postings;
@@ -284,9 +274,11 @@ export class SegmentWriter implements TermSink {
     if (path !== undefined) names.addText(nth, nameOf("path", path.toLowerCase()));
   }
 
-  toBytes(): SegmentBytes {
+  /** Of the range of the session whose documents were added. */
+  toBytes(from: number, to: number): SegmentBytes {
     const documents = this.#records.subarray(0, this.#documents * DOCUMENT_BYTES);
     return {
+      facts: { from, to, documents: this.#documents, words: this.#totalWords },
       sections: {
         lengths: numberBytes(this.#lengths),
         uuids: numberBytes(this.#uuids),
@@ -298,8 +290,6 @@ export class SegmentWriter implements TermSink {
         ...renamed("id", this.#ids.toBytes()),
         labels: Buffer.concat(this.#labelParts),
       } as Readonly<Record<SectionName, Buffer>>,
-      documents: this.#documents,
-      words: this.#totalWords,
     };
   }
 
@@ -360,12 +350,9 @@ const numberBytes = (numbers: readonly number[]): Buffer => Buffer.from(Uint32Ar
 export const uuidHashes = (uuid: string | undefined): { readonly hash: number; readonly check: number } =>
   uuid === undefined ? { hash: 0, check: 0 } : termHashes(uuid);
 
-const renamed = (
-  prefix: "word" | "name" | "id",
-  bytes: DictionaryBytes,
-): Readonly<Record<string, Buffer>> => ({
-  [`${prefix}Blocks`]: bytes.blocks,
-  [`${prefix}Terms`]: bytes.terms,
-  [`${prefix}Texts`]: bytes.texts,
-  [`${prefix}Postings`]: bytes.postings,
+const renamed = (name: DictionaryName, bytes: DictionaryBytes): Readonly<Record<string, Buffer>> => ({
+  [`${name}Blocks`]: bytes.blocks,
+  [`${name}Terms`]: bytes.terms,
+  [`${name}Texts`]: bytes.texts,
+  [`${name}Postings`]: bytes.postings,
 });

@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, readSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 
 /** To open a named pipe would otherwise wait for a writer. */
@@ -18,6 +18,15 @@ export function readerOf(handle: FileHandle): ReadAt {
     }
     return filled;
   };
+}
+
+/** The same without waiting, for many small reads in a row: each is done sooner than it could be waited for. */
+export function readNow(fd: number, buffer: Buffer, position: number): number {
+  let filled = 0;
+  for (let count = -1; count !== 0 && filled < buffer.length; filled += count) {
+    count = readSync(fd, buffer, filled, buffer.length - filled, position + filled);
+  }
+  return filled;
 }
 
 /** How much of the end of a file is worth keeping; the conversation mostly is within it. */

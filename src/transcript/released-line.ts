@@ -1,9 +1,9 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { CLEARED_FIELD, type Entry, PREFIX_FIELD } from "../conversation/entry.ts";
 import { isRecord, type JsonRecord } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import { EntryReader, type HoldEntry } from "./entry-reader.ts";
-import { READ_WITHOUT_WAITING } from "./file-bytes.ts";
+import { READ_WITHOUT_WAITING, readNow } from "./file-bytes.ts";
 
 /**
  * Fields of a line that are read from the file again when somebody asks for them. A line with any other field is kept
@@ -265,11 +265,7 @@ class StoredLines {
     if (this.#buffer.length < size) this.#buffer = Buffer.allocUnsafeSlow(size);
     const file = openSync(this.#path, READ_WITHOUT_WAITING);
     try {
-      let filled = 0;
-      for (let length = -1; length !== 0 && filled < size; filled += length) {
-        length = readSync(file, this.#buffer, filled, size - filled, start + filled);
-      }
-      this.#block = this.#buffer.subarray(0, filled);
+      this.#block = this.#buffer.subarray(0, readNow(file, this.#buffer.subarray(0, size), start));
       this.#blockStart = start;
     } finally {
       closeSync(file);

@@ -32,7 +32,7 @@ export async function indexDump(path: string, options: Partial<IndexOptions> = {
       const session = new IndexedSession(file.fd, index);
       return Array.from({ length: session.documents }, (_, number) => {
         const { record, entry, document } = session.read(number);
-        return { record, uuid: entry.uuid, document, standing: session.standing[number] };
+        return { record, uuid: entry.uuid, document, status: session.status(number) };
       });
     } finally {
       index.close();
