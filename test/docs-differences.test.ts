@@ -10,7 +10,7 @@ import { formatCount } from "../src/conversation/text.ts";
 import { createCompactor } from "../src/index.ts";
 import { PLAIN_CAPABILITIES } from "../src/models/plain-model.ts";
 import type { Model } from "../src/models/port.ts";
-import { API_CLEARING_TRIGGER_TOKENS } from "../src/modules/api-clearing/api-clearing.ts";
+import { API_CLEARING_TRIGGER_TOKENS, apiClearing } from "../src/modules/api-clearing/api-clearing.ts";
 import { notesAsSummary } from "../src/notes/as-summary.ts";
 import { NOTES_LIMITS, parseNotes } from "../src/notes/notes-format.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "../src/notes/template.ts";
@@ -92,6 +92,7 @@ describe("docs/design/differences.md", () => {
       windowTokens: USUAL.windowTokens,
       request: { tools },
       clearing: { form: "api" },
+      modules: [apiClearing()],
       environment: {},
     });
     const { request } = await compactor.before([{ role: "user", content: "hello" }]);

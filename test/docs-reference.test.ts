@@ -104,9 +104,9 @@ describe("the page of settings and options", () => {
 describe("the tables of options on other pages", () => {
   const memory = read("docs", "memory.md");
   it.each([
-    ["## Session notes", "turn/options.ts", "NotesOptions"],
+    ["## Session notes", "modules/notes/notes-module.ts", "NotesOptions"],
     ["## Memory files", "memory-files/memory-reader.ts", "MemoryFilesOptions"],
-    ["## Context collapse", "turn/options.ts", "CollapseOptions"],
+    ["## Context collapse", "modules/collapse/collapse.ts", "CollapseOptions"],
   ])("%s has a row for every option, and no other", (heading, file, name) => {
     expect(firstColumn(memory, heading)).toEqual(fields(file, name));
   });

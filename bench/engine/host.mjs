@@ -1,4 +1,6 @@
 // A host as agent builders write it: it holds the conversation, and adds a call and its result each turn.
+
+import { messageSnip } from "../../src/modules/snip/snip-module.ts";
 import { createCompactor } from "../../test/support/full-compactor.ts";
 
 /** So large that nothing is ever needed. */
@@ -60,7 +62,12 @@ export class Host {
   constructor({ form = "messages", grows = "push", ...options } = {}) {
     this.#form = form;
     this.#grows = grows;
-    this.compactor = createCompactor({ modelName: MODEL, environment: {}, ...options });
+    this.compactor = createCompactor({
+      modelName: MODEL,
+      environment: {},
+      modules: [messageSnip()],
+      ...options,
+    });
   }
 
   get messages() {
