@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { governanceOf, governsAny, memoryPathsFor, ruleFolderOf } from "./governing.ts";
+import { governanceOf, memoryPathsFor, ruleFolderOf } from "./governing.ts";
 import { absolutePath, type Place, type PlacedPath, placeOf } from "./placed-paths.ts";
+import { governsAny } from "./rule-files.ts";
 import { pathPatterns } from "./rule-text.ts";
 
 const place = (folder: string): Place => placeOf(folder) ?? expect.fail("no place");

@@ -1,5 +1,4 @@
 import { foldersTo, insideOf, isBelow, type Place, type PlacedPath } from "./placed-paths.ts";
-import type { PathPatterns } from "./rule-text.ts";
 
 const MEMORY_NAMES = ["AGENTS.md", "CLAUDE.md"] as const;
 const RULE_FOLDERS = [".claude/rules"] as const;
@@ -15,13 +14,6 @@ export interface RuleFolder {
   readonly folder: PlacedPath;
   /** The folder its patterns are relative to, and below which its rules hold; empty for the working directory. */
   readonly base: string;
-}
-
-export interface Rule {
-  readonly file: PlacedPath;
-  readonly base: string;
-  /** Undefined: it governs everything. */
-  readonly patterns: PathPatterns | undefined;
 }
 
 /** Names and folders that would lead out of the working directory are left out. */
@@ -60,16 +52,6 @@ export function memoryPathsFor(
     .flatMap((folder) =>
       names.map((name) => ({ place: project, relative: folder === "" ? name : `${folder}/${name}` })),
     );
-}
-
-/** Whether the rule is about any of these paths. */
-export function governsAny({ file, base, patterns }: Rule, touched: Iterable<string>): boolean {
-  for (const relative of touched) {
-    if (!isBelow({ place: file.place, relative }, base)) continue;
-    const below = base === "" ? relative : relative.slice(base.length + 1);
-    if (patterns === undefined || patterns.matches(below)) return true;
-  }
-  return false;
 }
 
 /** Everything with the ending of text for people that lies in a rule folder, at any depth. */

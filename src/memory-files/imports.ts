@@ -1,6 +1,8 @@
 import type { LoadedMemory, MemoryPlaces, ReadMemory, SkippedMemory } from "./memory-reader.ts";
-import { absolutePath, folderOf, insideOf, keyOf, type Place, type PlacedPath } from "./placed-paths.ts";
+import { absolutePath, folderOf, keyOf, type PlacedPath, placedIn } from "./placed-paths.ts";
 
+/** How far a memory file's imports are followed: those that it names, those that these name, and so on. */
+const IMPORT_DEPTH = 5;
 /** A file that names a thousand others is a mistake or an attack; each would be asked for. */
 const MOST_FILES = 200;
 
@@ -37,39 +39,24 @@ export async function loadWithImports(
     const room =
       depth > IMPORT_DEPTH ? 0 : depth === 0 ? fresh.length : Math.max(0, MOST_FILES - loaded.size);
     for (const path of fresh.slice(room)) skip(absolutePath(path), reason);
-    const taken = fresh.slice(0, room);
-    const answers = await Promise.all(taken.map(load));
-    for (const [index, memory] of answers.entries()) {
-      const path = taken[index];
-      if (path === undefined) continue;
+    const asked = fresh.slice(0, room).map(async (path) => ({ path, memory: await load(path) }));
+    for (const { path, memory } of await Promise.all(asked)) {
       loaded.set(keyOf(path), memory);
       if (memory.state === "refused") skip(absolutePath(path), memory.reason);
       if (memory.state !== "read" || understood.has(keyOf(memory.path))) continue;
       understood.add(keyOf(memory.path));
-      const { problem, file } = memory;
-      if (problem !== undefined) skip(file.path, problem);
-      const found = importsOf(memory, places);
-      for (const reference of found.outside) skip(reference, "outside-project");
-      imported.set(keyOf(path), found.paths);
-      next.push(...found.paths);
+      if (memory.problem !== undefined) skip(memory.file.path, memory.problem);
+      const found = importsIn(memory.file.content).flatMap((reference) => {
+        const target = importedPath(reference, memory.path, places);
+        if (target === undefined) skip(reference, "outside-project");
+        return target ?? [];
+      });
+      imported.set(keyOf(path), found);
+      next.push(...found);
     }
     level = next;
   }
   return { files: inReadingOrder(roots, loaded, imported), skipped };
-}
-
-function importsOf(
-  { path, file }: ReadMemory,
-  places: MemoryPlaces,
-): { readonly paths: readonly PlacedPath[]; readonly outside: readonly string[] } {
-  const paths: PlacedPath[] = [];
-  const outside: string[] = [];
-  for (const reference of importsIn(file.content)) {
-    const found = importedPath(reference, path, places);
-    if (found === undefined) outside.push(reference);
-    else paths.push(found);
-  }
-  return { paths, outside };
 }
 
 /** A file before what it imports, and each once, by the place where it really is. */
@@ -100,8 +87,6 @@ function firstOfEachKey(paths: readonly PlacedPath[]): readonly PlacedPath[] {
   return [...byKey.values()];
 }
 
-/** How far a memory file's imports are followed: those that it names, those that these name, and so on. */
-const IMPORT_DEPTH = 5;
 const LONGEST_REFERENCE = 1_000;
 
 /**
@@ -121,8 +106,7 @@ export function importsIn(text: string): readonly string[] {
     // Before it is looked at: the end of a long one would be searched for again from each character.
     if (found.length > LONGEST_REFERENCE) continue;
     const path = (found.split("#", 1)[0] ?? "").replace(AFTER_REFERENCE, "").replaceAll("\\ ", " ");
-    const isPath = FIRST_CHARACTER.test(path) && !path.includes("://");
-    if (isPath) references.add(path);
+    if (FIRST_CHARACTER.test(path) && !path.includes("://")) references.add(path);
   }
   return [...references];
 }
@@ -136,17 +120,11 @@ export function importedPath(
   from: PlacedPath,
   { project, home }: MemoryPlaces,
 ): PlacedPath | undefined {
-  if (reference.startsWith("~")) {
-    return home !== undefined && /^~[\\/]/.test(reference) ? inside(home, reference.slice(2)) : undefined;
-  }
+  if (reference.startsWith("~"))
+    return home && /^~[\\/]/.test(reference) ? placedIn(home, reference.slice(2)) : undefined;
   if (/^(?:[\\/]|[A-Za-z]:)/.test(reference))
-    return inside(project, reference) ?? inside(from.place, reference);
-  return inside(from.place, `${folderOf(from.relative)}/${reference}`.replace(/^\//, ""));
-}
-
-function inside(place: Place, path: string): PlacedPath | undefined {
-  const relative = insideOf(place, path);
-  return relative === undefined ? undefined : { place, relative };
+    return placedIn(project, reference) ?? placedIn(from.place, reference);
+  return placedIn(from.place, `${folderOf(from.relative)}/${reference}`.replace(/^\//, ""));
 }
 
 /** The text with fenced blocks and code spans blanked out. Other places keep their characters around them. */

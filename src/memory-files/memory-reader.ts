@@ -3,200 +3,16 @@ import { field, firstString, stringField } from "../conversation/untrusted.ts";
 import { type Ask, type AskOptions, asker, valueOrReason } from "../restore/ask-host.ts";
 import type { FileAnswer, HostState, MemoryFile } from "../restore/host-state.ts";
 import { type Governance, governanceOf, ruleFolderOf } from "./governing.ts";
-import { absolutePath, insideOf, keyOf, type Place, type PlacedPath, placeOf } from "./placed-paths.ts";
+import {
+  absolutePath,
+  insideOf,
+  keyOf,
+  type Place,
+  type PlacedPath,
+  placedIn,
+  placeOf,
+} from "./placed-paths.ts";
 import { readRule } from "./rule-text.ts";
-
-/** More is not read by anybody, and every later call would pay for it. */
-export const MEMORY_FILE_CHARACTERS = 40_000;
-/** A person may have to be asked. */
-const PERMISSION_TIMEOUT_MS = 300_000;
-
-/** Where memory files may lie, and imports lead. */
-export interface MemoryPlaces {
-  readonly project: Place;
-  /** Only where the host allows it. */
-  readonly home: Place | undefined;
-}
-
-export type LoadedMemory =
-  | ReadMemory
-  /** There is nothing, or nothing in it. */
-  | { readonly state: "absent" }
-  | { readonly state: "refused"; readonly reason: string };
-
-export interface ReadMemory {
-  readonly state: "read";
-  /** Where it really is; the path that was asked for may be a link to it. */
-  readonly path: PlacedPath;
-  readonly file: MemoryFile;
-  /** What was wrong with it, though it can be used. */
-  readonly problem: string | undefined;
-}
-
-/** Problems that will still be there at the next look: they are not looked at again. */
-const LASTING: ReadonlySet<string> = new Set([
-  "not-permitted",
-  "outside-project",
-  "secret",
-  "unreadable",
-  "not-text",
-  "too-large",
-]);
-
-export const isLasting = (reason: string): boolean => LASTING.has(reason);
-
-/** Reads one conversation's memory files: with permission, within its limits, and never failing. */
-export class MemoryReader {
-  readonly governance: Governance;
-  readonly places: MemoryPlaces;
-  readonly #options: MemoryFilesOptions;
-  readonly #permitted = new Map<string, boolean>();
-  readonly #refused = new Set<string>();
-  readonly #asks = new WeakMap<AbortSignal, Ask>();
-
-  private constructor(options: MemoryFilesOptions, governance: Governance) {
-    this.#options = options;
-    this.governance = governance;
-    this.places = { project: governance.project, home: placeOf(options.port.home) };
-  }
-
-  /** Undefined where the working directory is none: then nothing governs anything. */
-  static of(options: MemoryFilesOptions): MemoryReader | undefined {
-    const project = placeOf(options.cwd);
-    if (project === undefined) return undefined;
-    return new MemoryReader(options, governanceOf(project, options.names, options.ruleFolders));
-  }
-
-  /** Undefined for what lies nowhere that may be read. */
-  placed(path: string): PlacedPath | undefined {
-    for (const place of [this.places.project, this.places.home]) {
-      const relative = place && insideOf(place, path);
-      if (place !== undefined && relative !== undefined) return { place, relative };
-    }
-    return undefined;
-  }
-
-  forget(): void {
-    this.#permitted.clear();
-    this.#refused.clear();
-  }
-
-  /** A problem that lasts is told once; after that the file counts as absent, until all is forgotten. */
-  async read(path: PlacedPath, options: AskOptions = {}): Promise<LoadedMemory> {
-    const key = keyOf(path);
-    if (this.#refused.has(key)) return { state: "absent" };
-    const loaded = await this.#readAnew(path, options);
-    if (loaded.state === "refused" && isLasting(loaded.reason)) this.#refused.add(key);
-    return loaded;
-  }
-
-  async #readAnew(path: PlacedPath, options: AskOptions): Promise<LoadedMemory> {
-    const permission = await this.#askPermission(path, options);
-    if (permission !== undefined) return { state: "refused", reason: permission };
-    const answer = await this.#askPort(this.#ask(options), path);
-    if ("reason" in answer) {
-      return answer.reason === "gone" ? { state: "absent" } : { state: "refused", reason: answer.reason };
-    }
-    const memory = this.#understood(path, answer);
-    return memory.file.content.trim() === "" ? { state: "absent" } : memory;
-  }
-
-  /** Where the file really is; undefined where it cannot be read. Nobody is asked: its content is not used. */
-  async realPath(path: PlacedPath, options: AskOptions = {}): Promise<PlacedPath | undefined> {
-    const answer = await this.#askPort(this.#ask(options), path);
-    return "reason" in answer ? undefined : answer.path;
-  }
-
-  /** Files of a folder that lie in it, sorted. */
-  async list(
-    folder: PlacedPath,
-    options: AskOptions = {},
-  ): Promise<readonly PlacedPath[] | { readonly reason: string }> {
-    const told = valueOrReason(await this.#ask(options)(this.#options.port, "list", absolutePath(folder)));
-    if ("reason" in told) return told;
-    if (!Array.isArray(told.value)) return { reason: "invalid" };
-    const { place } = folder;
-    const files = told.value.flatMap((path: unknown) => insideOf(place, path) ?? []);
-    return [...new Set(files)].sort().map((relative) => ({ place, relative }));
-  }
-
-  /** One for all files of a turn, so that its signal is listened to once. */
-  #ask(options: AskOptions): Ask {
-    const { signal } = options;
-    if (signal === undefined) return asker(options);
-    const ask = this.#asks.get(signal) ?? asker(options);
-    this.#asks.set(signal, ask);
-    return ask;
-  }
-
-  async #askPermission(path: PlacedPath, options: AskOptions): Promise<string | undefined> {
-    if (this.#options.mayRead === undefined) return undefined;
-    const key = keyOf(path);
-    const known = this.#permitted.get(key);
-    if (known !== undefined) return known ? undefined : "not-permitted";
-    const ask = asker({ ...options, timeoutMs: PERMISSION_TIMEOUT_MS });
-    const answer = await ask(this.#options, "mayRead", absolutePath(path));
-    if (answer.state === "unanswered") return `permission-${answer.reason}`;
-    const isPermitted = answer.state === "answered" && answer.value === true;
-    this.#permitted.set(key, isPermitted);
-    return isPermitted ? undefined : "not-permitted";
-  }
-
-  async #askPort(ask: Ask, path: PlacedPath): Promise<ReadAnswer | { readonly reason: string }> {
-    const told = valueOrReason(await ask(this.#options.port, "read", absolutePath(path)));
-    if ("reason" in told) return told;
-    const { value } = told;
-    const text = stringField(value, "text");
-    if (text === undefined) return { reason: "invalid" };
-    const shown = firstString(value, "displayPath");
-    // A port that follows links out of the working directory says so by what it shows.
-    const real = shown === undefined ? path : this.#realPathOf(shown);
-    if (real === undefined) return { reason: "outside-project" };
-    const displayPath = shown ?? path.relative;
-    return { path: real, text, displayPath, isHead: field(value, "isHead") === true };
-  }
-
-  /** The port names files relative to the working directory, or to the user's own folder. */
-  #realPathOf(displayPath: string): PlacedPath | undefined {
-    const { project, home } = this.places;
-    const isAtHome = /^~[\\/]/.test(displayPath);
-    const place = isAtHome ? home : project;
-    const relative = place && insideOf(place, isAtHome ? displayPath.slice(2) : displayPath);
-    return place === undefined || relative === undefined ? undefined : { place, relative };
-  }
-
-  #understood(asked: PlacedPath, { path, text, displayPath, isHead }: ReadAnswer): ReadMemory {
-    const isRule = [asked, path].some((named) => ruleFolderOf(named, this.governance) !== undefined);
-    const { body, patterns, problem } = isRule ? readRule(text) : { body: text, patterns: [] };
-    const isCut = isHead || body.length > MEMORY_FILE_CHARACTERS;
-    const shown = isCut ? cutHead(body) : body;
-    const file: MemoryFile = {
-      path: absolutePath(path),
-      displayPath,
-      content: shown,
-      isUsers: path.place === this.places.home,
-      isHead: isCut,
-      differsFromDisk: shown !== text,
-      patterns,
-    };
-    return { state: "read", path, file, problem };
-  }
-}
-
-interface ReadAnswer {
-  readonly path: PlacedPath;
-  readonly text: string;
-  readonly displayPath: string;
-  readonly isHead: boolean;
-}
-
-const REST_LEFT_OUT = "[This is only the beginning of the file: read it for the rest.]";
-
-/** A beginning with a mark that says so. */
-export const withRestLeftOut = (head: string): string => `${head.trimEnd()}\n\n${REST_LEFT_OUT}`;
-
-const cutHead = (text: string): string =>
-  withRestLeftOut(headOf(text, MEMORY_FILE_CHARACTERS - REST_LEFT_OUT.length - 2));
 
 /** What memory files are called, where rules are, and how much of them is taken. */
 export interface MemoryFilesOptions {
@@ -239,6 +55,183 @@ export interface SkippedMemory {
   readonly path: string;
   readonly reason: string;
 }
+
+/** More is not read by anybody, and every later call would pay for it. */
+export const MEMORY_FILE_CHARACTERS = 40_000;
+/** A person may have to be asked. */
+const PERMISSION_TIMEOUT_MS = 300_000;
+
+/** Where memory files may lie, and imports lead. */
+export interface MemoryPlaces {
+  readonly project: Place;
+  /** Only where the host allows it. */
+  readonly home: Place | undefined;
+}
+
+export type LoadedMemory =
+  | ReadMemory
+  /** There is nothing, or nothing in it. */
+  | { readonly state: "absent" }
+  | { readonly state: "refused"; readonly reason: string };
+
+export interface ReadMemory {
+  readonly state: "read";
+  /** Where it really is; the path that was asked for may be a link to it. */
+  readonly path: PlacedPath;
+  readonly file: MemoryFile;
+  /** What was wrong with it, though it can be used. */
+  readonly problem: string | undefined;
+}
+
+/** Problems that will still be there at the next look: they are not looked at again. */
+const LASTING: ReadonlySet<string> = new Set(
+  "not-permitted outside-project secret unreadable not-text too-large".split(" "),
+);
+
+export const isLasting = (reason: string): boolean => LASTING.has(reason);
+
+/** Reads one conversation's memory files: with permission, within its limits, and never failing. */
+export class MemoryReader {
+  readonly governance: Governance;
+  readonly places: MemoryPlaces;
+  readonly #options: MemoryFilesOptions;
+  readonly #permitted = new Map<string, boolean>();
+  readonly #refused = new Set<string>();
+  readonly #asks = new WeakMap<AbortSignal, Ask>();
+
+  private constructor(options: MemoryFilesOptions, governance: Governance) {
+    this.#options = options;
+    this.governance = governance;
+    this.places = { project: governance.project, home: placeOf(options.port.home) };
+  }
+
+  /** Undefined where the working directory is none: then nothing governs anything. */
+  static of(options: MemoryFilesOptions): MemoryReader | undefined {
+    const project = placeOf(options.cwd);
+    if (project === undefined) return undefined;
+    return new MemoryReader(options, governanceOf(project, options.names, options.ruleFolders));
+  }
+
+  /** Undefined for what lies nowhere that may be read. */
+  placed(path: string): PlacedPath | undefined {
+    const { project, home } = this.places;
+    return placedIn(project, path) ?? (home && placedIn(home, path));
+  }
+
+  forget(): void {
+    this.#permitted.clear();
+    this.#refused.clear();
+  }
+
+  /** A problem that lasts is told once; after that the file counts as absent, until all is forgotten. */
+  async read(path: PlacedPath, options: AskOptions = {}): Promise<LoadedMemory> {
+    if (this.#refused.has(keyOf(path))) return { state: "absent" };
+    const answer = (await this.#askPermission(path, options)) ?? (await this.#askPort(path, options));
+    if ("reason" in answer) {
+      if (answer.reason === "gone") return { state: "absent" };
+      if (isLasting(answer.reason)) this.#refused.add(keyOf(path));
+      return { state: "refused", reason: answer.reason };
+    }
+    const memory = this.#understood(path, answer);
+    return memory.file.content.trim() === "" ? { state: "absent" } : memory;
+  }
+
+  /** Where the file really is; undefined where it cannot be read. Nobody is asked: its content is not used. */
+  async realPath(path: PlacedPath, options: AskOptions = {}): Promise<PlacedPath | undefined> {
+    const answer = await this.#askPort(path, options);
+    return "reason" in answer ? undefined : answer.path;
+  }
+
+  /** Files of a folder that lie in it, sorted. */
+  async list(folder: PlacedPath, options: AskOptions = {}): Promise<readonly PlacedPath[] | Reason> {
+    const told = valueOrReason(await this.#ask(options)(this.#options.port, "list", absolutePath(folder)));
+    if ("reason" in told) return told;
+    if (!Array.isArray(told.value)) return { reason: "invalid" };
+    const { place } = folder;
+    const files = new Set<string>(told.value.flatMap((path: unknown) => insideOf(place, path) ?? []));
+    return [...files].sort().map((relative) => ({ place, relative }));
+  }
+
+  /** One for all files of a turn, so that its signal is listened to once. */
+  #ask(options: AskOptions): Ask {
+    const { signal } = options;
+    if (signal === undefined) return asker(options);
+    const ask = this.#asks.get(signal) ?? asker(options);
+    this.#asks.set(signal, ask);
+    return ask;
+  }
+
+  /** Undefined where it may be read. */
+  async #askPermission(path: PlacedPath, options: AskOptions): Promise<Reason | undefined> {
+    if (this.#options.mayRead === undefined) return undefined;
+    const key = keyOf(path);
+    if (!this.#permitted.has(key)) {
+      const ask = asker({ ...options, timeoutMs: PERMISSION_TIMEOUT_MS });
+      const answer = await ask(this.#options, "mayRead", absolutePath(path));
+      if (answer.state === "unanswered") return { reason: `permission-${answer.reason}` };
+      this.#permitted.set(key, answer.state === "answered" && answer.value === true);
+    }
+    return this.#permitted.get(key) ? undefined : { reason: "not-permitted" };
+  }
+
+  async #askPort(path: PlacedPath, options: AskOptions): Promise<ReadAnswer | Reason> {
+    const told = valueOrReason(await this.#ask(options)(this.#options.port, "read", absolutePath(path)));
+    if ("reason" in told) return told;
+    const { value } = told;
+    const text = stringField(value, "text");
+    if (text === undefined) return { reason: "invalid" };
+    const shown = firstString(value, "displayPath");
+    // A port that follows links out of the working directory says so by what it shows.
+    const real = shown === undefined ? path : this.#realPathOf(shown);
+    if (real === undefined) return { reason: "outside-project" };
+    const displayPath = shown ?? path.relative;
+    return { path: real, text, displayPath, isHead: field(value, "isHead") === true };
+  }
+
+  /** The port names files relative to the working directory, or to the user's own folder. */
+  #realPathOf(displayPath: string): PlacedPath | undefined {
+    const { project, home } = this.places;
+    if (!/^~[\\/]/.test(displayPath)) return placedIn(project, displayPath);
+    return home && placedIn(home, displayPath.slice(2));
+  }
+
+  #understood(asked: PlacedPath, { path, text, displayPath, isHead }: ReadAnswer): ReadMemory {
+    const isRule = [asked, path].some((named) => ruleFolderOf(named, this.governance) !== undefined);
+    const { body, patterns, problem } = isRule ? readRule(text) : { body: text, patterns: [] };
+    const isCut = isHead || body.length > MEMORY_FILE_CHARACTERS;
+    const shown = isCut ? cutHead(body) : body;
+    const file: MemoryFile = {
+      path: absolutePath(path),
+      displayPath,
+      content: shown,
+      isUsers: path.place === this.places.home,
+      isHead: isCut,
+      differsFromDisk: shown !== text,
+      patterns,
+    };
+    return { state: "read", path, file, problem };
+  }
+}
+
+/** Why there is no answer. */
+interface Reason {
+  readonly reason: string;
+}
+
+interface ReadAnswer {
+  readonly path: PlacedPath;
+  readonly text: string;
+  readonly displayPath: string;
+  readonly isHead: boolean;
+}
+
+const REST_LEFT_OUT = "[This is only the beginning of the file: read it for the rest.]";
+
+/** A beginning with a mark that says so. */
+export const withRestLeftOut = (head: string): string => `${head.trimEnd()}\n\n${REST_LEFT_OUT}`;
+
+const cutHead = (text: string): string =>
+  withRestLeftOut(headOf(text, MEMORY_FILE_CHARACTERS - REST_LEFT_OUT.length - 2));
 
 /** For what is put back after a compaction: a memory file as it is now, read as nested memory reads it. */
 export function memoryFilesNow(options: MemoryFilesOptions): NonNullable<HostState["memoryFiles"]> {

@@ -54,6 +54,12 @@ export function insideOf(place: Place, path: unknown): string | undefined {
   return named(names.slice(root.length), isWindows);
 }
 
+/** {@link insideOf} as a path of the place. */
+export function placedIn(place: Place, path: unknown): PlacedPath | undefined {
+  const relative = insideOf(place, path);
+  return relative === undefined ? undefined : { place, relative };
+}
+
 /** The names on the way, `.` and `..` gone; undefined where `..` leads above the start. */
 function namesIn(path: string, isWindows: boolean): readonly string[] | undefined {
   const names: string[] = [];

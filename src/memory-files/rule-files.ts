@@ -1,15 +1,16 @@
-import { governsAny, type Rule, type RuleFolder, ruleFolderOf } from "./governing.ts";
-import type { SkippedMemory } from "./memory-reader.ts";
-import { isLasting, type LoadedMemory, type MemoryReader } from "./memory-reader.ts";
+import { ruleFolderOf } from "./governing.ts";
+import { isLasting, type LoadedMemory, type MemoryReader, type SkippedMemory } from "./memory-reader.ts";
 import { absolutePath, isBelow, type PlacedPath } from "./placed-paths.ts";
-import { pathPatterns } from "./rule-text.ts";
+import { type PathPatterns, pathPatterns } from "./rule-text.ts";
 
 /** All of them are read to learn what they are about. */
 const MOST_RULES = 200;
 
-export interface GoverningRules {
-  readonly paths: readonly PlacedPath[];
-  readonly skipped: readonly SkippedMemory[];
+export interface Rule {
+  readonly file: PlacedPath;
+  readonly base: string;
+  /** Undefined: it governs everything. */
+  readonly patterns: PathPatterns | undefined;
 }
 
 type Load = (path: PlacedPath) => Promise<LoadedMemory>;
@@ -31,7 +32,7 @@ export class RuleFiles {
     touched: readonly string[],
     load: Load,
     signal: AbortSignal | undefined,
-  ): Promise<GoverningRules> {
+  ): Promise<{ readonly paths: readonly PlacedPath[]; readonly skipped: readonly SkippedMemory[] }> {
     const { project, ruleFolders } = this.#reader.governance;
     const isOfRules = (relative: string): boolean =>
       ruleFolders.some(({ folder }) => isBelow({ place: project, relative }, folder.relative));
@@ -48,52 +49,44 @@ export class RuleFiles {
     signal: AbortSignal | undefined,
     skipped: SkippedMemory[],
   ): Promise<readonly Rule[]> {
+    const { governance } = this.#reader;
+    const skip = (path: PlacedPath, reason: string): unknown =>
+      skipped.push({ path: absolutePath(path), reason });
     const found: Rule[] = [];
     let isWhole = true;
-    for (const folder of this.#reader.governance.ruleFolders) {
-      const files = await this.#filesIn(folder, signal, skipped);
-      if (files === undefined) isWhole = false;
-      const memories = await Promise.all((files ?? []).map(load));
-      for (const [index, memory] of memories.entries()) {
-        const file = files?.[index];
-        if (file === undefined) continue;
+    for (const { folder, base } of governance.ruleFolders) {
+      const listed = await this.#reader.list(folder, { signal });
+      if ("reason" in listed) {
+        skip(folder, listed.reason);
+        isWhole = false;
+        continue;
+      }
+      const files = listed.filter((file) => ruleFolderOf(file, governance)?.folder === folder);
+      if (files.length > MOST_RULES) skip(folder, "too-many-rules");
+      const asked = files.slice(0, MOST_RULES).map(async (file) => ({ file, memory: await load(file) }));
+      for (const { file, memory } of await Promise.all(asked)) {
         if (memory.state === "refused") {
-          skipped.push({ path: absolutePath(file), reason: memory.reason });
-          if (!isLasting(memory.reason)) isWhole = false;
+          skip(file, memory.reason);
+          isWhole &&= isLasting(memory.reason);
         } else if (memory.state === "read") {
-          found.push(ruleOf(file, folder.base, memory.file.patterns, skipped));
+          const { patterns: written = [] } = memory.file;
+          const patterns = pathPatterns(written, { ignoreCase: file.place.isWindows });
+          if (patterns === undefined) skip(file, "too-many-patterns");
+          found.push({ file, base, patterns: written.length === 0 ? undefined : patterns });
         }
       }
     }
     if (isWhole) this.#rules = found;
     return found;
   }
-
-  async #filesIn(
-    { folder }: RuleFolder,
-    signal: AbortSignal | undefined,
-    skipped: SkippedMemory[],
-  ): Promise<readonly PlacedPath[] | undefined> {
-    const files = await this.#reader.list(folder, { signal });
-    if ("reason" in files) {
-      skipped.push({ path: absolutePath(folder), reason: files.reason });
-      return undefined;
-    }
-    const { governance } = this.#reader;
-    const rules = files.filter((file) => ruleFolderOf(file, governance)?.folder === folder);
-    if (rules.length > MOST_RULES) skipped.push({ path: absolutePath(folder), reason: "too-many-rules" });
-    return rules.slice(0, MOST_RULES);
-  }
 }
 
-function ruleOf(
-  file: PlacedPath,
-  base: string,
-  written: readonly string[] | undefined,
-  skipped: SkippedMemory[],
-): Rule {
-  if (written === undefined || written.length === 0) return { file, base, patterns: undefined };
-  const patterns = pathPatterns(written, { ignoreCase: file.place.isWindows });
-  if (patterns === undefined) skipped.push({ path: absolutePath(file), reason: "too-many-patterns" });
-  return { file, base, patterns };
+/** Whether the rule is about any of these paths. */
+export function governsAny({ file, base, patterns }: Rule, touched: Iterable<string>): boolean {
+  for (const relative of touched) {
+    if (!isBelow({ place: file.place, relative }, base)) continue;
+    const below = base === "" ? relative : relative.slice(base.length + 1);
+    if (patterns === undefined || patterns.matches(below)) return true;
+  }
+  return false;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type GrowthThresholds, NotesGrowth, type RespondedTurn } from "./growth.ts";
+import { type GrowthThresholds, NotesGrowth } from "./growth.ts";
 
 /** Responses one after the other, and whether notes are due after each. */
 function course(
@@ -60,7 +60,7 @@ describe("notes are due", () => {
   });
 });
 
-type Event = RespondedTurn | "begun";
+type Event = Parameters<NotesGrowth["responded"]>[0] | "begun";
 
 const events = (): fc.Arbitrary<readonly Event[]> =>
   fc.array(

@@ -14,14 +14,6 @@ export const NOTES_GROWTH: GrowthThresholds = Object.freeze({
   toolCalls: 3,
 });
 
-/** What the provider or our count says of a response. */
-export interface RespondedTurn {
-  /** Of the whole conversation, the response included. */
-  readonly tokens: number;
-  /** Calls that the response makes. */
-  readonly toolCalls: number;
-}
-
 /** Whether one conversation has grown enough since its notes were last taken. */
 export class NotesGrowth {
   readonly #thresholds: GrowthThresholds;
@@ -35,8 +27,8 @@ export class NotesGrowth {
     this.#thresholds = thresholds;
   }
 
-  /** After each response. */
-  responded({ tokens, toolCalls }: RespondedTurn): void {
+  /** After each response: the tokens of the whole conversation with it, and the calls that it makes. */
+  responded({ tokens, toolCalls }: { readonly tokens: number; readonly toolCalls: number }): void {
     this.#tokens = tokens;
     // A compaction: counted from the old size, the conversation would seem to have shrunk for a long time.
     this.#tokensThen = Math.min(this.#tokensThen, tokens);

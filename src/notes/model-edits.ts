@@ -3,6 +3,7 @@ import type { ToolUseBlock } from "../conversation/message.ts";
 import { FILE_TOOLS, PATH_FIELDS } from "../conversation/tool-kinds.ts";
 import { asList, field, isRecord, stringField } from "../conversation/untrusted.ts";
 import type { ToolDefinition } from "../models/port.ts";
+import { unescaped } from "../summary/clip.ts";
 import type { Refusal, SectionEdit, TextEdit } from "./note-edits.ts";
 
 /** A tool of the host's that edits files, and what it calls the parts of an edit. */
@@ -44,17 +45,16 @@ function editToolOf(tool: ToolDefinition): EditTool | undefined {
   const properties = field(tool.input_schema, "properties");
   const path = firstNamed(properties, PATH_FIELDS);
   if (path === undefined) return undefined;
-  if (use === "by-command") {
-    const command = field(properties, "command");
-    const isCommand = asList(field(command, "enum")).includes(EDIT_COMMAND);
-    const parts = isCommand ? partsIn(properties) : undefined;
-    return parts && { name, path, ...parts, list: undefined, command: EDIT_COMMAND };
-  }
-  const list = isRecord(field(properties, "edits")) ? "edits" : undefined;
   const own = partsIn(properties);
+  if (use === "by-command") {
+    const commands = asList(field(field(properties, "command"), "enum"));
+    return own && commands.includes(EDIT_COMMAND)
+      ? { name, path, ...own, list: undefined, command: EDIT_COMMAND }
+      : undefined;
+  }
   if (own !== undefined) return { name, path, ...own, list: undefined, command: undefined };
   const each = partsIn(field(field(field(properties, "edits"), "items"), "properties"));
-  return each && { name, path, ...each, list, command: undefined };
+  return each && { name, path, ...each, list: "edits", command: undefined };
 }
 
 /** Its schema is the provider's own and stands in no request. */
@@ -122,15 +122,21 @@ export function noteBlocksIn(text: string): readonly NoteBlock[] {
   const openings = [...text.matchAll(OPENING)].filter(([tag]) => HAS_ATTRIBUTE_OF_OURS.test(tag));
   return openings.map((opening, index) => {
     const attributes = attributesIn(opening[0]);
+    const section = attributes.get("section");
     const rest = text.slice(opening.index + opening[0].length, openings[index + 1]?.index);
-    return { named: namedBy(attributes), edit: sectionEdit(attributes, rest) };
+    return {
+      named: section === undefined ? "A note" : `The note for ${JSON.stringify(section)}`,
+      edit: sectionEdit(section, attributes.get("mode"), rest),
+    };
   });
 }
 
 /** `rest`: up to where the next block begins. */
-function sectionEdit(attributes: Attributes, rest: string): SectionEdit | Refusal {
-  const section = attributes.get("section");
-  const mode = attributes.get("mode");
+function sectionEdit(
+  section: string | undefined,
+  mode: string | undefined,
+  rest: string,
+): SectionEdit | Refusal {
   const end = rest.indexOf(CLOSING);
   if (end === -1) return refused(`it has no ${CLOSING} at its end`);
   // Whichever of the two ends it, the other is part of something that would be lost.
@@ -143,26 +149,13 @@ function sectionEdit(attributes: Attributes, rest: string): SectionEdit | Refusa
 
 const refused = (why: string): Refusal => ({ refused: `Not carried out: ${why}.` });
 
-type Attributes = ReadonlyMap<string, string>;
-
-function attributesIn(tag: string): Attributes {
+/** Some models write attributes as XML has them; "Errors & Corrections" is a section's name. */
+function attributesIn(tag: string): ReadonlyMap<string, string> {
+  const found = [...tag.matchAll(ATTRIBUTE)];
   return new Map(
-    [...tag.matchAll(ATTRIBUTE)].map(([, name = "", double, single]) => [
+    found.map(([, name = "", double, single = ""]) => [
       name.toLowerCase(),
-      unescaped(double ?? single ?? "").trim(),
+      unescaped(double ?? single).trim(),
     ]),
   );
-}
-
-/** Some models write attributes as XML has them; "Errors & Corrections" is a section's name. */
-const unescaped = (value: string): string =>
-  value
-    .replace(/&quot;/g, '"')
-    .replace(/&lt;/g, "<")
-    .replace(/&gt;/g, ">")
-    .replace(/&amp;/g, "&");
-
-function namedBy(attributes: Attributes): string {
-  const section = attributes.get("section");
-  return section === undefined ? "A note" : `The note for ${JSON.stringify(section)}`;
 }

@@ -45,35 +45,29 @@ export function parseTemplate(text: string): NotesTemplate {
   const sections: NotesHeading[] = [];
   const lineOfName = new Map<string, number>();
   let open: { readonly heading: string; readonly line: number } | undefined;
+  const withoutGuide = (): LonghaulError =>
+    invalid(open?.line ?? 1, `${open?.heading} has no italic line below it`);
   for (const [index, raw] of linesOf(text).entries()) {
     const line = index + 1;
     const words = raw.trimEnd();
     if (words === "") continue;
     if (isHeadingLine(words)) {
-      if (open !== undefined) throw withoutGuide(open);
+      if (open !== undefined) throw withoutGuide();
       const earlier = lineOfName.get(nameKey(words));
       if (earlier !== undefined) throw invalid(line, `${words} is the same heading as in line ${earlier}`);
       lineOfName.set(nameKey(words), line);
       open = { heading: words, line };
     } else if (open !== undefined) {
-      if (!isItalicLine(words)) throw withoutGuide(open);
+      if (!isItalicLine(words)) throw withoutGuide();
       sections.push({ heading: open.heading, guide: words.trim() });
       open = undefined;
     } else if (sections.length === 0) throw invalid(line, "something stands above the first heading");
     else throw invalid(line, "a section has more than a heading and one italic line");
   }
-  if (open !== undefined) throw withoutGuide(open);
+  if (open !== undefined) throw withoutGuide();
   if (sections.length === 0) throw invalid(1, "there is no section");
   return { sections };
 }
-
-const withoutGuide = ({
-  heading,
-  line,
-}: {
-  readonly heading: string;
-  readonly line: number;
-}): LonghaulError => invalid(line, `${heading} has no italic line below it`);
 
 function invalid(line: number, what: string): LonghaulError {
   return new LonghaulError("notes-template-invalid", `The notes template, line ${line}: ${what}.`, {

@@ -107,3 +107,12 @@ function openFence(lines: readonly string[]): string | undefined {
   }
   return open;
 }
+
+/** XML's entities as the characters they stand for. */
+export function unescaped(text: string): string {
+  return text
+    .replace(/&lt;/g, "<")
+    .replace(/&gt;/g, ">")
+    .replace(/&quot;/g, '"')
+    .replace(/&amp;/g, "&");
+}

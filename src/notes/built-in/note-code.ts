@@ -201,13 +201,13 @@ function newNames({ digest, root }: News): Readonly<Record<string, readonly stri
     .toSorted((a, b) => b.lastAt - a.lastAt)
     .map(({ path }) => shortPath(path, root))
     .filter((path) => !isScratch(path));
-  const programs = digest.programs.filter(({ name }) => !isPassing(name));
+  const programs = digest.programs.filter((name) => !isPassing(name));
   return {
     Languages: paths.flatMap((path) => languageOf(path) ?? []),
     "Folders worked in": paths.flatMap(folderOf),
-    Packages: digest.packages.map(({ name }) => inCode(name)),
-    "Programs in use": programs.map(({ name }) => inCode(name)),
-    "Names that matter": digest.names.map(({ name }) => inCode(name)),
+    Packages: digest.packages.map(inCode),
+    "Programs in use": programs.map(inCode),
+    "Names that matter": digest.names.map(inCode),
   };
 }
 

@@ -23,7 +23,7 @@ const MAX_EARLIER_CONCEPT_CHARS = 260;
 const MAX_LISTED = 26;
 
 export function renderConcepts(digest: SessionDigest): Piece[] {
-  const inCode = (names: SessionDigest["names"]): string[] => names.map(({ name }) => `\`${name}\``);
+  const inCode = (names: readonly string[]): string[] => names.map((name) => `\`${name}\``);
   const carried = earlierConcepts(digest.earlier);
   return [
     ...listPiece("Languages", languages(digest), 230, digest),

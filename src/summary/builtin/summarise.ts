@@ -53,64 +53,21 @@ function isOfConversation(entry: Entry): boolean {
   return entry.type === "user" || entry.type === "assistant" || isCompactBoundary(entry);
 }
 
-interface SectionPlan {
-  /** Of the budget; what a section leaves unused goes to the others by importance. */
-  readonly share: number;
-  readonly whenEmpty: string;
-  readonly itemName: string;
-  readonly render: (digest: SessionDigest, instructions: string | undefined) => Piece[];
-}
+type Render = (digest: SessionDigest, instructions: string | undefined) => Piece[];
 
-const PLANS: Readonly<Record<SectionName, SectionPlan>> = {
-  "Primary Request and Intent": {
-    share: 0.14,
-    whenEmpty: "No request on record.",
-    itemName: "requests",
-    render: renderRequests,
-  },
-  "Key Technical Concepts": {
-    share: 0.05,
-    whenEmpty: "None on record.",
-    itemName: "items",
-    render: renderConcepts,
-  },
-  "Files and Code Sections": {
-    share: 0.17,
-    whenEmpty: "No files were touched.",
-    itemName: "files",
-    render: renderFiles,
-  },
-  "Errors and Fixes": {
-    share: 0.09,
-    whenEmpty: "No errors on record.",
-    itemName: "errors",
-    render: renderErrors,
-  },
-  "Problem Solving": {
-    share: 0.12,
-    whenEmpty: "Nothing on record.",
-    itemName: "items",
-    render: renderProblemSolving,
-  },
-  "All User Messages": { share: 0.26, whenEmpty: "None.", itemName: "user messages", render: renderMessages },
-  "Pending Tasks": {
-    share: 0.04,
-    whenEmpty: "None on record.",
-    itemName: "open items",
-    render: renderPending,
-  },
-  "Current Work": {
-    share: 0.11,
-    whenEmpty: "No work on record.",
-    itemName: "steps",
-    render: renderCurrentWork,
-  },
-  "Optional Next Step": {
-    share: 0.02,
-    whenEmpty: "None: wait for the user.",
-    itemName: "items",
-    render: renderNextStep,
-  },
+/** Shares are of the budget; what a section leaves unused goes to the others by importance. */
+const PLANS: Readonly<
+  Record<SectionName, readonly [share: number, whenEmpty: string, itemName: string, render: Render]>
+> = {
+  "Primary Request and Intent": [0.14, "No request on record.", "requests", renderRequests],
+  "Key Technical Concepts": [0.05, "None on record.", "items", renderConcepts],
+  "Files and Code Sections": [0.17, "No files were touched.", "files", renderFiles],
+  "Errors and Fixes": [0.09, "No errors on record.", "errors", renderErrors],
+  "Problem Solving": [0.12, "Nothing on record.", "items", renderProblemSolving],
+  "All User Messages": [0.26, "None.", "user messages", renderMessages],
+  "Pending Tasks": [0.04, "None on record.", "open items", renderPending],
+  "Current Work": [0.11, "No work on record.", "steps", renderCurrentWork],
+  "Optional Next Step": [0.02, "None: wait for the user.", "items", renderNextStep],
 };
 
 function draftSection(
@@ -118,7 +75,7 @@ function draftSection(
   digest: SessionDigest,
   { instructions, variant }: SummariseOptions,
 ): SectionDraft {
-  const { share, whenEmpty, itemName, render } = PLANS[name];
+  const [share, whenEmpty, itemName, render] = PLANS[name];
   const pieces = emphasise(render(digest, instructions), instructions);
   const isOvertaken = variant === "up-to" && name === "Optional Next Step";
   return {

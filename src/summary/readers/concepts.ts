@@ -1,12 +1,27 @@
-/** How often and in how many places something occurred. */
-interface Occurrence {
-  count: number;
-  readonly places: Set<number>;
-}
+/** What a session is about: the names it works with, and the languages of its files. */
 
-export interface RankedName {
-  readonly name: string;
-  readonly count: number;
+/** Counts names by frequency and by spread: what one burst repeats weighs less than what keeps returning. */
+export class NameTally {
+  readonly #counts = new Map<string, { count: number; readonly places: Set<number> }>();
+
+  add(names: Iterable<string>, place: number): void {
+    for (const name of names) {
+      const known = this.#counts.get(name) ?? { count: 0, places: new Set() };
+      known.count++;
+      known.places.add(place);
+      this.#counts.set(name, known);
+    }
+  }
+
+  /** The heaviest of those that occurred at least so often. */
+  heaviest(limit: number, least: number): readonly string[] {
+    return [...this.#counts]
+      .filter(([, { count }]) => count >= least)
+      .map(([name, { count, places }]) => ({ name, score: count * places.size }))
+      .sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1))
+      .slice(0, limit)
+      .map(({ name }) => name);
+  }
 }
 
 const LANGUAGE_BY_EXTENSION: Readonly<Record<string, string>> = {
@@ -83,64 +98,7 @@ export function fenceLanguage(path: string): string {
   return FENCE_BY_EXTENSION[extension] ?? extension;
 }
 
-/** Counts names by frequency and by spread: what one burst repeats weighs less than what keeps returning. */
-export class ConceptCounter {
-  readonly #names = new Map<string, Occurrence>();
-  readonly #packages = new Map<string, Occurrence>();
-  readonly #programs = new Map<string, Occurrence>();
-
-  prose(round: number, text: string): void {
-    for (const name of mentionedNames(text)) count(this.#names, name, round);
-  }
-
-  code(place: number, text: string): void {
-    for (const name of importedPackages(text)) count(this.#packages, name, place);
-  }
-
-  defined(round: number, names: Iterable<string>): void {
-    for (const name of names) count(this.#names, name, round);
-  }
-
-  program(round: number, name: string): void {
-    count(this.#programs, name, round);
-  }
-
-  names(limit: number): readonly RankedName[] {
-    return ranked(this.#names, limit, 2);
-  }
-
-  packages(limit: number): readonly RankedName[] {
-    return ranked(this.#packages, limit, 1);
-  }
-
-  programs(limit: number): readonly RankedName[] {
-    return ranked(this.#programs, limit, 2);
-  }
-}
-
-function count(counts: Map<string, Occurrence>, name: string, place: number): void {
-  const known = counts.get(name);
-  if (known) {
-    known.count++;
-    known.places.add(place);
-  } else counts.set(name, { count: 1, places: new Set([place]) });
-}
-
-function ranked(
-  counts: ReadonlyMap<string, Occurrence>,
-  limit: number,
-  least: number,
-): readonly RankedName[] {
-  return [...counts]
-    .filter(([, occurrence]) => occurrence.count >= least)
-    .map(([name, { count, places }]) => ({ name, count, score: count * places.size }))
-    .sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1))
-    .slice(0, limit)
-    .map(({ name, count }) => ({ name, count }));
-}
-
-/** Names that code gives to things, in the languages agents mostly write. */
-
+/** A name that code gives to a thing, in the languages agents mostly write. */
 const DEFINITION =
   /(?:^|[\s;{(])(?:function\*?|func(?:\s*\([^)]*\))?|def|defp|class|interface|struct|enum|trait|fn|defmodule|module|protocol|type|impl|sub|fun|record)\s+([A-Za-z_$][\w$.]{2,60})|(?:^|\n)\s*(?:export\s+)?(?:const|let|var|val)\s+([A-Za-z_$][\w$]{2,60})\s*(?::[^=\n]{0,80})?=\s*(?:async\s*)?(?:\(|function|<|[a-z]\w*\s*=>)/g;
 const SCANNED_CHARS = 4_000;
@@ -177,7 +135,7 @@ const IMPORTS: readonly (readonly [words: readonly string[], pattern: RegExp])[]
 ];
 
 /** Packages that a piece of code brings in; files of the project itself are not packages. */
-function importedPackages(code: string): Set<string> {
+export function importedPackages(code: string): Set<string> {
   const packages = new Set<string>();
   const scanned = code.slice(0, SCANNED_CHARS);
   for (const [words, pattern] of IMPORTS) {
@@ -207,7 +165,7 @@ function packageName(specifier: string): string | undefined {
 }
 
 /** Inline code in prose that looks like a name: the agent speaks of what matters. */
-function mentionedNames(prose: string): readonly string[] {
+export function mentionedNames(prose: string): readonly string[] {
   const names: string[] = [];
   if (!prose.includes("`")) return names;
   for (const match of prose

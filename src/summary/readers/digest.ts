@@ -12,7 +12,7 @@ import {
 } from "../../conversation/entry.ts";
 import { indexPairs, type PairIndex } from "../../conversation/pairs.ts";
 import { contentText, field, stringField } from "../../conversation/untrusted.ts";
-import { ConceptCounter, type RankedName } from "./concepts.ts";
+import { mentionedNames, NameTally } from "./concepts.ts";
 import { type EarlierSummary, joinEarlier, parseEarlierSummary } from "./earlier-summary.ts";
 import { type Exchange, isEmpty, openExchange } from "./exchanges.ts";
 import { type Remark, remarksIn } from "./prose.ts";
@@ -27,9 +27,10 @@ export interface SessionDigest extends ToolDigest {
   /** In order; the first may have no message of a person. */
   readonly exchanges: readonly Exchange[];
   readonly remarks: readonly Remark[];
-  readonly packages: readonly RankedName[];
-  readonly programs: readonly RankedName[];
-  readonly names: readonly RankedName[];
+  /** The heaviest first, and so the programs and names. */
+  readonly packages: readonly string[];
+  readonly programs: readonly string[];
+  readonly names: readonly string[];
   readonly earlier: EarlierSummary | undefined;
   /** The last thing in the conversation: who has the next move. */
   readonly lastActor: "person" | "agent" | "tool" | "nobody";
@@ -66,7 +67,7 @@ function isMainMessage(entry: Entry): boolean {
 /** Walks the conversation in order and hands each part to the ledger that keeps it. */
 class Reader {
   readonly #pairs: PairIndex["pairs"];
-  readonly #concepts = new ConceptCounter();
+  readonly #tallies = { names: new NameTally(), packages: new NameTally(), programs: new NameTally() };
   readonly #tools: ToolReader;
   #current = openExchange();
   readonly #exchanges = [this.#current];
@@ -80,7 +81,7 @@ class Reader {
 
   constructor(pairs: PairIndex["pairs"], before: OpenBefore | undefined) {
     this.#pairs = pairs;
-    this.#tools = new ToolReader(this.#concepts, before);
+    this.#tools = new ToolReader(this.#tallies, before);
   }
 
   /** `aside`: a subagent's entry in the main file. Its changes to files count, its words do not. */
@@ -131,9 +132,9 @@ class Reader {
       exchanges,
       ...this.#tools.digest(),
       remarks: exchanges.flatMap(remarksOf),
-      packages: this.#concepts.packages(MAX_PACKAGES),
-      programs: this.#concepts.programs(MAX_PROGRAMS),
-      names: this.#concepts.names(MAX_NAMES),
+      packages: this.#tallies.packages.heaviest(MAX_PACKAGES, 1),
+      programs: this.#tallies.programs.heaviest(MAX_PROGRAMS, 2),
+      names: this.#tallies.names.heaviest(MAX_NAMES, 2),
       earlier: this.#earlier,
       lastActor: this.#lastActor,
     };
@@ -146,7 +147,7 @@ class Reader {
   #agentText(at: number, text: string): void {
     if (text.trim() === "") return;
     this.#current.texts.push({ at, text });
-    this.#concepts.prose(this.#exchanges.length, text);
+    this.#tallies.names.add(mentionedNames(text), this.#exchanges.length);
     this.#lastActor = "agent";
   }
 

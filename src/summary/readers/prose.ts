@@ -3,24 +3,13 @@ import { headAndTail, oneLine } from "../clip.ts";
 
 const LIST_MARK = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+/;
 const NOT_PROSE = /^\s*(?:#{1,6}\s|\||[-=*_─━]{3,}\s*$)/;
-const SPACED_END: ReadonlySet<number> = codesOf(".!?…");
-const UNSPACED_END: ReadonlySet<number> = codesOf("。！？｡");
-const CLOSERS: ReadonlySet<number> = codesOf(")\"'”’*_`」』）");
 /** A sentence may end before the line does. Most lines hold one sentence, which this tells at once. */
 const WITHIN_LINE = /[.!?…][)"'”’*_`」』）]* |[。！？｡]/;
-const CODE_MARK = "`".charCodeAt(0);
-const SPACE = " ".charCodeAt(0);
-/** ASCII letters and all above them in ASCII end no sentence; most characters are these. */
-const FIRST_LETTER = "A".charCodeAt(0);
-const FIRST_NOT_ASCII = 0x80;
-const FIRST_SMALL_LETTER = "a".charCodeAt(0);
-const LAST_SMALL_LETTER = "z".charCodeAt(0);
-/** Set in small letters, clear in the capitals. */
-const CASE_BIT = 0x20;
-
-function codesOf(characters: string): ReadonlySet<number> {
-  return new Set(Array.from(characters, (character) => character.charCodeAt(0)));
-}
+/**
+ * Code, in which nothing ends, or the end of a sentence. Western marks end one only before a space; in file names,
+ * numbers and code they stand inside.
+ */
+const CODE_OR_END = /`[^`]*(?:`|$)|[.!?…][)"'”’*_`」』）]*(?= |$)|[。！？｡][)"'”’*_`」』）]*/g;
 
 /** Prose sentences, in any script; code, tables and headings are passed over. */
 export function proseSentences(text: string): string[] {
@@ -31,7 +20,8 @@ export function proseSentences(text: string): string[] {
     if (start.startsWith("```") || start.startsWith("~~~")) {
       inCode = !inCode;
     } else if (!inCode && start !== "") {
-      if (beginsPlainly(start)) pushSentences(start, sentences);
+      // No list, quotation, heading or table begins with a letter.
+      if (/^[A-Za-z]/.test(start)) pushSentences(start, sentences);
       else if (!NOT_PROSE.test(line))
         pushSentences(start.replace(LIST_MARK, "").replace(/^>\s?/, ""), sentences);
     }
@@ -39,32 +29,12 @@ export function proseSentences(text: string): string[] {
   return sentences;
 }
 
-/** No list, quotation, heading or table begins with a letter. */
-function beginsPlainly(line: string): boolean {
-  const code = line.charCodeAt(0) | CASE_BIT;
-  return code >= FIRST_SMALL_LETTER && code <= LAST_SMALL_LETTER;
-}
-
-/** Western marks end a sentence only before a space; in file names, numbers and code they stand inside. */
 function pushSentences(line: string, sentences: string[]): void {
-  if (!WITHIN_LINE.test(line)) {
-    push(line, sentences);
-    return;
-  }
   let from = 0;
-  let inCode = false;
-  for (let index = 0; index < line.length; index++) {
-    const code = line.charCodeAt(index);
-    if (code === CODE_MARK) inCode = !inCode;
-    if (inCode || (code >= FIRST_LETTER && code < FIRST_NOT_ASCII) || code === SPACE) continue;
-    const needsSpace = SPACED_END.has(code);
-    if (!needsSpace && !UNSPACED_END.has(code)) continue;
-    let end = index + 1;
-    while (CLOSERS.has(line.charCodeAt(end))) end++;
-    if (needsSpace && end < line.length && line.charCodeAt(end) !== SPACE) continue;
-    push(line.slice(from, end), sentences);
-    from = end;
-    index = end - 1;
+  for (const { 0: found, index } of WITHIN_LINE.test(line) ? line.matchAll(CODE_OR_END) : []) {
+    if (found.startsWith("`")) continue;
+    push(line.slice(from, index + found.length), sentences);
+    from = index + found.length;
   }
   push(line.slice(from), sentences);
 }

@@ -1,6 +1,6 @@
 import { headOf } from "../../conversation/text.ts";
 import { asList, field, isRecord, listField, stringField } from "../../conversation/untrusted.ts";
-import { oneLine } from "../clip.ts";
+import { oneLine, unescaped } from "../clip.ts";
 import { isTelling, proseSentences } from "./prose.ts";
 
 /** What people and other agents answered: to questions, to plans, and as reports of subagents and background tasks. */
@@ -96,14 +96,6 @@ export function readNotification(text: string): Notification {
     title: part("summary") ?? "background task",
     result: unescaped(part("result") ?? ""),
   };
-}
-
-function unescaped(text: string): string {
-  return text
-    .replace(/&lt;/g, "<")
-    .replace(/&gt;/g, ">")
-    .replace(/&quot;/g, '"')
-    .replace(/&amp;/g, "&");
 }
 
 /** A report on one line, from its first telling sentence on; marks for headings and lists only cost tokens. */

@@ -1,11 +1,11 @@
-import type { ToolPair, ToolResultAt } from "../../conversation/pairs.ts";
+import type { ToolPair } from "../../conversation/pairs.ts";
 import { headOf } from "../../conversation/text.ts";
 import { type FollowedTodo, TodoLedger } from "../../conversation/todo-ledger.ts";
 import { filePathIn, isShellTool } from "../../conversation/tool-kinds.ts";
 import { contentText, field, firstString, stringField } from "../../conversation/untrusted.ts";
 import { clip, oneLine } from "../clip.ts";
 import { programOf, readCommand } from "./command-runs.ts";
-import { type ConceptCounter, definedNames } from "./concepts.ts";
+import { definedNames, importedPackages, type NameTally } from "./concepts.ts";
 import type { OpenExchange } from "./exchanges.ts";
 import { ErrorLedger, type ErrorRecord } from "./failures.ts";
 import { lastSentence } from "./prose.ts";
@@ -41,6 +41,8 @@ export interface ToolDigest {
 /** What was open when the entries began, for those who know it from elsewhere. */
 export type OpenBefore = Pick<ToolDigest, "todos" | "runningTasks">;
 
+type Tallies = Readonly<Record<"names" | "packages" | "programs", NameTally>>;
+
 interface CallSetting {
   readonly aside: boolean;
   /** What the agent said last before the call. */
@@ -59,10 +61,10 @@ export class ToolReader {
   readonly #running = new Map<string, BackgroundTask>();
   readonly #unanswered: string[] = [];
   readonly #openQuestions: string[] = [];
-  readonly #concepts: ConceptCounter;
+  readonly #tallies: Tallies;
 
-  constructor(concepts: ConceptCounter, before: OpenBefore | undefined) {
-    this.#concepts = concepts;
+  constructor(tallies: Tallies, before: OpenBefore | undefined) {
+    this.#tallies = tallies;
     if (before === undefined) return;
     this.todos.attachment({ type: "todo_reminder", content: before.todos });
     for (const task of before.runningTasks) this.#running.set(task.id, task);
@@ -70,7 +72,7 @@ export class ToolReader {
 
   /** Returns what a person said on refusing the call. */
   call(at: number, pair: ToolPair, exchange: OpenExchange, setting: CallSetting): string | undefined {
-    const call = new Call(at, pair, setting);
+    const call = callOf(at, pair, setting);
     if (call.isError && isRefusal(call.output)) {
       if (setting.aside) return undefined;
       const label = `${labelOf(call)} (refused by the user)`;
@@ -78,7 +80,7 @@ export class ToolReader {
       return wordsOfRefusal(call.output);
     }
     if (this.#fileCall(call, exchange) || setting.aside) return undefined;
-    if (!call.answered) this.#unanswered.push(labelOf(call));
+    if (call.answeredAt === undefined) this.#unanswered.push(labelOf(call));
     const command = stringField(call.input, "command");
     if (isShellTool(call.name) && command !== undefined) this.#shell(call, command, exchange);
     else this.#otherTool(call, exchange);
@@ -128,8 +130,8 @@ export class ToolReader {
     const reason = setting.aside ? undefined : reasonFrom(setting.said);
     this.#files.change(at, path, { kind: use, edits, defines, reason });
     this.#errors.fileEdited(path);
-    this.#concepts.code(at, code);
-    this.#concepts.defined(setting.round, defines);
+    this.#tallies.packages.add(importedPackages(code), at);
+    this.#tallies.names.add(defines, setting.round);
     if (!setting.aside) exchange.actions.push({ kind: "edit", at, path, edit: edits.at(-1) });
     return true;
   }
@@ -138,7 +140,8 @@ export class ToolReader {
     const run = readCommand(at, command, stringField(input, "description"), output, isError);
     exchange.actions.push({ kind: "command", at, run });
     const program = programOf(run.command);
-    if (program !== undefined && !DULL_PROGRAMS.has(program)) this.#concepts.program(setting.round, program);
+    if (program !== undefined && !DULL_PROGRAMS.has(program))
+      this.#tallies.programs.add([program], setting.round);
     this.#errors.command(run, output);
     if (!run.failed) this.#files.shellCommand(at, command);
     if (!run.failed && run.commit) exchange.commits.push({ at, ...run.commit });
@@ -158,10 +161,9 @@ export class ToolReader {
     }
   }
 
-  #question(call: Call): void {
-    const answers = call.isError ? [] : readAnswers(call.answeredAt, call.toolUseResult, call.output);
-    this.#answers.push(...answers);
-    if (answers.length === 0 && !call.answered) this.#openQuestions.push(...openQuestions(call.input));
+  #question({ answeredAt, isError, toolUseResult, output, input }: Call): void {
+    if (answeredAt === undefined) this.#openQuestions.push(...openQuestions(input));
+    else if (!isError) this.#answers.push(...readAnswers(answeredAt, toolUseResult, output));
   }
 
   #agent(call: Call): void {
@@ -171,42 +173,34 @@ export class ToolReader {
   }
 }
 
-class Call {
+interface Call {
   readonly at: number;
   readonly name: string;
   readonly input: unknown;
   readonly isError: boolean;
   readonly setting: CallSetting;
-  readonly #result: ToolResultAt | undefined;
-  #output: string | undefined;
+  /** Undefined where it has no answer. */
+  readonly answeredAt: number | undefined;
+  readonly toolUseResult: unknown;
+  readonly output: string;
+}
 
-  constructor(at: number, pair: ToolPair, setting: CallSetting) {
-    this.#result = pair.results[0];
-    this.at = at;
-    this.name = pair.name;
-    this.input = pair.use.block.input;
-    this.isError = this.#result?.block.is_error === true;
-    this.setting = setting;
-  }
-
-  get answered(): boolean {
-    return this.#result !== undefined;
-  }
-
-  /** Where it was answered. */
-  get answeredAt(): number {
-    return this.#result?.entryIndex ?? this.at;
-  }
-
-  get toolUseResult(): unknown {
-    return field(this.#result?.entry, "toolUseResult");
-  }
-
-  /** Put together only where it is asked for: most results are files, which nobody here looks into. */
-  get output(): string {
-    this.#output ??= contentText(this.#result?.block.content);
-    return this.#output;
-  }
+function callOf(at: number, { name, use, results: [result] }: ToolPair, setting: CallSetting): Call {
+  let output: string | undefined;
+  return {
+    at,
+    name,
+    input: use.block.input,
+    isError: result?.block.is_error === true,
+    setting,
+    answeredAt: result?.entryIndex,
+    toolUseResult: field(result?.entry, "toolUseResult"),
+    /** Put together only where it is asked for: most results are files, which nobody here looks into. */
+    get output() {
+      output ??= contentText(result?.block.content);
+      return output;
+    },
+  };
 }
 
 const MAX_REASON_CHARS = 160;

@@ -35,10 +35,8 @@ interface FileChange {
 
 const UNKNOWN_CHANGE: FileChange = { kind: "edit", edits: [], defines: [], reason: undefined };
 
-type FileUse = "read" | "write" | "edit";
-
 /** What a call does to the file it names; undefined for tools that work on no single file. */
-export function fileUseIn(tool: string, input: unknown): FileUse | undefined {
+export function fileUseIn(tool: string, input: unknown): "read" | FileChange["kind"] | undefined {
   const use = fileUseOf(tool, input);
   if (use !== "change") return use;
   return writesWholeFile(tool, input) ? "write" : "edit";
@@ -80,9 +78,20 @@ export function isScratch(path: string): boolean {
 export class FileLedger {
   readonly #files = new Map<string, MutableRecord>();
 
-  change(at: number, path: string, change: FileChange): void {
-    if (change.kind === "write") this.#written(at, path, change);
-    else this.#edited(at, path, change);
+  change(at: number, path: string, { kind, edits, reason, defines }: FileChange): void {
+    const file = this.#file(path);
+    const isNew = file.reads === 0 && file.edits === 0;
+    file.edits++;
+    file.lastAt = at;
+    file.removed = false;
+    const shown = edits.filter(({ was, now }) => was.trim() !== "" || now.trim() !== "");
+    if (shown.length > 0) file.lastEdits = [...file.lastEdits, ...shown].slice(-KEPT_EDITS);
+    const known = kind === "write" ? [] : file.defines;
+    if (kind === "write" || defines.length > 0)
+      file.defines = [...new Set([...defines, ...known])].slice(0, MAX_NAMES);
+    if (reason !== undefined && !file.reasons.includes(reason))
+      file.reasons = [...file.reasons, reason].slice(-KEPT_REASONS);
+    if (kind === "write" && isNew) Object.assign(file, { created: true, edits: 0 });
   }
 
   read(at: number, path: string): void {
@@ -98,12 +107,11 @@ export class FileLedger {
   /** Files that a shell command writes or removes, as far as its words tell. */
   shellCommand(at: number, command: string): void {
     const words = headOf(command, SCANNED_COMMAND_CHARS);
-    for (const match of words.matchAll(SHELL_WRITE)) {
-      const path = match[1];
-      if (path !== undefined && !isScratch(path)) this.#edited(at, path, UNKNOWN_CHANGE);
+    for (const [, path = ""] of words.matchAll(SHELL_WRITE)) {
+      if (!isScratch(path)) this.change(at, path, UNKNOWN_CHANGE);
     }
-    for (const match of words.matchAll(SHELL_REMOVE)) {
-      for (const path of (match[1] ?? "").split(/\s+/)) this.#removed(at, path);
+    for (const [, paths = ""] of words.matchAll(SHELL_REMOVE)) {
+      for (const path of paths.split(/\s+/)) this.#removed(at, path);
     }
   }
 
@@ -114,30 +122,6 @@ export class FileLedger {
   #removed(at: number, path: string): void {
     const known = [...this.#files.values()].find((file) => path !== "" && file.path.endsWith(path));
     if (known) Object.assign(known, { removed: true, lastAt: at });
-  }
-
-  #written(at: number, path: string, change: FileChange): void {
-    const known = this.#files.get(path);
-    const isNew = known === undefined || (known.reads === 0 && known.edits === 0);
-    const file = this.#edited(at, path, change);
-    file.defines = change.defines.slice(0, MAX_NAMES);
-    if (!isNew) return;
-    file.created = true;
-    file.edits = 0;
-  }
-
-  #edited(at: number, path: string, { edits, reason, defines }: FileChange): MutableRecord {
-    const file = this.#file(path);
-    file.edits++;
-    file.lastAt = at;
-    file.removed = false;
-    const shown = edits.filter(({ was, now }) => was.trim() !== "" || now.trim() !== "");
-    if (shown.length > 0) file.lastEdits = [...file.lastEdits, ...shown].slice(-KEPT_EDITS);
-    if (defines.length > 0) file.defines = [...new Set([...defines, ...file.defines])].slice(0, MAX_NAMES);
-    if (reason !== undefined && !file.reasons.includes(reason)) {
-      file.reasons = [...file.reasons, reason].slice(-KEPT_REASONS);
-    }
-    return file;
   }
 
   #file(path: string): MutableRecord {
@@ -153,16 +137,14 @@ export class FileLedger {
 export function editsIn(input: unknown): readonly Edit[] {
   return [input, ...listField(input, "edits")].flatMap((edit) => {
     const now = firstText(edit, "new_string", "new_source", "new_str");
-    if (now === undefined) return [];
-    return [
-      {
-        was: headOf(firstText(edit, "old_string", "old_str") ?? "", KEPT_EDIT_CHARS),
-        now: headOf(now, KEPT_EDIT_CHARS),
-      },
-    ];
+    const was = firstText(edit, "old_string", "old_str") ?? "";
+    return now === undefined
+      ? []
+      : [{ was: headOf(was, KEPT_EDIT_CHARS), now: headOf(now, KEPT_EDIT_CHARS) }];
   });
 }
 
+/** Unlike `firstString`, it takes an empty text for one. */
 function firstText(value: unknown, ...names: readonly string[]): string | undefined {
   return names.map((name) => stringField(value, name)).find((text) => text !== undefined);
 }
