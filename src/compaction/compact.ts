@@ -37,16 +37,16 @@ import { type PreparedSummary, prepareSummary, type SummaryOptions } from "./wri
 
 export { rebuild } from "./apply/assemble.ts";
 
-/** What the conversation becomes; {@link rebuild} puts it in its order. */
+/** The compacted conversation in its parts; {@link rebuild} puts them in order. */
 export interface Compaction extends CompactedEntries {
   readonly variant: SummaryVariant;
   readonly written: WrittenSummary;
   readonly attempts: readonly SummaryAttempt[];
   /** Of the call that wrote the summary; undefined where no model did. */
   readonly usage: ModelUsage | undefined;
-  /** What the summary lacked, as it stands at its end; "" where it lacked nothing. */
+  /** Facts that the summary lacked, quoted at its end; "" if it lacked none. */
   readonly quotation: string;
-  /** What became of the facts; undefined where nobody looked. */
+  /** Record of the facts; undefined if they were not checked. */
   readonly ledger: Ledger | undefined;
   readonly restored: Restored;
   readonly hookOutcomes: readonly HookOutcome[];
@@ -54,7 +54,7 @@ export interface Compaction extends CompactedEntries {
   readonly saving: Saving;
   readonly messagesSummarised: number;
   readonly messagesKept: number;
-  /** Where the tokens were before, as flat names and numbers. */
+  /** Tokens before the compaction by part, as flat names and numbers. */
   readonly accounting: Readonly<Record<string, number>>;
   /** The text to show to the user: a line about the compaction, then one for the outcome of each hook. */
   readonly userDisplayMessage: string;
@@ -65,18 +65,18 @@ export interface CompactOptions
     Pick<PlanOptions, "limitTokens">,
     Pick<ContinuationInput, "recallTool" | "autonomous">,
     Pick<RestoreInput, "fileTools"> {
-  /** What only the host knows; absent: nothing is put back. */
+  /** State that only the host knows. Without it nothing is restored. */
   readonly state?: HostState | undefined;
-  /** What is put back may hold this many tokens, and never so many that the target would be passed. */
+  /** Most tokens to restore. The target limits them as well. */
   readonly restoreBudgetTokens?: number | undefined;
   /** The model ties thinking to the history before it, which a compaction changes. */
   readonly bindsThinking?: boolean | undefined;
   /**
-   * Whether the result is searched for the hard facts of what is summarised, and those that are missing are quoted; it
-   * is unless this is `off`. Then there is no ledger either.
+   * `check` (default) searches the result for the hard facts of the summarized messages and quotes missing ones. With
+   * `off` there is no ledger either.
    */
   readonly facts?: "check" | "off" | undefined;
-  /** What an earlier compaction left, for a boundary that does not tell: one of another agent. */
+  /** Facts of an earlier compaction whose boundary has no ledger, such as one of another agent. */
   readonly previousLedger?: PreviousLedger | undefined;
   /** How much the result must save; by default what is worthwhile. Else it fails with `compaction-ineffective`. */
   readonly leastSaving?: LeastSaving | undefined;

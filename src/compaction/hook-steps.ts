@@ -31,7 +31,7 @@ export interface HookContext {
   readonly agentId?: string | undefined;
 }
 
-/** What a compaction needs to run hooks. */
+/** Options for the hooks of a compaction. */
 export interface HookOptions
   extends Pick<AskOptions, "signal" | "onProgress">,
     Pick<ContinuationInput, "transcriptPath"> {
@@ -66,7 +66,7 @@ export class HookSteps {
     return this.#outcomes;
   }
 
-  /** What the summary is to look after: the user's words, then those of the hooks. */
+  /** Instructions for the summary: the user's words, then those of the hooks. */
   async preCompact(instructions: string | undefined): Promise<string | undefined> {
     const { output, blocked } = await this.#run("PreCompact", {
       trigger: this.#plan.trigger,
@@ -77,7 +77,7 @@ export class HookSteps {
     return merged === "" ? undefined : merged;
   }
 
-  /** What the hooks have to say to the agent that goes on; "" where they said nothing. */
+  /** Output of the hooks for the agent that continues; "" if they said nothing. */
   async sessionStart(): Promise<string> {
     return (await this.#run("SessionStart", { source: "compact" })).output.trim();
   }
@@ -148,13 +148,13 @@ function blockedBy({ by, reason }: NonNullable<HookRun["blocked"]>): LonghaulErr
   );
 }
 
-/** What SessionStart hooks have to say to the agent, as far as there is room for it. */
+/** Output of SessionStart hooks for the agent, as far as there is room for it. */
 export interface HookOutput {
   /** Undefined where they said nothing, or nothing of it fits. */
   readonly attachment: Attachment | undefined;
   /** Of the attachment as it is sent, with the words around it. */
   readonly tokens: number;
-  /** What was left out of it, for the report. */
+  /** Parts that were left out, for the report. */
   readonly skipped: readonly SkippedItem[];
 }
 

@@ -3,7 +3,7 @@ export interface ContinuationInput {
   readonly summary: string;
   /** It is the session's notes, which were taken along the way. */
   readonly isNotes?: boolean | undefined;
-  /** Where the whole conversation can be read; the model is told. */
+  /** Path of the whole conversation; the model is told. */
   readonly transcriptPath?: string | undefined;
   /** Name of the tool by which the agent can search what was summarised, where it has one; the model is told. */
   readonly recallTool?: string | undefined;
@@ -75,7 +75,7 @@ export function continuationMessage(input: ContinuationInput): string {
   return [opening, input.summary, ...afterwords(input)].join("\n\n");
 }
 
-/** What goes with a summary that cannot hold words of ours, such as the provider's; "" where there is nothing to say. */
+/** Our words beside a summary that cannot hold them, such as the provider's; "" if there is nothing to say. */
 export function continuationAfterwords(input: Omit<ContinuationInput, "summary" | "isNotes">): string {
   return afterwords(input).join("\n\n");
 }
@@ -95,7 +95,7 @@ function afterwords(input: Omit<ContinuationInput, "summary" | "isNotes">): read
 const THEIR_OPENING = "This session is being continued from a previous conversation";
 const OWN_OPENINGS: readonly string[] = [OPENING, OPENING_NOTES, OPENING_AFTER_KEPT];
 
-/** Whether a user's text is the message that stands in for an earlier conversation. */
+/** True if a user's text is the message that stands in for an earlier conversation. */
 export function isContinuation(text: string): boolean {
   return openingLength(text.trimStart()) > 0;
 }
@@ -106,7 +106,7 @@ function openingLength(text: string): number {
   return OWN_OPENINGS.find((opening) => text.startsWith(opening))?.length ?? 0;
 }
 
-/** Whether what stands in for the earlier conversation is the session's notes. */
+/** True if the session's notes stand in for the earlier conversation. */
 export const isNotesContinuation = (text: string): boolean => text.trimStart().startsWith(OPENING_NOTES);
 
 /**

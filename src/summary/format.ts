@@ -1,6 +1,6 @@
 import { fencedLines, presentSections, SECTION_NAMES, splitSections } from "./sections.ts";
 
-/** What the summary's tags become. */
+/** Replaces the summary's tags. */
 export const SUMMARY_HEADING = "Summary:";
 
 /**
@@ -98,7 +98,7 @@ function aroundSummary(raw: string, tags: readonly Tag[], opening: Tag): string 
   return `${before}\n\n${SUMMARY_HEADING}\n${content}`;
 }
 
-/** Where the summary is closed by a line of its own, with all nine sections before it and none after it. */
+/** End of a summary that a line of its own closes, with all nine sections before it and none after it. */
 function endOfWholeSummary(raw: string, tags: readonly Tag[], opening: Tag): number | undefined {
   const closings = tags.filter((tag) => tag.name === "summary" && tag.closing && startsLine(raw, tag.start));
   let low = 0;
@@ -114,7 +114,7 @@ function endOfWholeSummary(raw: string, tags: readonly Tag[], opening: Tag): num
   return end === undefined || presentSections(raw.slice(end.end)).length > 0 ? undefined : end.start;
 }
 
-/** Whether the sections in a text make it a summary, whatever stands around them. */
+/** True if the sections in a text make it a summary, whatever stands around them. */
 const isProven = (text: string): boolean => presentSections(text).length >= HEADINGS_THAT_PROVE_A_SUMMARY;
 
 function withoutAnalysis(raw: string, tags: readonly Tag[]): string {

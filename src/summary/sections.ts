@@ -1,5 +1,5 @@
 /**
- * What a summary stands for: the whole conversation (its newest messages may be kept as well), what comes
+ * The part that a summary stands for: the whole conversation (its newest messages may be kept as well), what comes
  * after a point while the earlier messages stay, or what comes before a point while the later ones stay.
  */
 export type SummaryVariant = "whole" | "from" | "up-to";
@@ -43,7 +43,7 @@ const NAME_BY_LOWER_CASE: ReadonlyMap<string, SectionName> = new Map(
 const HEADING_PREFIX = /^[\s#*_]*(?:\d{1,2}[.)][\s*_]*)?/;
 const MAX_HEADING_NAME_LENGTH = 40;
 
-/** What a part is called in a summary of this variant. */
+/** Title of a section in a summary of this variant. */
 export function sectionTitle(name: SectionName, variant: SummaryVariant = "whole"): string {
   return (variant === "up-to" ? UP_TO_TITLES.get(name) : undefined) ?? name;
 }

@@ -14,15 +14,15 @@ export const SUMMARY_SYSTEM_PROMPT =
   "You write the working notes by which a coding agent takes up a long conversation that no longer fits into its context. You are exact and complete, you invent nothing, and you answer in plain text.";
 
 export interface SummaryPromptOptions {
-  /** What the summary stands for; the whole conversation unless given. */
+  /** The part that the summary stands for; the whole conversation by default. */
   readonly variant?: SummaryVariant | undefined;
-  /** Where the part to summarise begins (`from`) or ends (`up-to`), if more than that part is sent. */
+  /** Beginning (`from`) or end (`up-to`) of the part to summarize, if more than that part is sent. */
   readonly point?: SummaryPoint | undefined;
   /** The part to summarise begins with an earlier summary, which is to be brought up to date. */
   readonly hasEarlierSummary?: boolean;
   /** The newest messages will stand verbatim after the summary. */
   readonly keepsRecent?: boolean | undefined;
-  /** What the user asked to have looked after. */
+  /** Instructions of the user for the summary. */
   readonly instructions?: string | undefined;
 }
 
@@ -155,7 +155,7 @@ function partParagraph(variant: SummaryVariant, point: SummaryPoint | undefined)
     : `Only the earlier part of the conversation is to be summarised. It ends right before ${place}. From there on, all messages will stand verbatim after your summary: use them to see what matters, and repeat nothing of them. ${ABOUT_THE_PART}`;
 }
 
-/** What the user asked to have looked after in a prompt that {@link summaryPrompt} made. */
+/** Instructions of the user in a prompt that {@link summaryPrompt} made. */
 export function instructionsIn(prompt: string): string | undefined {
   // The first: the instructions themselves may hold these words, and nothing before them holds a line of them.
   const at = prompt.indexOf(`\n${INSTRUCTIONS_HEADING}\n`);
@@ -167,7 +167,7 @@ export function instructionsIn(prompt: string): string | undefined {
 /** Fewer of the names may occur in any talk about summaries. */
 const NAMES_THAT_PROVE_A_REQUEST = 6;
 
-/** Whether a message asks for a summary of this form, ours or that of another agent. */
+/** True if a message asks for a summary of this form, ours or that of another agent. */
 export function isSummaryRequest(text: string): boolean {
   if (!text.includes("<summary>")) return false;
   return SECTION_NAMES.filter((name) => text.includes(name)).length >= NAMES_THAT_PROVE_A_REQUEST;
@@ -176,7 +176,7 @@ export function isSummaryRequest(text: string): boolean {
 /** Enough to find a message by, and too little to smuggle much into the request. */
 const MAX_QUOTE_CHARS = 120;
 
-/** Where these entries begin, told so that a model finds it in a conversation that ends with them. */
+/** Beginning of these entries, in words by which a model finds it in a conversation that ends with them. */
 export function pointAt(later: readonly Entry[]): SummaryPoint | undefined {
   const first = later.find(isSaid);
   if (first === undefined) return undefined;

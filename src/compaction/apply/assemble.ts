@@ -23,6 +23,7 @@ import {
   createBoundary,
   createMetaEntry,
   createSummaryEntry,
+  lastUuid,
   newLink,
   renewEntries,
   type SummaryTexts,
@@ -34,16 +35,16 @@ export interface CompactedEntries {
   readonly boundary: CompactBoundaryEntry;
   readonly summary: SummaryEntry;
   readonly kept: readonly Entry[];
-  /** Where the kept messages stand: before the summary or after it. */
+  /** Place of the kept messages: before the summary or after it. */
   readonly keptPlace: "before" | "after";
   /**
-   * Whether the kept messages are new entries: because one of them says something else than it did, or than it may
-   * do on disk.
+   * True if the kept messages are new entries, because one of them differs from the conversation before or from its
+   * line on disk.
    */
   readonly isKeptRenewed: boolean;
   /** New entries after a summary that follows the kept messages: the newest call and its unseen results. */
   readonly pending: readonly Entry[];
-  /** What goes with a summary of the provider's, which cannot hold words of ours. */
+  /** Our words beside a summary of the provider, which cannot hold them. */
   readonly afterword: UserEntry | undefined;
   readonly attachments: readonly AttachmentEntry[];
   readonly hookResults: readonly AttachmentEntry[];
@@ -55,10 +56,10 @@ interface AssembleInput {
   readonly summary: SummaryTexts;
   readonly kept: KeptMessages;
   readonly restored: Restored;
-  /** What SessionStart hooks said. */
+  /** Output of SessionStart hooks. */
   readonly hookOutput: Attachment | undefined;
   readonly tier: CompactionTier;
-  /** What became of the facts; undefined where nobody looked. */
+  /** Record of the facts; undefined if they were not checked. */
   readonly ledger?: Ledger | undefined;
   readonly sessionRecord?: SessionRecord | undefined;
 }
@@ -153,10 +154,7 @@ const withSizeAfter = (boundary: CompactBoundaryEntry, postTokens: number): Comp
   compactMetadata: { ...boundary.compactMetadata, postTokens },
 });
 
-const lastUuid = (entries: readonly Entry[]): string | undefined =>
-  entries.findLast((entry) => entry.uuid !== undefined)?.uuid;
-
-/** What kind of compaction it was: from notes, of the whole conversation, or of a part of it. */
+/** The kind of a compaction: from notes, of the whole conversation, or of a part of it. */
 type CompactionTier = "memory" | "full" | "partial";
 
 /** By who wrote the summary in the end: where notes could not be used, it is one like any other. */

@@ -6,6 +6,7 @@ import {
 } from "../../conversation/entry.ts";
 import { withoutThinkingFrom } from "../../conversation/without-thinking.ts";
 import type { CompactionPlan } from "../plan/compaction-plan.ts";
+import { lastUuid } from "./new-entries.ts";
 
 export interface KeptMessages {
   readonly entries: readonly Entry[];
@@ -29,30 +30,26 @@ export interface KeepOptions {
  * after a change would be refused; messages before it have the history that they always had.
  */
 export function keptMessages(plan: CompactionPlan, options: KeepOptions): KeptMessages {
-  const change = options.bindsThinking ? firstChange(plan, options) : undefined;
-  const stripped = change === undefined ? undefined : withoutThinkingFrom(plan.kept, change);
-  const after = pendingMessages(plan, options);
-  if (stripped === undefined || stripped.blocks === 0) {
-    return { entries: plan.kept, tokens: plan.keptTokens, ...after, withoutThinkingUpTo: earlierMark(plan) };
-  }
-  const { entries } = stripped;
+  const { bindsThinking } = options;
+  const kept = stripped(plan.kept, bindsThinking ? firstChange(plan, options) : undefined);
+  // They follow a summary, so their history has changed.
+  const pending = stripped(plan.pending, bindsThinking ? 0 : undefined);
   return {
-    entries,
-    tokens: plan.countEntries(entries),
-    ...after,
-    withoutThinkingUpTo: entries.findLast((entry) => entry.uuid !== undefined)?.uuid,
+    entries: kept.entries,
+    tokens: kept.blocks === 0 ? plan.keptTokens : plan.countEntries(kept.entries),
+    pending: pending.entries,
+    pendingTokens: pending.blocks === 0 ? plan.pendingTokens : plan.countEntries(pending.entries),
+    withoutThinkingUpTo: kept.blocks === 0 ? earlierMark(plan) : lastUuid(kept.entries),
   };
 }
 
-/** They follow a summary, so their history has changed. */
-function pendingMessages(
-  { pending, pendingTokens, countEntries }: CompactionPlan,
-  { bindsThinking }: KeepOptions,
-): Pick<KeptMessages, "pending" | "pendingTokens"> {
-  const { entries, blocks } = bindsThinking
-    ? withoutThinkingFrom(pending, 0)
-    : { entries: pending, blocks: 0 };
-  return { pending: entries, pendingTokens: blocks === 0 ? pendingTokens : countEntries(entries) };
+/** The entries without thinking from this index on. The very list where there is none to leave out. */
+function stripped(
+  entries: readonly Entry[],
+  from: number | undefined,
+): { readonly entries: readonly Entry[]; readonly blocks: number } {
+  const without = from === undefined ? undefined : withoutThinkingFrom(entries, from);
+  return without === undefined || without.blocks === 0 ? { entries, blocks: 0 } : without;
 }
 
 /** The first kept message that has another history than it had; undefined where none has. */
@@ -86,7 +83,7 @@ function speakerOf(entry: Entry): "user" | "assistant" | undefined {
   return entry.type === "user" || entry.type === "attachment" ? "user" : undefined;
 }
 
-/** What an earlier compaction left out stays out of what is kept of it. */
+/** The mark of an earlier compaction, if it still covers a kept message: the thinking before it stays out. */
 function earlierMark({ entries, kept, keptPlace, summarised }: CompactionPlan): string | undefined {
   const [first] = entries;
   const mark = first !== undefined && isCompactBoundary(first) ? markOf(first) : undefined;
@@ -95,7 +92,7 @@ function earlierMark({ entries, kept, keptPlace, summarised }: CompactionPlan): 
   if (kept.some(isMarked)) return mark;
   // All that is kept came before the marked one.
   const isAllBefore = keptPlace === "before" && summarised.some(isMarked);
-  return isAllBefore ? kept.findLast((entry) => entry.uuid !== undefined)?.uuid : undefined;
+  return isAllBefore ? lastUuid(kept) : undefined;
 }
 
 const markOf = (boundary: CompactBoundaryEntry): string | undefined =>

@@ -50,6 +50,9 @@ export function newLink(
   return { parentUuid, ...fields, uuid: ports.newUuid(), timestamp: ports.now().toISOString() };
 }
 
+export const lastUuid = (entries: readonly Entry[]): string | undefined =>
+  entries.findLast((entry) => entry.uuid !== undefined)?.uuid;
+
 interface BoundaryInput {
   readonly trigger: "manual" | "auto";
   readonly preTokens: number;
@@ -114,7 +117,7 @@ export function withPreservedMessages(
   return { ...boundary, compactMetadata };
 }
 
-/** What the summary is in the new conversation. */
+/** The summary as it stands in the new conversation. */
 export interface SummaryTexts {
   readonly text: string;
   /** The provider's own, which it signed, with the model that wrote it; then `text` is what goes with it. */

@@ -100,7 +100,7 @@ function marker({ boundary }: CompactedEntries, parentUuid: string, ports: Compa
   } as unknown as Entry;
 }
 
-/** What the agent that wrote a session understands when it reads the session again. */
+/** Features that the agent that wrote a session understands when it reads the session again. */
 export interface HostConventions {
   /** Re-links kept messages by the boundary's `preservedSegment`; otherwise they are written again. */
   readonly preservedSegments: boolean;
@@ -131,7 +131,7 @@ function isAtLeast(version: string, least: readonly [number, number, number]): b
   const parts = version.split(".").map((part) => Number.parseInt(part, 10));
   for (const [index, wanted] of least.entries()) {
     const part = parts[index] ?? 0;
-    // What is no number is greater than none.
+    // A part that is no number compares as not greater.
     if (part !== wanted) return part > wanted;
   }
   return true;

@@ -14,7 +14,7 @@ export interface LeftConversation {
 export const restoredEntries = ({ before }: StepBack): readonly Entry[] =>
   withClearedResults(before.entries, before.clearedToolUseIds);
 
-/** What came since, as it can be sent now: a model that binds its thinking signed that with another history. */
+/** Messages since the step, as they can be sent now. A model that binds its thinking signed it with another history. */
 export function carriedEntries(
   { since }: StepBack,
   bindsThinking: boolean,

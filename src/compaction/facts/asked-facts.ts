@@ -50,7 +50,7 @@ const WAITING = "not reported back: background agent ";
 const WAITING_FOR = new RegExp(`^${WAITING}(\\w+): (.*)$`);
 const ITEM = /^(\[in progress\] )?(.*?)(?: \(task ([\w-]+)\))?$/;
 
-/** What was open when the entries began, as the facts of an earlier compaction tell it. */
+/** Items that were open when the entries began, as the facts of an earlier compaction tell it. */
 export function openBefore(carried: readonly Fact[]): OpenBefore | undefined {
   const facts = carried.filter(({ kind }) => kind === "todo").reverse();
   if (facts.length === 0) return undefined;

@@ -28,23 +28,23 @@ export interface CheckInput {
   readonly summary: string;
   /** Beside the summary and the kept messages. */
   readonly roomTokens: number;
-  /** Where the last boundary has none; see `CompactOptions`. */
+  /** Used if the last boundary has no ledger; see `CompactOptions`. */
   readonly previous?: PreviousLedger | undefined;
-  /** Whether what was summarised can be read again. */
+  /** True if the summarized messages can be read again. */
   readonly hasTranscript: boolean;
 }
 
-/** What became of the facts of what was summarised. */
+/** The facts of the summarized messages after the check. */
 export interface CheckedFacts {
-  /** Those that neither the summary nor the kept messages hold, for the end of the summary; "" where there are none. */
+  /** Quotes facts that neither the summary nor the kept messages hold, for the end of the summary; "" if there are none. */
   readonly quotation: string;
   /** Their record for the boundary, once it is known what was put back and what hooks said. */
   ledger(restored: Restored, hookOutput: Attachment | undefined): Ledger;
 }
 
 /**
- * Whoever wrote the summary, its bytes are searched for each hard fact of what it stands for, and what is missing is
- * quoted. Nothing here can fail a compaction, and no model is asked.
+ * Searches the bytes of a summary, whoever wrote it, for each hard fact of the messages it stands for, and quotes the
+ * missing ones. Nothing here can fail a compaction, and no model is asked.
  */
 export function checkFacts({
   plan,

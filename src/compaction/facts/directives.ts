@@ -27,11 +27,11 @@ import {
 interface Directives {
   /** Of the entries, oldest first. */
   readonly fresh: readonly DraftFact[];
-  /** Those of earlier compactions, brought up to date by what people said since; in the order they came. */
+  /** Directives of earlier compactions in their order, updated by what people said since. */
   readonly carried: readonly Fact[];
 }
 
-/** What people said. `before`: all that was known before the entries, oldest first. */
+/** Reads what people said. `before`: all that was known before the entries, oldest first. */
 export function readDirectives({ digest, has, idsAt }: ReadEntries, before: readonly Fact[]): Directives {
   const known = before
     .filter(({ kind }) => kind === "directive")
@@ -55,7 +55,7 @@ export function readDirectives({ digest, has, idsAt }: ReadEntries, before: read
   };
 }
 
-/** What is over needs fewer words. */
+/** A directive that is over needs fewer words. */
 function withStatus<T extends DraftFact>(fact: T, status: DirectiveStatus): T {
   const { needles: _before, ...rest } = fact;
   const text = quotedForm(fact.text, status === "active", fact.entryIds[0]);
@@ -103,7 +103,7 @@ class Statuses {
     this.#rules = active.filter(({ isRule }) => isRule);
   }
 
-  /** What the message of an exchange becomes; undefined where it has none. */
+  /** Reads the message of an exchange; undefined if it has none. */
   read(exchange: Exchange): Said | undefined {
     const { message } = exchange;
     const said = message && this.#hear(message, isRequest(exchange));
@@ -139,7 +139,7 @@ class Statuses {
     this.#thread = [];
   }
 
-  /** What the sentence takes back, where it says what. */
+  /** Calls off what the sentence names, and returns it. */
   #callOff(sentence: string, hasMore: boolean, mayPointBack: boolean): Said | undefined {
     const off = callOff(sentence);
     if (off === undefined) return this.#contradict(sentence);

@@ -7,14 +7,14 @@ import type { SessionDigest } from "../../summary/readers/readers.ts";
 /** A fact that has no name yet. */
 export type DraftFact = Omit<Fact, "id">;
 
-/** What facts are drawn from: entries that were read once, with those that follow them. */
+/** Source of facts: entries that were read once, with those that follow them. */
 export interface ReadEntries {
   readonly digest: SessionDigest;
   /** True for a position in the entries, false for one in what follows. */
   has(at: number): boolean;
-  /** Where positions can be read; nothing for lines that have no name. */
+  /** Ids of the lines at these positions; none for lines without an id. */
   idsAt(...positions: readonly number[]): readonly string[];
-  /** Where the outcome of a call can be read, and the call. */
+  /** Ids of the outcome of a call, and of the call. */
   outcomeIds(callAt: number): readonly string[];
 }
 
@@ -39,7 +39,7 @@ export function readEntries(
 /** Of what somebody said at length; the rest may be shortened later. */
 const TELLING_CHARS = 60;
 
-/** What a fact is about: two with the same are one fact, told twice. */
+/** Subject of a fact: two facts with the same subject are one fact, told twice. */
 export function identityOf({ kind, text, needles, entryIds }: DraftFact): string {
   const isSaid = kind === "directive" || kind === "plan";
   return isSaid

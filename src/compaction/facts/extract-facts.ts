@@ -33,7 +33,7 @@ export interface ExtractOptions {
 /** A ledger is read and written with every compaction; facts beyond these are told by the boundary before. */
 const MAX_FACTS = 400;
 
-/** What is hard fact in the entries, and in all that came before them. Reads them once, and asks no model. */
+/** Extracts the hard facts of the entries and of all that came before them. Reads them once, and asks no model. */
 export function extractFacts(entries: readonly Entry[], options: ExtractOptions = {}): FactSheet {
   const { previous, following = [] } = options;
   const before = factsIn(previous?.ledger);
@@ -104,7 +104,7 @@ function sheetOf(
   return { facts, earlier: { boundary: previous.boundary, facts: untold } };
 }
 
-/** What is asked of the agent before what it did, what is open before what is over; and what people said before figures in it. */
+/** Requests come before work, open items before closed ones, and words of people before figures in them. */
 const RANKS = [
   "active directive",
   "todo",

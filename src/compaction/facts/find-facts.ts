@@ -6,7 +6,7 @@ const BOUNDED_UP_TO_CHARS = 40;
 const EXACT_KINDS: ReadonlySet<FactKind> = new Set(["reference", "quantity"]);
 
 /**
- * Which of the facts stand in the texts, by their ids. Each text is made plain once: white space and line breaks
+ * Ids of the facts that stand in the texts. Each text is made plain once: white space and line breaks
  * count for nothing, nor do the marks of a quotation; all else must be there to the letter.
  */
 export function findFacts(facts: readonly Fact[], texts: readonly string[]): ReadonlySet<string> {
@@ -100,7 +100,7 @@ class TextPaths {
   }
 
   /**
-   * Whether the text names the file: by its whole path, or by its end from some folder on. A bare name is enough
+   * True if the text names the file: by its whole path, or by its end from some folder on. A bare name is enough
    * only where the text tells its folder too, or where that is all there is of the path.
    */
   names(path: string): boolean {

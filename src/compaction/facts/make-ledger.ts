@@ -32,7 +32,7 @@ export interface LedgerInput {
   readonly restored: Pick<Ledger, "skipped"> & { readonly items: Ledger["restored"] };
   readonly quotedTokens: number;
   readonly earlier?: Ledger["earlier"] | undefined;
-  /** Whether what was summarised can be read again. */
+  /** True if the summarized messages can be read again. */
   readonly hasTranscript: boolean;
 }
 
@@ -77,7 +77,7 @@ export function makeLedger(input: LedgerInput): Ledger {
   };
 }
 
-/** Where facts were looked for, in the order in which a place is named: ids of those that were found there. */
+/** Places that were searched, in the order in which they are named, with the ids of the facts that were found there. */
 type Places = readonly (readonly [Fate, ReadonlySet<string>])[];
 
 /** Each with the first place that has it. What was found nowhere is in the transcript. */
@@ -91,7 +91,7 @@ export interface PreviousLedger {
   readonly ledger: KnownFacts;
 }
 
-/** What the next compaction of these entries goes on from. */
+/** The ledger that the next compaction of these entries continues. */
 export function previousLedger(entries: readonly Entry[]): PreviousLedger | undefined {
   const boundary = entries.findLast(isCompactBoundary);
   const ledger = boundary && readLedger(boundary);

@@ -28,7 +28,7 @@ export function mentionFacts({ digest, has, idsAt, outcomeIds }: ReadEntries): r
   });
 }
 
-/** What is longer is mostly pasted: people put their own words in front of it, and a few behind. */
+/** A longer message is mostly pasted text, with a person's own words before it and a few behind. */
 const OWN_WORDS_CHARS = 1_500;
 const HEAD_CHARS = 1_000;
 const TAIL_CHARS = 500;
@@ -51,7 +51,7 @@ const NO_PLURAL =
 const NUMBERED = /(?<![\p{L}\p{N}_.'-])\p{L}{4,20} \d{1,9}(?:\.\d+)?(?![\p{L}\p{N}_/%:-])/giu;
 const NO_NAME =
   /^(?:about|above|after|around|before|below|between|exactly|from|have|into|just|least|like|more|most|need|nearly|only|over|roughly|some|than|that|them|then|there|these|those|under|until|with|within)\s/i;
-/** What a program printed. */
+/** Output of a program. */
 const PRINTED =
   /^(?:\s{2,}(?![-*•\d])|\t|\s*(?:---|===|\+\+\+|@@|[[>❯$│├└✓✗×●]|\S+\.\w{1,5}:\d+|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|at\s))/;
 

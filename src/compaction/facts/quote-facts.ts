@@ -18,7 +18,7 @@ interface QuoteOptions {
 interface QuotedFacts {
   /** To stand at the end of the summary; "" where nothing is quoted. */
   readonly text: string;
-  /** Those that a search finds in the text. */
+  /** Facts that a search finds in the text. Words that are shown by their ends alone count as left out. */
   readonly quoted: readonly Fact[];
   readonly leftOut: readonly Fact[];
   readonly tokens: number;
@@ -29,17 +29,28 @@ interface QuotedFacts {
  * there before all else, if only by its ends; words are shortened before facts are left out.
  */
 export function quoteFacts(missing: readonly Fact[], options: QuoteOptions): QuotedFacts {
-  const whole = new Choice(missing.map((fact) => [fact, "whole"]));
   const { countTokens, budgetTokens } = options;
-  if (countTokens(whole.text) <= budgetTokens) return whole.outcome(missing, countTokens);
-  const choice = choose(missing, options);
-  while (choice.isOver(budgetTokens, countTokens)) choice.shrink();
-  return choice.outcome(missing, countTokens);
+  let forms: Map<Fact, Form> = new Map(missing.map((fact) => [fact, "whole"]));
+  if (countTokens(quotation(forms)) > budgetTokens) {
+    forms = choose(missing, options);
+    while (forms.size > 0 && countTokens(quotation(forms)) > budgetTokens) shrink(forms);
+  }
+  const text = quotation(forms);
+  const found = findFacts(missing, [text]);
+  return {
+    text,
+    quoted: missing.filter(({ id }) => found.has(id)),
+    leftOut: missing.filter(({ id }) => !found.has(id)),
+    tokens: text === "" ? 0 : countTokens(text),
+  };
 }
 
-/** By the tokens that each line takes; what they take together is counted afterwards. */
-function choose(missing: readonly Fact[], { budgetTokens, countTokens }: QuoteOptions): Choice {
-  const choice = new Choice([]);
+const quotation = (forms: ReadonlyMap<Fact, Form>): string =>
+  forms.size === 0 ? "" : factsSection(factLines(forms));
+
+/** Chooses by the tokens that each line takes. The tokens of all lines together are counted afterwards. */
+function choose(missing: readonly Fact[], { budgetTokens, countTokens }: QuoteOptions): Map<Fact, Form> {
+  const forms = new Map<Fact, Form>();
   const labels = new Set<FactKind>();
   let room = budgetTokens - countTokens(factsSection("-"));
   const cost = (fact: Fact, form: Form): number => countTokens(`${factLine(fact, form)}\n`);
@@ -49,69 +60,31 @@ function choose(missing: readonly Fact[], { budgetTokens, countTokens }: QuoteOp
     if (price > room) return;
     room -= price;
     labels.add(fact.kind);
-    choice.set(fact, form);
+    forms.set(fact, form);
   };
   const lengthen = (fact: Fact, form: Form): void => {
-    const now = choice.formOf(fact);
+    const now = forms.get(fact);
     const more = now === undefined ? Infinity : cost(fact, form) - cost(fact, now);
     if (more > room) return;
     room -= more;
-    choice.set(fact, form);
+    forms.set(fact, form);
   };
   const active = missing.filter(({ status }) => status === "active");
   for (const fact of active) take(fact, "ends");
   for (const fact of active) lengthen(fact, "needed");
-  const told = findFacts(missing, [choice.text]);
+  const told = findFacts(missing, [quotation(forms)]);
   for (const fact of missing) if (fact.status !== "active" && !told.has(fact.id)) take(fact, "needed");
   for (const fact of missing) if (fact.kind === "directive") lengthen(fact, "whole");
-  return choice;
+  return forms;
 }
 
-/** The facts that are quoted, each in a form. */
-class Choice {
-  readonly #forms: Map<Fact, Form>;
-
-  constructor(forms: Iterable<readonly [Fact, Form]>) {
-    this.#forms = new Map(forms);
-  }
-
-  formOf(fact: Fact): Form | undefined {
-    return this.#forms.get(fact);
-  }
-
-  set(fact: Fact, form: Form): void {
-    this.#forms.set(fact, form);
-  }
-
-  get text(): string {
-    if (this.#forms.size === 0) return "";
-    return factsSection(factLines([...this.#forms.keys()], (fact) => this.#forms.get(fact) ?? "needed"));
-  }
-
-  isOver(budgetTokens: number, countTokens: CountText): boolean {
-    return this.#forms.size > 0 && countTokens(this.text) > budgetTokens;
-  }
-
-  /** Shortens the last that can be shortened, or else leaves the last out. */
-  shrink(): void {
-    const facts = [...this.#forms.keys()];
-    const long = facts.findLast((fact) => fact.kind === "directive" && this.#forms.get(fact) === "whole");
-    const last = facts.at(-1);
-    if (long !== undefined) this.#forms.set(long, "needed");
-    else if (last !== undefined) this.#forms.delete(last);
-  }
-
-  /** What a search does not find, such as words shown by their ends alone, counts as left out. */
-  outcome(missing: readonly Fact[], countTokens: CountText): QuotedFacts {
-    const { text } = this;
-    const found = findFacts(missing, [text]);
-    return {
-      text,
-      quoted: missing.filter(({ id }) => found.has(id)),
-      leftOut: missing.filter(({ id }) => !found.has(id)),
-      tokens: text === "" ? 0 : countTokens(text),
-    };
-  }
+/** Shortens the last that can be shortened, or else leaves the last out. */
+function shrink(forms: Map<Fact, Form>): void {
+  const facts = [...forms.keys()];
+  const long = facts.findLast((fact) => fact.kind === "directive" && forms.get(fact) === "whole");
+  const last = facts.at(-1);
+  if (long !== undefined) forms.set(long, "needed");
+  else if (last !== undefined) forms.delete(last);
 }
 
 /** How much of a person's words is shown: all that is kept of them, what a check asks for, or their ends alone. */
@@ -134,9 +107,9 @@ const LABELS: Readonly<Record<FactKind, string>> = {
 const IN_ONE_LINE: ReadonlySet<FactKind> = new Set(["reference", "quantity"]);
 
 /** The facts in groups by what they are, in the order in which the groups first come. */
-function factLines(facts: readonly Fact[], formOf: (fact: Fact) => Form): string {
-  const groups = grouped(facts, ({ kind }) => kind);
-  return [...groups].map(([kind, group]) => groupText(kind, group, formOf)).join("\n");
+function factLines(forms: ReadonlyMap<Fact, Form>): string {
+  const groups = grouped([...forms.keys()], ({ kind }) => kind);
+  return [...groups].map(([kind, facts]) => groupText(kind, facts, forms)).join("\n");
 }
 
 function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> {
@@ -149,11 +122,11 @@ function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<
   return groups;
 }
 
-function groupText(kind: FactKind, facts: readonly Fact[], formOf: (fact: Fact) => Form): string {
+function groupText(kind: FactKind, facts: readonly Fact[], forms: ReadonlyMap<Fact, Form>): string {
   const label = LABELS[kind];
   if (IN_ONE_LINE.has(kind)) return `${label} ${facts.map(({ text }) => plainText(text)).join("; ")}`;
   if (kind === "file") return fileGroups(facts);
-  return [label, ...facts.map((fact) => factLine(fact, formOf(fact)))].join("\n");
+  return [label, ...facts.map((fact) => factLine(fact, forms.get(fact) ?? "needed"))].join("\n");
 }
 
 /** As it stands in its group, alone. */
@@ -247,7 +220,7 @@ interface Lengths {
 /** Kept in the ledger, and quoted where there is room: of what is active, and of what is over. */
 const KEPT_ACTIVE: Lengths = { whole: 2_400, head: 1_400, tail: 700, rules: 8, rule: 200 };
 const KEPT_PAST: Lengths = { whole: 700, head: 400, tail: 200, rules: 0, rule: 0 };
-/** What a text must hold, and what is quoted at least. */
+/** Pieces that a text must hold, and that are quoted at least. */
 const NEEDED_ACTIVE: Lengths = { whole: 240, head: 130, tail: 80, rules: 3, rule: 110 };
 const NEEDED_PAST: Lengths = { whole: 140, head: 80, tail: 50, rules: 0, rule: 0 };
 
@@ -306,7 +279,7 @@ const FIRST_LINE = /^\[(\S+) (active|done|cancelled|superseded)\] >(?: (.*))?$/s
 const NEXT_LINE = /^>(?: (.*))?$/s;
 
 /**
- * What people said, as a summary quotes it, newest first: for a host that has nothing but its messages, in which no
+ * Words of people as a summary quotes them, newest first: for a host that has nothing but its messages, in which no
  * boundary tells of it. Every line of it has a mark, so that it is read as it was written.
  */
 export function quotedDirectives(summaryText: string): readonly Fact[] {

@@ -1,4 +1,4 @@
-/** What people's words say about what they asked for, in the languages that the readers know. */
+/** Meaning of people's words for what they asked for, in the languages that the readers know. */
 
 /** Holds for more than the request at hand. */
 const STANDING =
@@ -35,7 +35,7 @@ const COMPLAINT =
   /(?:^|[\s"'(])(?:still (?:not|no|broken|fail\p{L}*|the same|(?:does|is|ca)n'?t|get\p{L}*|see\p{L}*|happen\p{L}*|wrong|missing)|(?:does|did|do|is|are)(?:n'?t| not) (?:work|fix|show|appear|compil|help)\p{L}*|not (?:working|fixed)|(?:the )?same (?:error|issue|problem|result)|(?:is|are|it'?s) (?:broken|missing)|(?:funktionier|geht|klapp)\p{L}* (?:\p{L}+ )?nicht|immer noch|noch immer|(?:ne )?(?:marche|fonctionne)\p{L}* (?:toujours )?pas|même erreur|no funciona|sigue (?:sin|igual|fallando)|mismo error|не работает|вс[её] ещ[её]|по-прежнему|та же ошибка)(?=$|[\s,.!?;:'")])|还是(?:不|没|报错|一样)|仍然|没有?(?:用|效果|变化)|不起作用|不行|まだ(?:動|直|エラー)|動(?:かない|きません)|直って(?:い)?(?:ない|ません)|同じエラー|여전히|아직도|안 ?(?:돼|되|됩)/iu;
 const COMPLAINT_CHARS = 160;
 
-/** What was done is not what was asked for: told by the opening. */
+/** Says, in its opening, that the work is not what was asked for. */
 export const complains = (text: string): boolean => COMPLAINT.test(text.slice(0, COMPLAINT_CHARS));
 
 /** With which a matter is closed. */
@@ -102,7 +102,7 @@ export const pointsBack = (what: string): boolean =>
     .split(/[\s,.!。！]+/)
     .every((word) => word === "" || POINTERS.has(word));
 
-/** What one sentence of a person calls off. */
+/** Reads what one sentence of a person calls off. */
 export function callOff(sentence: string): CallOff | undefined {
   const turned = TURNS_ROUND.exec(sentence) ?? TURNS_ROUND_UNSPACED.exec(sentence);
   if (turned) return { how: "turned-round", what: "" };
@@ -126,7 +126,7 @@ function clauseAfter(sentence: string, cue: string): string {
   return sentence.slice(cue.length).split(CLAUSE_END, 1)[0]?.trim() ?? "";
 }
 
-/** Where the verb comes last, its object stands before it. */
+/** In languages with the verb last, its object stands before it. */
 function clauseAround(sentence: string, cue: RegExpExecArray): string {
   const before =
     sentence

@@ -24,7 +24,7 @@ const STILL_OPEN = " → not seen fixed";
 /** Slips on the command line are worth a line only while they are new. */
 const MAX_SLIPS = 8;
 
-/** What failed, with what put it right. */
+/** Errors, with what fixed them. */
 export function errorFacts({ digest, has, outcomeIds }: ReadEntries): readonly DraftFact[] {
   const errors = digest.errors.filter(({ at }) => has(at));
   const slips = new Set(errors.filter(({ weight }) => weight === 1).slice(0, -MAX_SLIPS));
@@ -106,7 +106,7 @@ export function withoutRunsRepeated(carried: readonly Fact[], digest: SessionDig
 
 const commandIn = ({ text }: DraftFact): string | undefined => /^`([^`]*)`/.exec(text)?.[1];
 
-/** What only shortens the output says nothing. */
+/** A pipe that only shortens the output says nothing. */
 const SHORTENED_BY = /\s*\|\s*(?:cat|grep|head|less|more|tail)\b[^|&;]*$/;
 
 function commandFact(run: CommandRun, entryIds: readonly string[]): DraftFact {

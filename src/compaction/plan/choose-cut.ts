@@ -9,7 +9,7 @@ export interface RecentWish {
   readonly mostTokens: number;
 }
 
-/** Where the newest messages begin that are kept: as many as fit, and nothing torn apart. */
+/** Index of the first message to keep: as many of the newest as fit, and nothing torn apart. */
 export function cutForRecent(
   entries: readonly Entry[],
   tokens: readonly number[],

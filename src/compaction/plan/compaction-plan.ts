@@ -46,7 +46,7 @@ export interface PlanOptions extends SizeOptions {
   readonly usualKeepRecentTokens?: number | undefined;
   /** Summarise whatever there is, even if that is only an earlier summary. */
   readonly force?: boolean | undefined;
-  /** What the result should stay below. */
+  /** Size that the result should stay below. */
   readonly targetTokens?: number | undefined;
   /** Limit for a result whose unseen tool results would lose too much otherwise. The target by default. */
   readonly limitTokens?: number | undefined;
@@ -67,7 +67,7 @@ export interface CompactionPlan
   readonly summarisedTokens: number;
   readonly kept: readonly Entry[];
   readonly keptTokens: number;
-  /** Where the kept messages stand: before the summary or after it. */
+  /** Place of the kept messages: before the summary or after it. */
   readonly keptPlace: "before" | "after";
   /**
    * With the variant `from`, messages that follow the summary: the newest call and its results, which no model has seen.
@@ -77,7 +77,7 @@ export interface CompactionPlan
   readonly pendingTokens: number;
   /** The newest call with its unseen results and all that follows, as it was sent; undefined where all was seen. */
   readonly unseen: UnseenPart | undefined;
-  /** Whether a kept message is another than in the conversation: shortened, cleared, or with media as marks. */
+  /** True if a kept message differs from the conversation: shortened, cleared, or with media as marks. */
   readonly isKeptRewritten: boolean;
   /** The provider's tokens per token of our estimate, as its reports have taught us. */
   readonly tokenRatio: number;
@@ -138,8 +138,8 @@ function cutAt(entries: readonly Entry[], at: MessageRef | undefined, variant: "
 }
 
 /**
- * What a compaction leaves should be well below the threshold, or the next one is due at once: a small window
- * would be filled up with what is put back.
+ * The result of a compaction should be well below the threshold, or the next one is due at once: restored content
+ * would fill a small window.
  */
 export const RESULT_SHARE = 0.6;
 

@@ -48,9 +48,9 @@ function roomForKept(targetTokens: number, overheadTokens: number, summaryTokens
   return Math.max(0, left - (summaryTokens ?? expected));
 }
 
-/** What a compaction would like to have in its result, in tokens as the provider counts them. */
+/** Wishes for the result of a compaction, in tokens as the provider counts them. */
 export interface ResultWishes extends SizeOptions {
-  /** What the result must stay below. */
+  /** Size that the result must stay below. */
   readonly targetTokens: number;
   /** By default as a plan has it. */
   readonly keepRecentTokens?: number | undefined;
@@ -72,9 +72,9 @@ export type Feasibility =
   | { readonly feasible: false; readonly floorTokens: number };
 
 /**
- * Whether a compaction can get under the target, and what of the wishes it can grant. What is put back shrinks
- * first, since the agent can fetch most of it again; then the messages to be kept and the summary, which share what
- * there is: an agent that never saw the result it has just asked for would ask again.
+ * Tells if a compaction can get under the target, and which wishes it can grant. Restored content shrinks first, since
+ * the agent can fetch most of it again. Then the kept messages and the summary share what is left: an agent that never
+ * saw the result it has just asked for would ask again.
  */
 export function fitToTarget(snapshot: Snapshot, wishes: ResultWishes): Feasibility {
   const { overheadTokens, tokens } = sizeUp(snapshot, wishes);

@@ -1,7 +1,7 @@
 /** Recent messages kept verbatim, in tokens: enough for the work at hand. A file of its own, so that `--help` can name it at once. */
 export const KEEP_RECENT_TOKENS = 10_000;
 
-/** What is kept verbatim is never so much that a small window would be full of it. */
+/** Of the target: kept messages must not fill a small window. */
 const KEEP_RECENT_SHARE = 0.1;
 
 /** Recent tokens to keep where the result must stay below the target. */

@@ -57,7 +57,7 @@ function mediaIn(block: ContentBlock): readonly ContentBlock[] {
   return hasNestedBlocks(block) ? block.content.filter((nested) => isBlock(nested) && isMedia(nested)) : [];
 }
 
-/** What the user typed while the agent worked is an attachment, and may hold pictures too. */
+/** A message typed while the agent worked is an attachment, and may hold pictures too. */
 function blocksOf(entry: Entry): readonly ContentBlock[] {
   if (!isEntry(entry)) return [];
   if (entry.type === "attachment") return asBlocks(entry.attachment?.prompt);

@@ -32,7 +32,7 @@ const LIMITS_AFTER_TOO_LARGE = { maxBytes: 5_000_000 };
 export interface ReactiveOptions extends SizeOptions, Pick<PlanOptions, "limitTokens"> {
   /** Why the call failed. */
   readonly failure: ModelFailure;
-  /** What the result should stay below. */
+  /** Size that the result should stay below. */
   readonly targetTokens: number;
   /** At most so much of the newest is kept; by default as much as leaves room for the rest. */
   readonly keepRecentTokens?: number | undefined;
@@ -141,7 +141,7 @@ function roomForRecent(
   });
   const left = target - overheadTokens;
   const forSummary = Math.min(SUMMARY_BUDGET_TOKENS, left / 2);
-  // What failed must not come back whole.
+  // The conversation that failed must not come back whole.
   const most = sum(sized.tokens) * (1 - BLIND_SHARE);
   return {
     keepTokens: Math.floor(Math.max(0, Math.min((left - forSummary) / 2, keepRecentTokens, most))),

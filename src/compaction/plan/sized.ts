@@ -7,7 +7,7 @@ import { type ContextSize, meterFor } from "../../tokens/context-meter.ts";
 import { type CountText, ESTIMATORS, measureBlock, measureEntry } from "../../tokens/measure.ts";
 import { type ContextParts, divideContext } from "../../tokens/overhead.ts";
 
-/** What a compaction looks at: the conversation as loaded or as held in memory. */
+/** Input of a compaction: the conversation as loaded or as held in memory. */
 export interface Snapshot {
   readonly entries: readonly Entry[];
   /** Results the agent no longer sends although the file still holds them. */
@@ -16,7 +16,7 @@ export interface Snapshot {
   readonly isRecorded?: boolean | undefined;
 }
 
-/** What a host that counts every turn knows already, so that nothing is measured again. */
+/** Measures of a host that counts every turn, so that nothing is measured again. */
 export interface KnownMeasures {
   /** Our estimate, before any calibration. */
   tokensOf(entry: Entry): number;
@@ -26,7 +26,7 @@ export interface KnownMeasures {
   /** The provider's tokens per token of our estimate. */
   readonly ratio: number;
   /**
-   * What goes with every call besides messages. Without it everything that our estimate does not explain is
+   * Tokens of every call besides messages. Without it everything that our estimate does not explain is
    * taken for that, which in a long conversation is mostly the estimate's own error.
    */
   readonly overheadTokens?: number | undefined;
@@ -46,7 +46,7 @@ export interface SizedConversation {
   readonly pairs: () => PairIndex;
   readonly contextTokens: number;
   readonly source: ContextSize["source"];
-  /** What the host sends besides messages: in the count, but not in the entries. */
+  /** Tokens that the host sends besides messages: in the count, but not in the entries. */
   readonly overheadTokens: number;
   readonly ratio: number;
   readonly countText: CountText;
@@ -105,7 +105,7 @@ export function sizeUp(snapshot: Snapshot, options: SizeOptions): SizedConversat
   };
 }
 
-/** What lies before the last boundary is not in the context any more; its summary is. */
+/** Entries before the last boundary are no longer in the context; their summary is. */
 export function lastBoundaryIndex(entries: readonly Entry[]): number {
   return Math.max(
     0,

@@ -27,7 +27,7 @@ import { formatSummary } from "../../summary/format.ts";
 import { presentSections } from "../../summary/sections.ts";
 import type { OnSummaryProgress } from "./attempts.ts";
 
-/** What a model wrote. */
+/** A summary that a model wrote. */
 export interface ModelSummary {
   /** Ready to stand in a summary message. */
   readonly text: string;

@@ -16,7 +16,7 @@ export interface SummaryAttempt {
   readonly usage?: ModelUsage;
 }
 
-/** What happens while a compaction runs. Counts and codes only. */
+/** Progress of a running compaction. Counts and codes only. */
 export type SummaryProgress =
   /** Hooks for this event run, such as "PreCompact". The next phase ends them. */
   | { readonly phase: "hooks"; readonly event: string; readonly hooks: number }

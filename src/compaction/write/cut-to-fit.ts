@@ -18,7 +18,7 @@ export interface CutToFitOptions extends AskOptions {
   readonly clearedToolUseIds?: ReadonlySet<string> | undefined;
 }
 
-/** What came of a request, and what of the conversation was in it. */
+/** The reply to a request, and the part of the conversation that was in it. */
 export interface FittedReply {
   readonly reply: ModelReply;
   readonly request: ModelRequest;
@@ -117,7 +117,7 @@ const digestTokens = (droppedTokens: number): number =>
 /** The answer gets at most this share of the window, so that a small one is not all answer. */
 const ANSWER_SHARE = 0.25;
 
-/** What an adapter puts around a request (names, betas), and what the notes on a first cut add, at most. */
+/** Most bytes that an adapter puts around a request (names, betas) and that the notes on a first cut add. */
 const FRAME_BYTES = 32_000;
 
 /** From so many times the output on, a figure that may include it tells how the provider counts. */
@@ -244,7 +244,7 @@ export const inTokens =
   (entries: readonly Entry[]): number =>
     measureEntries(entries, countText);
 
-/** What did not fit into a request, told by the built-in summariser; undefined where nothing was left out. */
+/** Digest of entries that did not fit into a request, by the built-in summarizer; undefined without entries. */
 export function digestText(entries: readonly Entry[], introduction: string): string | undefined {
   if (entries.length === 0) return undefined;
   const { o200k: countTokens } = ESTIMATORS;

@@ -71,7 +71,7 @@ const INTRODUCTION =
 const INTRODUCTION_OF_WHAT_STAYS =
   "[The oldest part of this conversation did not fit into this request. It was condensed without a model into the notes below. It stays in the conversation as it is: use the notes to understand what follows, and repeat nothing of them.]";
 
-/** What was cut off, condensed: first what is not to be summarised, then what belongs to the part that is. */
+/** Digests of the cut entries: first of those that stay, then of those that belong to the part to summarize. */
 function digestMessages(cut: Cut, part: ReadonlySet<Entry>): readonly ApiMessage[] {
   const dropped = droppedEntries(cut);
   const digests = [

@@ -22,7 +22,7 @@ import {
 /** Everything of a request but its messages: system prompt, tools, thinking, limits. */
 export type RequestFrame = Omit<ModelRequest, "messages">;
 
-/** What a second call needs to share the main conversation's cached prefix. */
+/** Source of a second call that shares the main conversation's cached prefix. */
 export interface ForkSource {
   readonly model: Model;
   /** As the main conversation sends it: any other byte would miss the cache. */
@@ -97,7 +97,7 @@ export function forkedRequest(
   return isSound(request, fork.model) ? request : { unavailable: "invalid-request" };
 }
 
-/** What makes a text as answer impossible, or the cached prefix useless, and cannot be changed for this call. */
+/** Reason why no text could be the answer, or why the cached prefix is useless, that this call cannot change. */
 function obstacleIn(shared: ModelRequest, { name }: Model): string | undefined {
   const { tool_choice, output_config } = shared;
   if (tool_choice?.type === "any" || tool_choice?.type === "tool") return "forced-tool-choice";
@@ -137,7 +137,7 @@ function withPrompt(messages: readonly ApiMessage[], prompt: string): readonly A
   return [...messages.slice(0, -1), { ...last, content: [...contentBlocks(last.content), block] }];
 }
 
-/** What would have to be mended would no longer be what the last call sent. */
+/** A request that needs repair would no longer match the last call. */
 export function isSound(request: ModelRequest, model: Model): boolean {
   const named = { ...request, model: model.name };
   return checkRequest(named, { consecutiveRoles: "accepted" }).request === named;
@@ -148,12 +148,12 @@ const MAX_INSTRUCTIONS_CHARS = 16_384;
 
 /** A summary that the provider wrote and signed. */
 export interface ProviderSummary {
-  /** What the block says, for people and for the transcript. */
+  /** Text of the block, for people and for the transcript. */
   readonly text: string;
   /** To be sent first, in place of what was summarised, unchanged: it is signed. */
   readonly block: ContentBlock;
   readonly model: string;
-  /** What the call cost is in `iterations` alone. */
+  /** Only `iterations` has the cost of the call. */
   readonly usage: ModelUsage;
 }
 
@@ -172,7 +172,7 @@ export async function requestProviderCompaction(
   if (!model.capabilities.compaction.onDemand) return { unavailable: "not-supported" };
   const request = compactionRequest(source, entries, prompt);
   const named = { ...request, model: model.name };
-  // What would have to be mended, such as a call that waits for its result, is not for the provider to sign.
+  // The provider must not sign a request that needs repair, such as a call that waits for its result.
   if (checkRequest(named).request !== named) return { unavailable: "invalid-request" };
   return summaryOf(await ask(model, request, options));
 }

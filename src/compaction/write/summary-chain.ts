@@ -31,7 +31,7 @@ import {
   requestProviderCompaction,
 } from "./shared-prefix.ts";
 
-/** What is to be summarised. */
+/** The messages to summarize, and what is known of them. */
 export interface SummaryTask
   extends Pick<CompactionPlan, "variant" | "summarised" | "kept">,
     Partial<Pick<CompactionPlan, "clearedToolUseIds" | "countTokens">> {
@@ -41,7 +41,7 @@ export interface SummaryTask
   readonly offered?: { readonly text: string; readonly unavailable?: string | undefined } | undefined;
 }
 
-/** Whether the built-in summariser steps in when every model failed. */
+/** Use of the built-in summarizer when every model failed. */
 export type BuiltInFallback =
   | "always"
   /** Not where the person should hear of it: no key, no such model, no package, no connection. */
@@ -59,7 +59,7 @@ export interface ChainOptions
   readonly summaryModel?: Model | undefined;
   /** How to share the conversation's cached prefix; absent where there is none to share. */
   readonly fork?: ForkSource | undefined;
-  /** Who is asked first; `model` unless given. */
+  /** The first to ask; `model` by default. */
   readonly summariser?: "model" | "provider" | "built-in" | undefined;
   readonly builtInFallback?: BuiltInFallback | undefined;
   /** Time limits of all models together: 60 seconds for a first byte and 300 seconds in all by default. */
@@ -69,7 +69,7 @@ export interface ChainOptions
 /** A summary, who wrote it, and what was tried before. */
 export type WrittenSummary = { readonly attempts: readonly SummaryAttempt[] } & StepSummary;
 
-/** What a step of the chain wrote. */
+/** A summary that a step of the chain wrote. */
 type StepSummary =
   | { readonly source: "notes"; readonly step: "notes"; readonly text: string }
   | { readonly source: "built-in"; readonly step: "built-in"; readonly text: string }
@@ -199,7 +199,7 @@ const isOf = (kinds: ReadonlySet<ModelFailureKind>, error: unknown): boolean =>
 /** One way to a summary. */
 interface Step {
   readonly name: SummaryStep;
-  /** Who is called; undefined where nobody is. */
+  /** The model that is called; undefined if none is. */
   readonly model: Model | undefined;
   run(options: AskOptions): Promise<StepSummary | Unavailable>;
 }
@@ -247,7 +247,7 @@ function providerStep(task: SummaryTask, options: ChainOptions): Step {
   };
 }
 
-/** Where there is no running conversation to share anything with: a session from a file. */
+/** For a session from a file: no running conversation has a prefix to share. */
 function plainSource(model: Model, { summarised, clearedToolUseIds }: SummaryTask): ForkSource {
   const messagesFor = (entries: readonly Entry[]): ReturnType<ForkSource["messagesFor"]> =>
     messagesToSummarise(entries, clearedToolUseIds);
@@ -312,7 +312,7 @@ function builtInStep(task: SummaryTask, { instructions }: ChainOptions): Step {
 }
 
 /**
- * Whether a summary covers the kept messages too. One of the whole conversation does: otherwise it would list as open
+ * True if a summary covers the kept messages too. One of the whole conversation does: otherwise it would list as open
  * what they settled. The provider's own and notes do not.
  */
 export const coversKept = (variant: SummaryVariant, source: StepSummary["source"]): boolean =>

@@ -36,7 +36,7 @@ export interface PreparedSummary {
   readonly written: WrittenSummary;
   /** Of the hooks that were asked before it. */
   readonly hookOutcomes: readonly HookOutcome[];
-  /** What it was to look after: the user's words, then those of the hooks. */
+  /** Its instructions: the user's words, then those of the hooks. */
   readonly instructions: string | undefined;
 }
 
