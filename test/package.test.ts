@@ -21,7 +21,7 @@ beforeAll(() => {
   installed = join(project, "node_modules", "longhaul");
   mkdirSync(join(project, "node_modules"));
   cpSync(join(project, "package"), installed, { recursive: true });
-  for (const name of ["commander", "picocolors", "proper-lockfile"]) {
+  for (const name of ["commander", "lru-cache", "picocolors", "proper-lockfile"]) {
     symlinkSync(join(ROOT, "node_modules", name), join(project, "node_modules", name));
   }
 });

@@ -13,7 +13,7 @@ import { damaged, type Section } from "./dictionary.ts";
 import { SECTIONS, type SectionName, Segment, type SegmentBytes, type SegmentFacts } from "./segment.ts";
 
 /** Changes with every change of the format: an index of another version is built anew. */
-export const INDEX_VERSION = 2;
+const INDEX_VERSION = 2;
 
 /** At the very end of the file, so that one that was cut off is known at once. */
 const END_MARK = Buffer.from("longhaul recall\n");
