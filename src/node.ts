@@ -14,6 +14,7 @@ export {
 export { type FileStateOptions, fileState } from "./host/file-state.ts";
 export type { NotesCoverage } from "./host/notes-coverage.ts";
 export { notesFile, notesPath } from "./host/notes-file.ts";
+export type { NotesProgress } from "./host/notes-work.ts";
 export { type MemoryFilesPortOptions, memoryFilesPort, projectFiles } from "./host/project-files.ts";
 export { endProcessTree, isGroupRunning, runCommand } from "./host/run-command.ts";
 export { isSecretFile, pathNames } from "./host/secret-files.ts";
@@ -23,7 +24,6 @@ export {
   type BuiltNotes,
   buildNotes,
   type NotesPlace,
-  type NotesProgress,
   type ReadNotes,
   readNotes,
   takeNotesBack,

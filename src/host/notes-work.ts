@@ -27,28 +27,35 @@ const MODEL_STEP_TOKENS = 40_000;
 /** Of the model's window. */
 const MODEL_STEP_SHARE = 0.4;
 
-export interface NotesTask {
-  readonly file: NotesFile;
-  readonly template: NotesTemplate;
-  /** What was read: the text, and what it says. */
-  readonly read: NotesOnDisk;
-  readonly history: SessionHistory;
-  readonly limits: NotesLimits;
-  readonly countTokens: CountText;
-  /** Undefined: they are written without one. */
-  readonly model: Model | undefined;
-  readonly instructions: string | undefined;
-  readonly dryRun: boolean;
-  /** Time limits of each step. */
-  readonly timeLimits: ModelTimeLimits;
-  readonly signal: AbortSignal | undefined;
-  readonly onProgress: ((progress: NotesProgress) => void) | undefined;
+/** Options of a run that the writer of the notes hears of. */
+export interface NoteOptions {
+  /**
+   * Who writes them, in calls of its own; without one they are written without any model. When it does not answer in
+   * time, the built-in writer notes the rest, and `fallback` of the result says so.
+   */
+  readonly model?: Model | undefined;
+  /** What the notes should look after; heard by a model only. */
+  readonly instructions?: string | undefined;
+  /** Nothing is written. */
+  readonly dryRun?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: NotesProgress) => void) | undefined;
 }
 
-export interface NotesOnDisk {
+interface NotesOnDisk {
   /** Undefined where there is no file. */
   readonly text: string | undefined;
   readonly notes: Notes;
+}
+
+export interface NotesTask extends NoteOptions, NotesOnDisk {
+  readonly file: NotesFile;
+  readonly template: NotesTemplate;
+  readonly history: SessionHistory;
+  readonly limits: NotesLimits;
+  readonly countTokens: CountText;
+  /** Time limits of each step. */
+  readonly timeLimits: ModelTimeLimits;
 }
 
 /** Told before each step. */
@@ -100,7 +107,7 @@ export class NotesWork {
 
   constructor(task: NotesTask) {
     this.#task = task;
-    this.#onDisk = task.read;
+    this.#onDisk = task;
   }
 
   get tally(): NotesTally {
@@ -158,7 +165,7 @@ export class NotesWork {
   }
 
   async #ask(model: Model, notes: Notes, fresh: readonly Entry[]): Promise<Notes> {
-    const { file, history } = this.#task;
+    const { file, history, instructions } = this.#task;
     const { firstByteMs, totalMs } = this.#task.timeLimits;
     const extraction = {
       ...this.#task,
@@ -169,6 +176,7 @@ export class NotesWork {
       entries: history.entries,
       fresh,
       model,
+      instructions,
       // They are in the file, whole, and were in the context when this was said.
       clearedToolUseIds: new Set<string>(),
     };

@@ -5,8 +5,9 @@ import { sessionWriter } from "../../test/transcript/written-session.ts";
 import { ModelError } from "../models/model-error.ts";
 import { type ScriptedAnswer, scriptedModel } from "../models/scripted/scripted-model.ts";
 import type { Session } from "../transcript/load.ts";
+import type { NotesProgress } from "./notes-work.ts";
 import { sessionHistory } from "./session-history.ts";
-import { type BuildNotesOptions, buildNotes, type NotesProgress } from "./session-notes.ts";
+import { type BuildNotesOptions, buildNotes } from "./session-notes.ts";
 
 const write = sessionWriter();
 

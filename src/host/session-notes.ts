@@ -3,7 +3,6 @@ import { indexInConversation, indexOfMessage } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
-import type { Model } from "../models/port.ts";
 import { type ModelTimeLimits, timeLimitsOf } from "../models/time-limit.ts";
 import {
   emptyNotes,
@@ -26,10 +25,8 @@ import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
 import type { Session } from "../transcript/load.ts";
 import { coverageOf, type NotesCoverage, notNotedYet } from "./notes-coverage.ts";
 import { notesFile, notesPath } from "./notes-file.ts";
-import { type NotesProgress, type NotesTally, type NotesTask, NotesWork } from "./notes-work.ts";
+import { type NoteOptions, type NotesTally, NotesWork } from "./notes-work.ts";
 import { type SessionHistory, sessionHistory } from "./session-history.ts";
-
-export type { NotesProgress } from "./notes-work.ts";
 
 export interface NotesPlace {
   /** Where the notes are; beside the session unless given. */
@@ -61,24 +58,13 @@ export async function hasNotes(sessionPath: string): Promise<boolean> {
   return text !== undefined && !isOnlyTemplate(notes);
 }
 
-export interface BuildNotesOptions extends NotesPlace {
-  /**
-   * Who writes them, in calls of its own; without one they are written without any model. When it does not answer in
-   * time, the built-in writer notes the rest, and `fallback` of the result says so.
-   */
-  readonly model?: Model | undefined;
-  /** What the notes should look after; heard by a model only. */
-  readonly instructions?: string | undefined;
+export interface BuildNotesOptions extends NotesPlace, NoteOptions {
   readonly limits?: NotesLimits | undefined;
   readonly countTokens?: CountText | undefined;
   /** Begin anew: what has been noted is replaced. What a person wrote above the first heading stays. */
   readonly rebuild?: boolean | undefined;
-  /** Nothing is written. */
-  readonly dryRun?: boolean | undefined;
   /** Time limits of each step: 60 seconds for a first byte and 300 seconds in all by default. */
   readonly timeLimits?: Partial<ModelTimeLimits> | undefined;
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: NotesProgress) => void) | undefined;
 }
 
 export interface BuiltNotes extends ReadNotes, NotesTally {
@@ -104,7 +90,14 @@ export async function buildNotes(session: Session, options: BuildNotesOptions = 
   const base = isNew ? restarted(opened) : opened.notes;
   // Notes that are begun anew share nothing with what a person may change meanwhile.
   const origin = isEmpty ? opened : { ...opened, notes: base };
-  const work = new NotesWork(taskOf(session, history, origin, options));
+  const work = new NotesWork({
+    ...options,
+    ...origin,
+    history,
+    limits: options.limits ?? NOTES_LIMITS,
+    countTokens: options.countTokens ?? counterFor(session),
+    timeLimits: timeLimitsOf(options.timeLimits),
+  });
   // Notes that are begun anew must lose what they had also where there is nothing to note.
   const isDone = messages === 0 && (isEmpty || !isNew);
   const notes = isDone ? opened.notes : await work.note(base, fresh);
@@ -112,7 +105,7 @@ export async function buildNotes(session: Session, options: BuildNotesOptions = 
   const text = isDone ? (opened.text ?? "") : formatNotes(notes);
   return {
     ...{ path, text, notes, template, coverage: coverageOf(notes, history), messages },
-    outcome: isDone ? "up-to-date" : outcomeOf(isEmpty, isNew),
+    outcome: isDone ? "up-to-date" : isEmpty ? "built" : isNew ? "rebuilt" : "updated",
     by: options.model === undefined || isAllBuiltIn(work.tally) ? "built-in" : "model",
     ...work.tally,
   };
@@ -134,33 +127,6 @@ export async function takeNotesBack(session: Session, place: NotesPlace = {}): P
 
 /** The model never answered, so that the built-in writer noted everything. */
 const isAllBuiltIn = ({ calls, fallback }: NotesTally): boolean => fallback !== undefined && calls === 0;
-
-function outcomeOf(isEmpty: boolean, isNew: boolean): BuiltNotes["outcome"] {
-  if (isEmpty) return "built";
-  return isNew ? "rebuilt" : "updated";
-}
-
-function taskOf(
-  session: Session,
-  history: SessionHistory,
-  { file, template, text, notes }: OpenedNotes,
-  options: BuildNotesOptions,
-): NotesTask {
-  return {
-    file,
-    template,
-    read: { text, notes },
-    history,
-    limits: options.limits ?? NOTES_LIMITS,
-    countTokens: options.countTokens ?? counterFor(session),
-    model: options.model,
-    instructions: options.instructions,
-    dryRun: options.dryRun === true,
-    timeLimits: timeLimitsOf(options.timeLimits),
-    signal: options.signal,
-    onProgress: options.onProgress,
-  };
-}
 
 interface OpenedNotes {
   readonly file: NotesFile;
@@ -201,7 +167,9 @@ function freshFor(opened: OpenedNotes, history: SessionHistory): readonly Entry[
   if (coverage.state === "known" && !opened.isOtherTemplate) return coverage.fresh;
   const what = opened.isOtherTemplate
     ? "have other sections than the template"
-    : whyUnplaced(coverage.state === "not-found" ? coverage.uuid : undefined);
+    : coverage.state === "not-found"
+      ? `reach up to message ${coverage.uuid}, which is not in this session`
+      : "do not say up to which message they reach";
   throw new LonghaulError(
     "notes-unplaced",
     `The notes in ${opened.path} ${what}; they were left as they are.`,
@@ -211,11 +179,6 @@ function freshFor(opened: OpenedNotes, history: SessionHistory): readonly Entry[
     },
   );
 }
-
-const whyUnplaced = (uuid: string | undefined): string =>
-  uuid === undefined
-    ? "do not say up to which message they reach"
-    : `reach up to message ${uuid}, which is not in this session`;
 
 /** Counts as the provider would, at the ratio that `inspect` counts the conversation with. */
 export function counterFor(

@@ -1,11 +1,11 @@
 import { LonghaulError } from "../../errors.ts";
 import { notesPath } from "../../host/notes-file.ts";
+import type { NotesProgress } from "../../host/notes-work.ts";
 import {
   type BuildNotesOptions,
   type BuiltNotes,
   buildNotes,
   hasNotes,
-  type NotesProgress,
   readNotes,
 } from "../../host/session-notes.ts";
 import { readTextFile } from "../../host/text-file.ts";
