@@ -1,10 +1,10 @@
 import { constants, type Stats } from "node:fs";
-import { lstat, open, rename } from "node:fs/promises";
+import { type FileHandle, lstat, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { field } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import type { NotesFile } from "../notes/notes-format.ts";
-import { isSystemError, readerOf } from "../transcript/file-bytes.ts";
+import { isSystemError, readerOf, withOpenFile } from "../transcript/file-bytes.ts";
 import { lockSession } from "../transcript/lock.ts";
 import { giveName, notWritten, writeWholeFile } from "../transcript/whole-file.ts";
 import { problemOf } from "./text-file.ts";
@@ -90,8 +90,7 @@ async function find(path: string): Promise<Found | undefined> {
   try {
     // Looked at before it is opened: to open a device can be to set it going.
     refuseOther(path, await lstat(path));
-    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-    try {
+    const read = async (handle: FileHandle): Promise<Found> => {
       const found = await handle.stat();
       refuseOther(path, found);
       // One more than may be: of a file that grows as fast as it is read there is no end.
@@ -99,9 +98,8 @@ async function find(path: string): Promise<Found | undefined> {
       const length = await readerOf(handle)(buffer, 0);
       if (length > LARGEST_NOTES_BYTES) throw unreadable(path, TOO_LARGE);
       return { bytes: buffer.subarray(0, length), isReadOnly: (found.mode & 0o222) === 0 };
-    } finally {
-      await handle.close();
-    }
+    };
+    return await withOpenFile(path, read, constants.O_NOFOLLOW);
   } catch (error) {
     if (error instanceof LonghaulError) throw error;
     if (problemOf(error) === "gone") return undefined;

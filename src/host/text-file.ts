@@ -1,6 +1,7 @@
-import { constants } from "node:fs";
-import { open, stat } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { stat } from "node:fs/promises";
 import { field } from "../conversation/untrusted.ts";
+import { readerOf, withOpenFile } from "../transcript/file-bytes.ts";
 
 /** The beginning of a log is not what the agent read it for; a pointer serves better than its head. */
 const LARGEST_FILE_BYTES = 4 * 1024 * 1024;
@@ -25,14 +26,11 @@ export async function readTextFile(path: string): Promise<TextFile> {
 }
 
 /** All of a regular file. Rejects for anything else, and never waits for a pipe to be written to. */
-export async function readRegularFile(path: string): Promise<string> {
-  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  try {
+export function readRegularFile(path: string): Promise<string> {
+  return withOpenFile(path, async (handle) => {
     if (!(await handle.stat()).isFile()) throw new Error(`${path} is not a regular file`);
     return await handle.readFile("utf8");
-  } finally {
-    await handle.close();
-  }
+  });
 }
 
 export function problemOf(error: unknown): "gone" | "unreadable" {
@@ -40,37 +38,24 @@ export function problemOf(error: unknown): "gone" | "unreadable" {
   return code === "ENOENT" || code === "ENOTDIR" ? "gone" : "unreadable";
 }
 
-interface Kind {
-  isFile(): boolean;
-  readonly size: number;
-}
-
-function problemWith(found: Kind): FileProblem | undefined {
+function problemWith(found: Stats): FileProblem | undefined {
   if (!found.isFile()) return "not-text";
   return found.size > LARGEST_FILE_BYTES ? "too-large" : undefined;
 }
 
-async function readOpened(path: string): Promise<TextFile> {
-  // In between it may have become a pipe, and to open that would be to wait for a writer for ever.
-  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
+/** In between it may have become something else. */
+function readOpened(path: string): Promise<TextFile> {
+  return withOpenFile(path, async (handle) => {
     const problem = problemWith(await handle.stat());
     if (problem !== undefined) return { state: "unavailable", reason: problem };
-    const buffer = Buffer.alloc(HEAD_BYTES + 1);
-    let length = 0;
     // Not `readFile`: of a file that grows as fast as it is read there is no end.
-    while (length < buffer.length) {
-      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
-      if (bytesRead === 0) break;
-      length += bytesRead;
-    }
+    const buffer = Buffer.alloc(HEAD_BYTES + 1);
+    const length = await readerOf(handle)(buffer, 0);
     const isHead = length > HEAD_BYTES;
     const bytes = buffer.subarray(0, Math.min(length, HEAD_BYTES));
     if (bytes.includes(0)) return { state: "unavailable", reason: "not-text" };
     // Half a character at the cut is dropped, not replaced.
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes, { stream: isHead });
     return { state: "read", text, isHead };
-  } finally {
-    await handle.close();
-  }
+  });
 }

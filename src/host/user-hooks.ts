@@ -1,7 +1,8 @@
-import { constants, type Stats } from "node:fs";
-import { open, stat } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { field, parseJson } from "../conversation/untrusted.ts";
+import { withOpenFile } from "../transcript/file-bytes.ts";
 import { agentFolder, type SessionAgent, type UserPlaces } from "../transcript/locations.ts";
 import { problemOf } from "./text-file.ts";
 
@@ -63,16 +64,12 @@ const refused = (path: string, reason: string): HooksFile => ({
  * Not the head of a file, and not without what tells who may write to it: the file that was looked at must be
  * the one that is read.
  */
-async function readSmallFile(path: string): Promise<{ readonly text: string; readonly stats: Stats }> {
-  // O_NONBLOCK: opening a named pipe would otherwise wait for a writer for ever.
-  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  try {
+function readSmallFile(path: string): Promise<{ readonly text: string; readonly stats: Stats }> {
+  return withOpenFile(path, async (handle) => {
     const stats = await handle.stat();
     if (!stats.isFile() || stats.size > LARGEST_FILE_BYTES) throw new Error("no settings file");
     return { text: await handle.readFile("utf8"), stats };
-  } finally {
-    await handle.close();
-  }
+  });
 }
 
 /** Why somebody else may have written it; undefined when nobody can have. Windows tells nothing of this. */

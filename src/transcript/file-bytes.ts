@@ -1,8 +1,22 @@
 import { constants, readSync } from "node:fs";
-import type { FileHandle } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 
 /** To open a named pipe would otherwise wait for a writer. */
 export const READ_WITHOUT_WAITING: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/** Opens a file for reading, without waiting for the writer of a pipe, and closes it afterwards. */
+export async function withOpenFile<T>(
+  path: string,
+  use: (handle: FileHandle) => Promise<T>,
+  flags = 0,
+): Promise<T> {
+  const handle = await open(path, READ_WITHOUT_WAITING | flags);
+  try {
+    return await use(handle);
+  } finally {
+    await handle.close();
+  }
+}
 
 /** Fills the buffer from that place of the file, as far as the file goes; gives how much that was. */
 export type ReadAt = (buffer: Buffer, position: number) => Promise<number>;

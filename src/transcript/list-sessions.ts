@@ -1,12 +1,12 @@
 import type { Dirent } from "node:fs";
-import { open, readdir, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { inputTokens, reportedUsage } from "../conversation/reported-usage.ts";
 import { turnedBack } from "../conversation/undo-rewind.ts";
 import { figureField, stringField } from "../conversation/untrusted.ts";
 import { entryFromJson } from "./entry-reader.ts";
-import { cachingTail, lastLineWithAny, READ_WITHOUT_WAITING, type ReadAt, readerOf } from "./file-bytes.ts";
+import { cachingTail, lastLineWithAny, type ReadAt, readerOf, withOpenFile } from "./file-bytes.ts";
 import { projectsFolder, type SessionAgent, type UserPlaces } from "./locations.ts";
 
 export interface SessionFile {
@@ -126,20 +126,12 @@ export function glanceAtSession(path: string, bytes: number): Promise<SessionGla
 }
 
 /** Reads a file of a list, which may be gone, unreadable or damaged: then the answer is `nothing`. */
-export async function withQuietReader<T>(
+export function withQuietReader<T>(
   path: string,
   nothing: T,
   use: (readAt: ReadAt) => Promise<T>,
 ): Promise<T> {
-  const handle = await open(path, READ_WITHOUT_WAITING).catch(() => undefined);
-  if (handle === undefined) return nothing;
-  try {
-    return await use(readerOf(handle));
-  } catch {
-    return nothing;
-  } finally {
-    await handle.close();
-  }
+  return withOpenFile(path, (handle) => use(readerOf(handle))).catch(() => nothing);
 }
 
 /** Starts at the end again: a very long line may cross the start of the part that was read. */

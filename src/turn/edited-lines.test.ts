@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { thinking } from "../../test/support/builders.ts";
 import { type Compactor, createCompactor } from "../../test/support/full-compactor.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
@@ -28,6 +28,7 @@ async function openSession(
   written = new Set<string | undefined>(),
 ): Promise<Session> {
   const writer = await openTranscript(path);
+  onTestFinished(() => writer.close());
   const transcript: TranscriptPort = {
     path,
     append: async (entries) => {

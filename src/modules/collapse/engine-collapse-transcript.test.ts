@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { type AgentLoop, FRAME } from "../../../test/engine/agent-loop.case.ts";
 import { collectGarbage, Traces } from "../../../test/engine/garbage.case.ts";
 import { type Form, shown } from "../../../test/engine/host-conversation.case.ts";
@@ -30,17 +30,11 @@ beforeEach(async () => {
   scene = await openScene();
   path = join(folder, `collapse-${++files}.jsonl`);
 });
-afterEach(async () => {
-  await scene.simulator.close();
-  await Promise.all(writers.splice(0).map((writer) => writer.close()));
-});
+afterEach(() => scene.simulator.close());
 
-const writers: TranscriptWriter[] = [];
-
-/** Closed after the test: a handle that garbage collection has to close is reported as a leak. */
 async function open(): Promise<TranscriptWriter> {
   const writer = await openTranscript(path, { lock: async () => async () => undefined });
-  writers.push(writer);
+  onTestFinished(() => writer.close());
   return writer;
 }
 
