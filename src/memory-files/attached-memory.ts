@@ -10,7 +10,7 @@ export interface AttachedMemory {
   readonly tokens: number;
   /** Copies that a compaction or an undo made do not count. */
   readonly times: number;
-  /** Whether it stands in the conversation as it is now. */
+  /** True if it stands in the conversation as it is now. */
   readonly isVisible: boolean;
 }
 

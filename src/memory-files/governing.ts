@@ -3,7 +3,7 @@ import { foldersTo, insideOf, isBelow, type Place, type PlacedPath } from "./pla
 const MEMORY_NAMES = ["AGENTS.md", "CLAUDE.md"] as const;
 const RULE_FOLDERS = [".claude/rules"] as const;
 
-/** What governs files, where it is looked for. */
+/** Names and folders in which memory files and rules are looked for. */
 export interface Governance {
   readonly project: Place;
   readonly names: readonly string[];

@@ -15,7 +15,7 @@ export interface ImportTree {
 interface ImportTreeOptions {
   readonly places: MemoryPlaces;
   readonly load: (path: PlacedPath) => Promise<LoadedMemory>;
-  /** What the agent has already is not read again. */
+  /** True for files that the agent has already; they are not read again. */
   readonly isKnown: (path: PlacedPath) => boolean;
 }
 
@@ -95,7 +95,7 @@ const LONGEST_REFERENCE = 1_000;
  */
 const REFERENCE = /(?<![^\s([{"'*_])@((?:\\ |[^\s`])+)/g;
 const FIRST_CHARACTER = /^[\p{L}\p{N}_.~/\\-]/u;
-/** What ends a sentence or closes a bracket is not the file's. */
+/** Marks that end a sentence or close a bracket are not part of the path. */
 const AFTER_REFERENCE = /[.,;:!?)\]}>'"*_]+$/;
 
 /** The files that a text imports (`@path/to/file`), as it names them, each once. What stands in code is not meant. */

@@ -14,7 +14,7 @@ import {
 } from "./placed-paths.ts";
 import { readRule } from "./rule-text.ts";
 
-/** What memory files are called, where rules are, and how much of them is taken. */
+/** Names and places of memory files and rules, and how to read them. */
 export interface MemoryFilesOptions {
   readonly port: MemoryFilesPort;
   /** The working directory, absolute: nothing above it governs anything. */
@@ -26,7 +26,7 @@ export interface MemoryFilesOptions {
   /** Files that the host has put into the system prompt already. */
   readonly loaded?: readonly string[] | undefined;
   /**
-   * What governs the whole working directory (its own memory files, and rules for every path) is attached before the
+   * Memory of the whole working directory (its own memory files, and rules for every path) is attached before the
    * first call, without any file having been touched. For hosts that put none of it into the system prompt.
    */
   readonly fromStart?: boolean | undefined;
@@ -50,7 +50,7 @@ export interface MemoryFilesPort {
   readonly home?: string | undefined;
 }
 
-/** What was not attached, or not as it stands, and why: a fact for the report, never a reason to fail. */
+/** A file that was not attached, or not as it stands, and why: a fact for the report, never a reason to fail. */
 export interface SkippedMemory {
   readonly path: string;
   readonly reason: string;
@@ -61,7 +61,7 @@ export const MEMORY_FILE_CHARACTERS = 40_000;
 /** A person may have to be asked. */
 const PERMISSION_TIMEOUT_MS = 300_000;
 
-/** Where memory files may lie, and imports lead. */
+/** Places that may hold memory files and imports. */
 export interface MemoryPlaces {
   readonly project: Place;
   /** Only where the host allows it. */
@@ -76,10 +76,10 @@ export type LoadedMemory =
 
 export interface ReadMemory {
   readonly state: "read";
-  /** Where it really is; the path that was asked for may be a link to it. */
+  /** Its real place; the path that was asked for may be a link to it. */
   readonly path: PlacedPath;
   readonly file: MemoryFile;
-  /** What was wrong with it, though it can be used. */
+  /** A fault that does not keep it from being used. */
   readonly problem: string | undefined;
 }
 
@@ -136,7 +136,7 @@ export class MemoryReader {
     return memory.file.content.trim() === "" ? { state: "absent" } : memory;
   }
 
-  /** Where the file really is; undefined where it cannot be read. Nobody is asked: its content is not used. */
+  /** The file's real place; undefined if it cannot be read. Nobody is asked: its content is not used. */
   async realPath(path: PlacedPath, options: AskOptions = {}): Promise<PlacedPath | undefined> {
     const answer = await this.#askPort(path, options);
     return "reason" in answer ? undefined : answer.path;
@@ -236,7 +236,7 @@ const cutHead = (text: string): string =>
 /** For what is put back after a compaction: a memory file as it is now, read as nested memory reads it. */
 export function memoryFilesNow(options: MemoryFilesOptions): NonNullable<HostState["memoryFiles"]> {
   return async (path) => {
-    // What was refused before may be allowed by now, and is asked for again.
+    // A new reader: a file that was refused before may be allowed by now.
     const reader = MemoryReader.of(options);
     const placed = reader?.placed(path);
     if (reader === undefined || placed === undefined) {

@@ -17,7 +17,7 @@ export const fitsName = (pattern: NamePattern, name: readonly string[]): boolean
   );
 
 /**
- * Whether the pattern fits all of the text, where some of its pieces stand for a run of any length. Of all runs only
+ * True if the pattern fits all of the text; some of its pieces stand for a run of any length. Of all runs only
  * the last is ever tried again: an earlier one that took less left at least as much to choose from. So no pattern
  * makes more steps than its length times the text's.
  */
@@ -73,7 +73,7 @@ const isExactly =
 
 interface CharacterSet {
   readonly has: (character: string) => boolean;
-  /** Where its bracket closes. */
+  /** The position of its closing bracket. */
   readonly end: number;
 }
 

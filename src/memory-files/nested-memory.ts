@@ -60,7 +60,7 @@ export class NestedMemory {
   readonly #shown = new Set<string>();
   /** In the system prompt, by where they really are; undefined until that has been looked up. */
   #inPrompt: ReadonlySet<string> | undefined;
-  /** Where files really are that go by another name. */
+  /** Real places of files that go by another name. */
   readonly #realKeys = new Map<string, string>();
 
   constructor({ fileTools = FILE_TOOLS, ...options }: NestedMemoryOptions) {
@@ -114,13 +114,13 @@ export class NestedMemory {
     this.#rules?.forget();
   }
 
-  /** What governs the files touched since the last time and is not there yet. Never rejects. */
+  /** Attaches memory that governs the files touched since the last time and is not there yet. Never rejects. */
   async drain(options: DrainOptions): Promise<DrainedMemory> {
     const reader = this.#reader;
     const touched = [...this.#touched];
     if (reader === undefined || (touched.length === 0 && this.#waiting.size === 0)) return NOTHING_DRAINED;
     const { files, skipped } = await this.#find(reader, touched, options.signal);
-    // What an aborted turn has not seen is for the next one.
+    // The next turn gets the memory that an aborted one has not seen.
     if (options.signal?.aborted) return NOTHING_DRAINED;
     for (const path of touched) this.#touched.delete(path);
     const fresh = files.length === 0 ? [] : await this.#notThereYet(reader, files, options);

@@ -87,7 +87,7 @@ export function absolutePath({ place, relative }: PlacedPath): string {
   return `${place.root}${place.separator}${relative.replaceAll("/", place.separator)}`;
 }
 
-/** What two ways of naming one file have in common. */
+/** The same for all ways of naming one file. */
 export function keyOf(path: PlacedPath): string {
   const absolute = absolutePath(path);
   return path.place.isWindows ? absolute.toLowerCase() : absolute;
@@ -107,7 +107,7 @@ export function foldersTo(relative: string): readonly string[] {
   return folders;
 }
 
-/** Whether the path lies below the folder; all do below the place itself, which is the empty one. */
+/** True if the path lies below the folder; all paths lie below the place itself, which is the empty one. */
 export function isBelow({ place, relative }: PlacedPath, folder: string): boolean {
   if (folder === "") return true;
   const start = relative.slice(0, folder.length + 1);

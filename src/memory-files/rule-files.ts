@@ -43,7 +43,7 @@ export class RuleFiles {
     return { paths, skipped };
   }
 
-  /** What fails now may go better next time: only a search that went well is remembered. */
+  /** Finds the rules. Only a search without a passing failure is remembered. */
   async #find(
     load: Load,
     signal: AbortSignal | undefined,
@@ -81,7 +81,7 @@ export class RuleFiles {
   }
 }
 
-/** Whether the rule is about any of these paths. */
+/** True if the rule is about any of these paths. */
 export function governsAny({ file, base, patterns }: Rule, touched: Iterable<string>): boolean {
   for (const relative of touched) {
     if (!isBelow({ place: file.place, relative }, base)) continue;

@@ -2,7 +2,7 @@ import { expandBraces, fitsName, matchesRuns, type NamePattern, namePattern } fr
 
 /** A rule file taken apart. */
 interface RuleText {
-  /** What there is to read: without the front matter. */
+  /** The text without the front matter. */
   readonly body: string;
   /** Path patterns, as they were written; none where the rule is for everything. */
   readonly patterns: readonly string[];

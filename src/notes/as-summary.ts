@@ -6,7 +6,7 @@ import type { Notes, NotesLimits, NotesSection } from "./notes-format.ts";
 import { joinParts, nameKey } from "./notes-format.ts";
 
 /**
- * Who gives way first when all sections together are too long. What happened and what the code tells anyhow can be
+ * Sections that give way first if all of them are too long together. What happened and what the code tells anyhow can be
  * missed; how to go on cannot. Sections of a user's own template stand between the two, their later ones first. What
  * stands above the first heading gets what is left: it was there before the session.
  */
@@ -30,19 +30,19 @@ const FLOOR_SHARE = 1 / 8;
 
 const CUT_MARK = "[… the rest of this section was cut]";
 
-/** What was done last says more about where the work is than how it began. */
+/** The last lines of this section say more about the work than its first. */
 const CUT_AT_THE_FRONT = nameKey("Worklog");
 const FRONT_CUT_MARK = "[… the older part of this section was cut]";
 
 export interface NotesSummaryInput {
   readonly limits: NotesLimits;
-  /** Where the whole notes are. */
+  /** The path of the whole notes. */
   readonly path: string;
   readonly countTokens: CountText;
 }
 
 /**
- * What the notes say, as the summary of a conversation: no section above its limit, and all of them with what is said
+ * The notes as the summary of a conversation: no section above its limit, and all of them with what is said
  * about cuts not above the total, headings aside. What is within the limits stays as it is.
  */
 export function notesAsSummary(notes: Notes, { limits, path, countTokens }: NotesSummaryInput): string {
@@ -83,7 +83,7 @@ interface Wish {
   readonly tokens: number;
 }
 
-/** What each may have, so that together they do not have more than there is. */
+/** Tokens for each, so that together they have no more than there are. */
 function allot(wishes: readonly Wish[], budgetTokens: number, floorTokens: number): readonly number[] {
   const allowed = wishes.map(({ tokens }) => tokens);
   const order = [...wishes.keys()].sort((a, b) => rank(wishes[a]) - rank(wishes[b]) || b - a);
@@ -145,7 +145,7 @@ function marked(head: string): string {
   return [kept, ...(fence === undefined ? [] : [fence]), CUT_MARK].join("\n");
 }
 
-/** What closes the code that is still open after these lines. */
+/** The fence that closes code still open after these lines. */
 function openFence(lines: readonly string[]): string | undefined {
   let open: string | undefined;
   for (const line of lines) {

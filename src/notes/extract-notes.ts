@@ -20,7 +20,7 @@ import { type TakenAnswer, takeAnswer } from "./notes-answer.ts";
 import { measureNotes, type Notes, type NotesLimits, type NotesTemplate } from "./notes-format.ts";
 import { NOTES_SYSTEM_PROMPT, notesPrompt } from "./notes-prompt.ts";
 
-/** What is to be noted, and by whom. */
+/** The notes, the conversation and the model of an extraction. */
 export interface ExtractionRequest {
   /** As they are; what comes of the extraction is based on these. */
   readonly notes: Notes;
@@ -28,13 +28,13 @@ export interface ExtractionRequest {
   readonly template: NotesTemplate;
   readonly limits: NotesLimits;
   readonly countTokens: CountText;
-  /** What the user asked to have looked after, always. */
+  /** The user's standing wishes. */
   readonly instructions: string | undefined;
   /** How to share the conversation's cached prefix; undefined where there is none to share. */
   readonly fork: ForkSource | undefined;
   /** The whole conversation, as the fork sends it. */
   readonly entries: readonly Entry[];
-  /** What of it is not in the notes yet: all that a call of its own is told. */
+  /** The part that is not in the notes yet: a call of its own gets only that. */
   readonly fresh: readonly Entry[];
   /** For a call of its own; that of the fork unless given. */
   readonly model: Model | undefined;
@@ -62,7 +62,7 @@ export interface ExtractionOutcome {
 
 /** The first, and two to put right what was refused: who has not understood by then does not. */
 const MOST_ANSWERS = 3;
-/** Who edits one by one gets further, as long as each is carried out: half of the notes would be worth little. */
+/** A model that edits one by one may go on while each edit is carried out: half of the notes would be worth little. */
 const MOST_ANSWERS_ONE_BY_ONE = 8;
 
 /** With less output not even one section could be rewritten. */
@@ -73,7 +73,7 @@ const OUTPUT_BESIDES_NOTES_TOKENS = 1_000;
 const INTRODUCTION =
   "[The oldest part of what is new did not fit into this request. It was condensed without a model into the text below; bring what it says into the session's notes as well.]";
 
-/** What a fork fails with, and a call with less in it may not. */
+/** Failures of a fork that a call with less in it may not have. */
 const FORK_IS_TOO_MUCH: ReadonlySet<ModelFailureKind> = new Set([
   "too-long",
   "too-large",
@@ -215,7 +215,7 @@ class Extraction {
     }
   }
 
-  /** What the model has to hear about it. */
+  /** Carries out the answer's edits. */
   #take(reply: ModelReply, editTool: EditTool | undefined): TakenAnswer {
     const taken = this.#read(reply, editTool);
     this.#notes = taken.notes;
@@ -274,7 +274,7 @@ class NoNotesError extends LonghaulError {
   }
 }
 
-/** What two calls cost together; the second alone where there was no first. */
+/** The usage of two calls together; the second alone if there was no first. */
 export function sumUsage(one: ModelUsage | undefined, other: ModelUsage): ModelUsage {
   if (one === undefined) return other;
   const deleted = (one.cache_deleted_input_tokens ?? 0) + (other.cache_deleted_input_tokens ?? 0);

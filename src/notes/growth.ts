@@ -14,7 +14,7 @@ export const NOTES_GROWTH: GrowthThresholds = Object.freeze({
   toolCalls: 3,
 });
 
-/** Whether one conversation has grown enough since its notes were last taken. */
+/** Decides whether one conversation has grown enough since its notes were last taken. */
 export class NotesGrowth {
   readonly #thresholds: GrowthThresholds;
   #isFirst = true;

@@ -39,7 +39,7 @@ export function findEditTool({ tools = [], tool_choice }: RequestFrame): EditToo
 function editToolOf(tool: ToolDefinition): EditTool | undefined {
   const name = stringField(tool, "name") ?? "";
   const use = FILE_TOOLS.get(name.toLowerCase());
-  // What is loaded later is not there yet.
+  // A tool that is loaded later is not there yet.
   if ((use !== "change" && use !== "by-command") || tool.defer_loading === true) return undefined;
   if (stringField(tool, "type")?.startsWith("text_editor_")) return providersEditor(name);
   const properties = field(tool.input_schema, "properties");
@@ -97,7 +97,7 @@ function textEdit(item: unknown, path: string, tool: EditTool): TextEdit | undef
   return { kind: "text", path, oldText, newText, ...(replaceAll ? { replaceAll } : {}) };
 }
 
-/** What a call of the tool consists of, for a prompt or a reason. */
+/** The parts of a call of the tool, for a prompt or a reason. */
 export function partsInWords({ path, oldText, newText, list, command }: EditTool): string {
   const texts = `\`${oldText}\` and \`${newText}\``;
   const edits = list === undefined ? texts : `\`${list}\` (a list, each with ${texts})`;

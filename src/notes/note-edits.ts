@@ -160,7 +160,7 @@ function editSection(notes: Notes, edit: SectionEdit, { template }: NotesTarget)
 const append = (body: string, text: string): string =>
   body !== "" && LIST_ITEM.test(text) ? `${body}\n${text}` : joinParts([body, text]);
 
-/** What is too long already may still be made shorter. */
+/** Notes that are too long already may still be made shorter. */
 const isTooLong = (after: number, before: number): boolean => after > MOST_CHARACTERS && after > before;
 
 const tooLong = (): Refusal =>
@@ -176,7 +176,7 @@ function templateLinesIn(text: string, { sections }: NotesTemplate): readonly st
     .filter((line) => known.has(line));
 }
 
-/** What is wrong with the lines that must not change, in words for whoever wished for the edit. */
+/** The damage to the lines that must not change, in words for the author of the edit. */
 function damageOf(before: readonly string[], after: readonly string[]): string | undefined {
   const isMoreOften = (lines: readonly string[], others: readonly string[]) => {
     const counts = countsOf(others);

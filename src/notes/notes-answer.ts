@@ -11,7 +11,7 @@ export interface AnswerRules extends NotesTarget {
   readonly editTool: EditTool | undefined;
 }
 
-/** What became of an answer. */
+/** The effect of an answer. */
 export interface TakenAnswer {
   /** With the edits that were carried out. */
   readonly notes: Notes;
@@ -24,7 +24,7 @@ export interface TakenAnswer {
   readonly isOneByOne: boolean;
   /** The model was to say so where there is nothing. */
   readonly saysNothingToNote: boolean;
-  /** What the model has to hear about its answer, as the next message to it; empty where all went well. */
+  /** Feedback on the answer, as the next message to the model; empty if all went well. */
   readonly reasons: readonly ContentBlock[];
 }
 

@@ -3,7 +3,7 @@ import type { Entry } from "../conversation/entry.ts";
 import { standsFor } from "../conversation/stand-ins.ts";
 import type { CountText } from "../tokens/measure.ts";
 
-/** What belongs into a section, fixed by the template: neither line is ever altered by the model. */
+/** The two fixed lines of a section, from the template: the model alters neither. */
 export interface NotesHeading {
   /** The whole line, such as `# Current State`. */
   readonly heading: string;
@@ -23,7 +23,7 @@ export interface NotesSection extends NotesHeading {
 
 /** A session's notes. */
 export interface Notes {
-  /** What a person wrote above the first heading; kept as it is. */
+  /** A person's text above the first heading; kept as it is. */
   readonly preface: string;
   readonly sections: readonly NotesSection[];
   /**
@@ -34,7 +34,7 @@ export interface Notes {
   readonly coveredUuid: string | undefined;
 }
 
-/** Where a session's notes are kept. */
+/** The file of a session's notes. */
 export interface NotesFile {
   readonly path: string;
   /** Undefined where there is no such file. */
@@ -52,10 +52,10 @@ export interface NotesLimits {
   readonly totalTokens: number;
 }
 
-/** What can stand in a comment and be found in a transcript; the file is not only ours to write. */
+/** An id that can stand in a comment and be found in a transcript: not only we write the file. */
 const ID = /^[\w.:+/=@-]{1,128}$/;
 const ID_COMMENT = /^<!--\s*longhaul: noted up to message (\S+)\s+-->$/;
-/** Whatever has become of it, it once was ours. */
+/** A comment of ours, even if somebody changed it. */
 const ID_COMMENT_START = /^\s*<!--\s*longhaul:/i;
 const UNKNOWN_ID_COMMENT = "<!-- longhaul: noted up to an unknown message -->";
 
@@ -144,7 +144,7 @@ export function withBodies(notes: Notes, bodyAt: (index: number) => string | und
 }
 
 /**
- * Whether nothing has been noted. What stands above the first heading is no note of this session, and neither is a
+ * True if nothing has been noted. Text above the first heading is no note of this session, and neither is a
  * lone italic line: it comes from a template that had other words.
  */
 export function isOnlyTemplate({ sections }: Notes): boolean {
@@ -176,7 +176,7 @@ export function joinLines(lines: readonly string[]): string {
 
 const isWritten = (line: string): boolean => line.trim() !== "";
 
-/** What a heading says, without its marks. */
+/** The words of a heading, without its marks. */
 export function sectionName(heading: string): string {
   return heading
     .replace(/^#+/, "")
@@ -203,7 +203,7 @@ interface NotesSectionSize {
   readonly tokens: number;
 }
 
-/** What has been noted. Headings, italic lines and what stands above them do not count: nobody can condense them. */
+/** Tokens of the bodies. Headings, italic lines and text above them do not count: nobody can condense them. */
 export interface NotesSize {
   readonly tokens: number;
   readonly sections: readonly NotesSectionSize[];
@@ -222,7 +222,7 @@ export function measureNotes(notes: Notes, countTokens: CountText): NotesSize {
   return { tokens: sections.reduce((sum, { tokens }) => sum + tokens, 0), sections };
 }
 
-/** What the next request must ask to be condensed. */
+/** The parts that the next request must ask to condense. */
 export function overLimits(measured: NotesSize, limits: NotesLimits): NotesExcess {
   return {
     sections: measured.sections.filter(({ tokens }) => tokens > limits.sectionTokens),
@@ -230,9 +230,9 @@ export function overLimits(measured: NotesSize, limits: NotesLimits): NotesExces
   };
 }
 
-/** Where the messages begin that came after the newest noted one; undefined where that is no longer here. */
+/** The position after the newest noted message; undefined if that is no longer here. */
 export function notedUpTo(entries: readonly Entry[], coveredUuid: string): number | undefined {
-  // Where it was repeated, the first counts: nobody knows whether what stands between was noted.
+  // The first counts if it was repeated: nobody knows whether the messages between were noted.
   const noted = indexOfMessage(entries, coveredUuid);
   if (noted !== -1) return noted + 1;
   // Collapsed or snipped with others: what stands for them may hold something that was not noted.

@@ -16,7 +16,7 @@ export interface NotesPromptOptions {
   readonly editTool: EditTool | undefined;
   /** Only what is not in the notes yet is sent, and not the whole conversation. */
   readonly isPart?: boolean;
-  /** What the user asked to have looked after, always. */
+  /** The user's standing wishes. */
   readonly instructions?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ const INSTRUCTIONS_HEADING = "The user's standing instructions, to be heeded in 
 
 const STATE_NAME = nameKey("Current State");
 
-/** What is asked of the model after the conversation. */
+/** The request to the model after the conversation. */
 export function notesPrompt(options: NotesPromptOptions): string {
   const { notes, path, editTool, instructions } = options;
   const wishes = instructions?.trim();
@@ -112,11 +112,11 @@ function reminders({ size, limits }: NotesPromptOptions): readonly string[] {
 
 const tokens = (count: number): string => `${count} tokens`;
 
-/** Whether a text is a request for notes as {@link notesPrompt} makes them. */
+/** True for a request for notes as {@link notesPrompt} makes them. */
 export const isNotesRequest = (text: string): boolean =>
   text.startsWith(TASK) && text.includes(`\n${OPENING_TAG}\n`);
 
-/** What such a request says, for whoever plays the model. */
+/** The parts of such a request, for code that plays the model. */
 export interface NotesRequestFacts {
   readonly path: string;
   /** The notes as they were shown. */

@@ -39,12 +39,12 @@ export type NotesDecline =
   | "above-threshold"
   | "does-not-pay";
 
-/** What is kept of the newest messages beside the notes, in tokens as the provider counts them. */
+/** Limits for the newest messages kept beside the notes, in tokens as the provider counts them. */
 export interface NotesKeep {
   readonly leastTokens: number;
   /** Calls and results alone do not show what is wanted: so many messages have words in them. */
   readonly leastMessages: number;
-  /** Where reaching back for the least ends: what lies further back is in the notes, and in fewer words. */
+  /** The end of reaching back for the least: messages further back are in the notes, in fewer words. */
   readonly mostTokens: number;
 }
 

@@ -8,7 +8,7 @@ import {
   nameKey,
 } from "./notes-format.ts";
 
-/** What notes are kept about, unless the user has a template of their own. */
+/** The sections of notes, unless the user has a template of their own. */
 export const NOTES_TEMPLATE = `# Session Title
 _One line of five to ten words that tells this session from every other: the thing worked on, and what is done to it._
 

@@ -21,7 +21,7 @@ const MOST_MERGES = 3;
 /** Notes that are due: the conversation as it was when that was found. */
 export interface NotesTask extends Omit<ExtractionRequest, "notes" | "path" | "fresh" | "signal"> {
   readonly file: NotesFile;
-  /** Whether so much is new that it is worth what it costs; always unless given. */
+  /** True if enough is new to be worth the cost; always unless given. */
   readonly isEnough?: ((fresh: readonly Entry[]) => boolean) | undefined;
   readonly signal: AbortSignal;
 }
@@ -74,7 +74,7 @@ export function changedSections(before: Notes, after: Notes): number {
   return after.sections.filter((section, at) => section.body !== before.sections[at]?.body).length;
 }
 
-/** What came after the newest noted message; all there is where that is not known or no longer here. */
+/** Entries after the newest noted message; all of them if that is not known or no longer here. */
 function notNotedYet({ coveredUuid }: Notes, entries: readonly Entry[]): readonly Entry[] {
   return coveredUuid === undefined ? entries : entries.slice(notedUpTo(entries, coveredUuid));
 }

@@ -1,6 +1,6 @@
 import { ModelError } from "../../src/models/model-error.ts";
 import type { CallOptions, Model, ModelEvent, ModelRequest } from "../../src/models/port.ts";
-import { summaryRequestIn } from "../../src/summary/builtin/summarise-messages.ts";
+import { summaryRequestIn } from "../../src/summary/builtin/builtin-model.ts";
 import type { MovableClock } from "../../src/testing/clock.ts";
 
 /**

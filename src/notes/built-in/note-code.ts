@@ -19,7 +19,7 @@ import { inCode, isPassing } from "./note-commands.ts";
 import { foreignItem, type NoteItem, ownItem, PINNED, putLast } from "./note-items.ts";
 import { behindLabel, labelled, type News } from "./note-state.ts";
 
-/** What the session works on: the sections "Files and Functions" and "Codebase and System Documentation". */
+/** The sections "Files and Functions" and "Codebase and System Documentation". */
 
 const WHY = "  Why: ";
 const NAMES = "  Names: ";
@@ -37,7 +37,7 @@ const HEADER = /^- `([^`\n]+)`(.*)$/;
 
 /** A file by the name that the notes have for it. */
 interface NotedFile extends FileRecord {
-  /** What others wrote about it. */
+  /** Remarks of others about it. */
   readonly remarks: readonly string[];
 }
 
@@ -156,7 +156,7 @@ const MAX_BRIEFLY_LISTED = 8;
 const MAX_EARLIER_CHARS = 260;
 const FOLDER_DEPTH = 3;
 
-/** Where the session works and with what. Lists grow at their front: what was used last leads. */
+/** The place and the means of the work. Lists grow at their front: the last used leads. */
 export function codebase(before: readonly string[], news: News): readonly NoteItem[] {
   const lists = newNames(news);
   const ours = [PLACE, ...Object.keys(lists)].map((label) => labelled(label, ""));

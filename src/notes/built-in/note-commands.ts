@@ -125,7 +125,7 @@ export function commandText(run: CommandRun): string {
 
 export const inCode = (text: string): string => inlineCode(oneLine(text));
 
-/** What a linter counted in the same command line says nothing about the tests. */
+/** The counts of a linter in the same command line say nothing about the tests. */
 function outcomeOf(run: CommandRun): string {
   const counts = /^\d+ (?:issues?|problems?|errors?|warnings?)\b/;
   const isAnothers = run.kind === "test" && !run.failed && counts.test(run.outcome ?? "");

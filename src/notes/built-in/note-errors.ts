@@ -17,7 +17,7 @@ import {
 import { asBullet, foreignItem, keptItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
 import type { News } from "./note-state.ts";
 
-/** What went wrong and what is known since: the sections "Errors & Corrections" and "Learnings". */
+/** The sections "Errors & Corrections" and "Learnings". */
 
 const CORRECTED = "- The user stepped in: ";
 const MAX_CORRECTION_CHARS = 240;
@@ -25,7 +25,7 @@ const MAX_CORRECTION_CHARS = 240;
 const LONGEST_CORRECTION_CHARS = 300;
 const MAX_EARLIER_ERROR_CHARS = 320;
 const MAX_EDITED_FILES = 4;
-/** What a person corrected is not to happen again. */
+/** A mistake that a person corrected must not happen again. */
 const CORRECTION_WORTH = 20;
 const FAILURE_WORTH = 8;
 /** Lines that programs draw. */
@@ -39,7 +39,7 @@ interface NotedError {
   readonly source: string;
   readonly times: number;
   readonly text: string;
-  /** What became of it, with its arrow; empty where nothing is known. */
+  /** Its end, with an arrow; empty if nothing is known. */
   readonly end: string;
 }
 
@@ -56,7 +56,7 @@ export function errorsAndCorrections(before: readonly string[], news: News): rea
     if (error === undefined) slots.set(item, otherItem(item));
     else {
       const now = error.end === OPEN ? settled(error, nextRun) : error;
-      // What nobody could explain need not be told any more when it is gone.
+      // A failure that nobody could explain is dropped once it is gone.
       if (now.end === error.end || isExplained(error.text)) slots.set(keyOf(error), now);
     }
   }
@@ -68,7 +68,7 @@ export function errorsAndCorrections(before: readonly string[], news: News): rea
   return [...slots.values()].map((slot) => ("forms" in slot ? slot : errorItem(slot)));
 }
 
-/** What a summary in front tells and the notes do not. */
+/** Errors that a summary in front tells of and the notes do not. */
 function newlyTold(before: readonly string[], { earlier }: SessionDigest): readonly string[] {
   const slotOf = (item: string): string => {
     const error = readError(item);
@@ -123,7 +123,7 @@ function errorItem({ source, times, text, end }: NotedError): NoteItem {
   return ownItem(forms, end === "" ? 0 : FAILURE_WORTH);
 }
 
-/** What the next run of the same thing showed, where there has been one. */
+/** The error after the next run of the same thing, if there has been one. */
 function settled(error: NotedError, nextRun: ReadonlyMap<string, Resolution>): NotedError {
   const key = keysOf(readCommand(0, error.source)).find((found) => nextRun.has(found));
   const end = key === undefined ? error.end : resolutionText(nextRun.get(key), 3);
@@ -166,7 +166,7 @@ const KEY_CHARS = 48;
 const LEAST_LEARNING_CHARS = 60;
 const MARKS_IN_FRONT = /^[^\p{L}\p{N}`"'(]+/u;
 
-/** What the assistant found to be the cause of something, or decided. */
+/** Causes that the assistant found, and its decisions. */
 export function learnings(before: readonly string[], { digest }: News): readonly NoteItem[] {
   const slots = new Map<string, NoteItem>();
   const keyOfLine = (line: string): string => line.slice(0, KEY_CHARS).toLowerCase();

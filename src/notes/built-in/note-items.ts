@@ -61,7 +61,7 @@ export function putLast<Slot>(slots: Map<string, Slot>, key: string, slot: Slot)
   slots.set(key, slot);
 }
 
-/** What stands under a heading, taken apart. */
+/** The text under a heading, taken apart. */
 interface BodyItems {
   /** Each whole, with all that hangs below it; ours and those of others alike. */
   readonly items: readonly string[];
@@ -162,7 +162,7 @@ function keepInBrief(
   let target = budgetTokens;
   for (let attempt = 0; attempt < MAX_TRIES && target > 0; attempt++) {
     let spare = target - remarkTokens;
-    // Whatever is worth less goes too, however short: else it would depend on the updates in between what is kept.
+    // All items of less worth go too, however short: otherwise the result would depend on the updates in between.
     for (const slot of byRank) {
       spare -= countTokens(slot.item.forms.at(-1) ?? "") + JOINT_TOKENS;
       slot.chosen = spare < 0 ? undefined : slot.item.forms.length - 1;

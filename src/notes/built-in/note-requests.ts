@@ -15,7 +15,7 @@ import {
 import { asBullet, foreignItem, keptItem, type NoteItem, ownItem, PINNED, putLast } from "./note-items.ts";
 import { type News, replyContext } from "./note-state.ts";
 
-/** What the person wants: the sections "Session Title" and "Task Specification". */
+/** The sections "Session Title" and "Task Specification". */
 
 const MAX_TITLE_CHARS = 100;
 /** A shorter message could be anybody's. */
@@ -25,7 +25,7 @@ const LOOKED_AT_CHARS = 1_000;
 /** The line would be taken for a heading or an item. */
 const MARKS_IN_FRONT = /^[^\p{L}\p{N}/`"'(]+/u;
 
-/** What the person first asked for; set once. */
+/** The person's first request; set once. */
 export function sessionTitle(before: readonly string[], { digest }: News): readonly NoteItem[] {
   if (before.length > 0) return before.map((item) => keptItem(item));
   const earlier = earlierItems(digest.earlier, "All User Messages").map(parseMessageItem);
@@ -58,7 +58,7 @@ const MAX_CONTEXT_CHARS = 160;
 const ALIKE_CHARS = 30;
 const OURS_IN_INTENT = /^- (?:"|\(\d+ lines\)\n|Working directory|For this summary)/;
 
-/** What the person asked for, required and answered, in order. The first and the newest are the last to go. */
+/** The person's requests, requirements and answers, in order. The first and the newest are the last to go. */
 export function taskSpecification(before: readonly string[], news: News): readonly NoteItem[] {
   const list = new MessageList();
   for (const item of before) readItem(list, item);
@@ -138,7 +138,7 @@ function beginAlike(one: string, other: string): boolean {
   return length > 0 && one.slice(0, length) === other.slice(0, length);
 }
 
-/** What a model made of the requests, where the notes do not have them; ours stand among the messages. */
+/** The requests in a model's words, if the notes do not have them; ours stand among the messages. */
 function intentBefore({ digest, longestItemChars }: News, list: MessageList): readonly string[] {
   if (list.messages().length > 0) return [];
   return earlierItems(digest.earlier, "Primary Request and Intent")
@@ -148,7 +148,7 @@ function intentBefore({ digest, longestItemChars }: News, list: MessageList): re
 
 const BRIEF_CHARS = 400;
 const SHORTER_CHARS: readonly number[] = [1_000, BRIEF_CHARS, 160];
-/** What is shorter and ends with an ellipsis was written like that. */
+/** A shorter text that ends with an ellipsis was written like that. */
 const LEAST_SHORTENED_CHARS = 60;
 /** From this length on the end of a message is shown too: there people put what they want. */
 const HEAD_AND_TAIL_FROM_CHARS = 500;

@@ -18,7 +18,7 @@ import { commandText, mainPart } from "./note-commands.ts";
 import { foreignItem, keptItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
 import { behindLabel, CHANGED, LATEST_REQUEST, type News, requestBefore } from "./note-state.ts";
 
-/** What came of the work: the sections "Key Results" and "Worklog". */
+/** The sections "Key Results" and "Worklog". */
 
 const TESTS = "- Last test run: ";
 const COMMIT = "- Commit ";
@@ -40,7 +40,7 @@ interface Result {
   readonly item: NoteItem;
 }
 
-/** What was found, answered and finished, as far as it can be looked up. */
+/** Findings, answers and finished work, as far as they can be looked up. */
 export function keyResults(before: readonly string[], news: News): readonly NoteItem[] {
   const slots = new Map<string, NoteItem>(before.map((item) => [keyOf(item), readItem(item)]));
   const { findings, exchanges } = news.digest;
@@ -99,7 +99,7 @@ function proofsOf(exchange: Exchange): Result[] {
   return [...runs, ...made];
 }
 
-/** What the person was told, where that is the result: files that were changed speak for themselves. */
+/** The answer to the person, if that is the result: changed files speak for themselves. */
 function answerOf(exchange: Exchange, news: News): Result[] {
   const { texts, actions, commits } = exchange;
   const last = texts.at(-1);
@@ -146,7 +146,7 @@ const NO_ANSWER = "no answer yet";
 /** As a summary of ours tells of the requests before the current one. */
 const COURSE = /^- "[^\n]* → /;
 
-/** What a request was, what came of it, and the ids of its commits. */
+/** A request, its outcome, and the ids of its commits. */
 interface LogLine {
   readonly asked: string;
   readonly outcome: string;
@@ -189,7 +189,7 @@ function goOn(slots: (LogLine | string)[], exchange: Exchange, asked: string): v
     });
 }
 
-/** Where a summary stands in front, the work goes on with the last message that it tells of. */
+/** The last message that a summary in front tells of: the work goes on with it. */
 function earlierAsked(digest: SessionDigest): string | undefined {
   const asked = requestBefore(digest);
   return asked === undefined ? undefined : quoted(clip(asked.replace(/^"|"$/g, ""), MAX_REQUEST_CHARS));

@@ -26,22 +26,22 @@ import {
 import { commandText, inCode } from "./note-commands.ts";
 import { type NoteItem, ownItem, PINNED } from "./note-items.ts";
 
-/** What a section is brought up to date from. */
+/** The input of every section's update. */
 export interface News {
   /** Of the new entries alone. */
   readonly digest: SessionDigest;
-  /** Where the session began: paths are told relative to it, so that a file has one name however the agent moves. */
+  /** The folder in which the session began. Paths are relative to it, so that a file has one name however the agent moves. */
   readonly root: string | undefined;
   readonly before: StateBefore;
   /** How long one item may be, so that a section never consists of one. */
   readonly longestItemChars: number;
 }
 
-/** What the notes say about the moment at which the new entries begin. */
+/** The state at the moment at which the new entries begin, from the notes. */
 export interface StateBefore extends OpenBefore {
   /** The items of the section, in order. */
   readonly items: readonly string[];
-  /** Whether anything has been noted: then what is new does not begin the session. */
+  /** True if anything has been noted: then the new entries do not begin the session. */
   readonly isBegun: boolean;
 }
 
@@ -75,7 +75,7 @@ const CLOSING_SENTENCES = 8;
 const NAMES_NEXT =
   /^(?:next|then|remaining|still)\b|\b(?:next steps?|next up|remaining (?:work|steps?|tasks?|items?)|still (?:to do|needs?|need to|open|missing|pending)|not yet|follow-?up)\b|下一步|接下来|следующ|次に|다음/i;
 
-/** Where things stand at the end of what is new. What the new entries do not tell stays as it was. */
+/** The state at the end of the new entries. Lines that they do not change stay as they were. */
 export function currentState(news: News): readonly NoteItem[] {
   const { digest, before } = news;
   const request = digest.exchanges.findLast(isRequest);
@@ -133,7 +133,7 @@ function inShort(text: string): string {
   return /^["“]/.test(line) ? line : quoted(line);
 }
 
-/** What a short message replies to, in brackets: said in the new entries, or as the notes have it. */
+/** The text that a short message replies to, in brackets: from the new entries, or from the notes. */
 export function replyContext(
   message: string,
   index: number,
@@ -154,7 +154,7 @@ function wordsIn(items: readonly string[], maxChars: number): string | undefined
   return closing.length === 0 ? undefined : quoted(clip(closing.join(" "), maxChars));
 }
 
-/** Who has the next move, as far as the record shows it. `before` is what the notes say, about the same request. */
+/** The next move, as far as the record shows it. `before` is the status in the notes, about the same request. */
 function statusOf(digest: SessionDigest, before: string | undefined): string | undefined {
   const move = nextMove(digest, lastText(digest));
   switch (move?.kind) {
@@ -201,7 +201,7 @@ function lastWords(digest: SessionDigest): string | undefined {
   return isToldAbove ? undefined : quoted(clip(words, MAX_WORDS_CHARS));
 }
 
-/** What was said before the latest request is told only until something is done about that. */
+/** The agent's last text. One from before the latest request counts only until something is done about that. */
 function lastText({ exchanges, lastActor }: SessionDigest): string | undefined {
   const from = lastActor === "person" ? 0 : Math.max(0, exchanges.findLastIndex(isRequest));
   const texts = exchanges.slice(from).flatMap((exchange) => exchange.texts);
@@ -264,7 +264,7 @@ function runningLine({ title, id }: BackgroundTask): string {
 const TODO = /^- \[( |in progress)\] (.*?)(?: \(task ([\w-]{1,60})\))?$/;
 const RUNNING = /^- Background agent not reported back: (.*) \(id ([\w-]{1,80})\)$/;
 
-/** What was open, from the lines of {@link openItems}. */
+/** Open tasks, from the lines of {@link openItems}. */
 export function openBefore(items: readonly string[]): OpenBefore {
   const todos = items.flatMap((item): FollowedTodo[] => {
     const [, mark, content = "", id] = TODO.exec(item) ?? [];
@@ -283,7 +283,7 @@ export function labelled(label: string, text: string): string {
   return `- ${label}: ${text}`;
 }
 
-/** What stands behind a label; undefined where there is no such line. */
+/** The text behind a label; undefined if there is no such line. */
 export function behindLabel(items: readonly string[], label: string): string | undefined {
   const start = labelled(label, "");
   return items.find((item) => item.startsWith(start))?.slice(start.length);

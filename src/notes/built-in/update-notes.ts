@@ -105,7 +105,7 @@ interface Draft extends SectionDraft {
   readonly section: NotesSection;
   /** Undefined for a section that is none of ours. */
   readonly share: number | undefined;
-  /** Whether the items are those that stand there. */
+  /** True if the items are those that stand there. */
   readonly isUnchanged: boolean;
 }
 
@@ -116,7 +116,7 @@ function draftOf(section: NotesSection, news: News, headings: ReadonlySet<string
   const items = rule.update(before.items, news);
   const isUnchanged =
     items.length === before.items.length && items.every(({ forms }, at) => forms[0] === before.items[at]);
-  // What is current is told anew: nothing of it was left out before.
+  // The current state is written anew: nothing of it was left out before.
   const leftOut = rule.isReplaced === true ? 0 : before.leftOut;
   const inside = items.map((item) => contained(item, headings));
   return { section, share: rule.share, items: inside, leftOut, isUnchanged };
@@ -160,7 +160,7 @@ function countedOnce(countTokens: CountText): CountText {
   };
 }
 
-/** What a section needs, and its part of the whole when there is not enough for all. */
+/** The need of a section, and its part of the whole if there is not enough for all. */
 interface Need {
   readonly tokens: number;
   readonly share: number;

@@ -207,7 +207,7 @@ function likelyTokens(text: string, countTokens: CountTokens): number {
   return Math.ceil((tokens * text.length) / (SAMPLES * SAMPLE_CHARS));
 }
 
-/** What stands whatever is chosen, labels and remarks at their longest. */
+/** The text around the pieces, labels and remarks at their longest. */
 function skeleton(drafts: readonly SectionDraft[]): string {
   return drafts
     .map((draft) => {

@@ -12,9 +12,8 @@ import { continuationMessage } from "../continuation.ts";
 import { formatSummary } from "../format.ts";
 import { presentSections, SECTION_NAMES } from "../sections.ts";
 import { summaryPrompt } from "../summary-prompt.ts";
-import { builtInModel } from "./builtin-model.ts";
+import { builtInModel, entriesOf } from "./builtin-model.ts";
 import { summarise } from "./summarise.ts";
-import { entriesOf } from "./summarise-messages.ts";
 
 const asking = (messages: readonly ApiMessage[], instructions?: string): ModelRequest => ({
   messages: [...messages, { role: "user", content: summaryPrompt({ instructions }) }],

@@ -17,7 +17,7 @@ import { type Piece, piece, rising } from "./budget.ts";
 import { changeCode, readChange } from "./edit-code.ts";
 import { currentEdits } from "./render-work.ts";
 
-/** What the work is about: the sections "Key Technical Concepts" and "Files and Code Sections". */
+/** The sections "Key Technical Concepts" and "Files and Code Sections". */
 
 const MAX_EARLIER_CONCEPT_CHARS = 260;
 const MAX_LISTED = 26;
@@ -39,7 +39,7 @@ export function renderConcepts(digest: SessionDigest): Piece[] {
   ];
 }
 
-/** What is new leads; what an earlier summary of ours listed follows while there is room. */
+/** New names lead; those that an earlier summary of ours listed follow while there is room. */
 function listPiece(
   label: string,
   names: readonly string[],

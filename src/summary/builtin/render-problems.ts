@@ -14,7 +14,7 @@ import {
 } from "../readers/readers.ts";
 import { type Piece, piece, rising } from "./budget.ts";
 
-/** What went wrong and what was found out: the sections "Errors and Fixes" and "Problem Solving". */
+/** The sections "Errors and Fixes" and "Problem Solving": failures, and findings about them. */
 
 const MAX_BY_WEIGHT: Readonly<Record<ErrorRecord["weight"], number>> = { 1: 4, 2: 6, 3: 16 };
 const MAX_CORRECTIONS = 8;

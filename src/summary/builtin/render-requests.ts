@@ -25,7 +25,7 @@ import {
 } from "../readers/readers.ts";
 import { type Piece, piece, rising, WORTH_A_LINE } from "./budget.ts";
 
-/** What the person asked for and said: the sections "Primary Request and Intent" and "All User Messages". */
+/** The sections "Primary Request and Intent" and "All User Messages". */
 
 const MAX_REQUEST_CHARS = 110;
 const MAX_OUTCOME_CHARS = 200;
@@ -147,7 +147,7 @@ function settingPieces({ cwd, branch }: SessionDigest, instructions: string | un
 const REPEATED_UP_TO_CHARS = 500;
 const NEWEST_IMPORTANCE = 500;
 const OLDEST_IMPORTANCE = WORTH_A_LINE;
-/** What the session began with says what it is about, however old it is. */
+/** The first message says what the session is about, however old it is. */
 const FIRST_IMPORTANCE = 490;
 
 /** Every message of a person, oldest first, those of earlier summaries included. */

@@ -18,7 +18,7 @@ import { ESSENTIAL, type Piece, piece, rising, WORTH_A_LINE } from "./budget.ts"
 import { changeCode, readChange } from "./edit-code.ts";
 import { currentRequest } from "./render-requests.ts";
 
-/** Where the work stands: the sections "Current Work", "Pending Tasks" and "Optional Next Step". */
+/** The sections "Current Work", "Pending Tasks" and "Optional Next Step". */
 
 const MAX_STEPS = 24;
 const MAX_STEP_CHARS = 250;
@@ -72,7 +72,7 @@ function stepPieces(
   return [piece([`- (${skipped} steps before these)`], 240, LABELS.steps), ...pieces];
 }
 
-/** What the agent said between its calls tells why; the last text is given in full elsewhere. */
+/** Texts of the agent between its calls tell why; the last text is given in full elsewhere. */
 function spokenSteps(spoken: readonly AgentText[]): Step[] {
   return spoken.map(({ at, text }, index) => {
     const chars = index === spoken.length - 1 ? MAX_REPORT_CHARS : MAX_STEP_CHARS;

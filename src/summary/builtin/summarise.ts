@@ -16,9 +16,9 @@ export const SUMMARY_BUDGET_TOKENS = 8_000;
 export interface SummariseOptions {
   readonly countTokens: CountText;
   readonly budgetTokens?: number | undefined;
-  /** What the user wants to find in the summary; what shares its words is kept first. */
+  /** Wishes of the user for the summary; pieces that share its words are kept first. */
   readonly instructions?: string | undefined;
-  /** What the summary stands for; the whole conversation unless given. */
+  /** The part of the conversation that is summarized; all of it unless given. */
   readonly variant?: SummaryVariant | undefined;
 }
 

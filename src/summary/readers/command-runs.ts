@@ -23,7 +23,7 @@ export interface Commit {
 
 /** The first line of a failed command's output. */
 export const EXIT_CODE: RegExp = /^Exit code (\d+)\n?/;
-/** What a command has to say stands at its end, and a little at its start. */
+/** The outcome of a command stands at the end of its output, and a little at the start. */
 const SCANNED_HEAD_CHARS = 600;
 const SCANNED_TAIL_CHARS = 1_600;
 const MAX_COMMAND_CHARS = 160;
@@ -156,7 +156,7 @@ function shownCommand(command: string): string {
 }
 
 /**
- * What runs of one command have in common. A test run is answered by the next good run of the same runner, even with
+ * Keys that runs of one command share. A test run is answered by the next good run of the same runner, even with
  * other arguments.
  */
 export function keysOf({ command, kind }: CommandRun): readonly string[] {
@@ -164,7 +164,7 @@ export function keysOf({ command, kind }: CommandRun): readonly string[] {
   return [commandKey(command), ...(runner === undefined ? [] : [`${kind} ${runner}`])];
 }
 
-/** Whatever is piped after and however it is wrapped. */
+/** The same for all pipes behind it and all ways to wrap it. */
 function commandKey(command: string): string {
   const end = command.search(/[|;>]/);
   return (end === -1 ? command : command.slice(0, end)).trim().toLowerCase();
@@ -179,7 +179,7 @@ function runnerOf(command: string, kind: CommandKind): string | undefined {
 
 const PROGRAM_AND_VERB = /^(?:\w+=\S*\s+)*(?:(?:sudo|npx|time)\s+)?(\S*)(?:\s+(\S*))?/;
 
-/** What came of a run, as far as its output proves it, with an arrow; "" where nothing is known. */
+/** The outcome of a run, as far as its output proves it, with an arrow; "" if nothing is known. */
 export function outcomeText({ failed, outcome, kind }: CommandRun): string {
   if (failed) return ` → FAILED${outcome === undefined ? "" : ` (${outcome})`}`;
   if (outcome !== undefined) return ` → ${outcome}`;

@@ -1,4 +1,4 @@
-/** What a session is about: the names it works with, and the languages of its files. */
+/** Names that a session works with, and the languages of its files. */
 
 /** Counts names by frequency and by spread: what one burst repeats weighs less than what keeps returning. */
 export class NameTally {
@@ -126,7 +126,7 @@ function isDistinctive(name: string): boolean {
 
 const COMPOUND = /[a-z][A-Z]|[A-Z]{2}|\w[_.:-]\w|::/;
 
-/** Where none of the words stands, looking for the pattern can be spared. */
+/** A pattern is tried only if the code has one of its words. */
 const IMPORTS: readonly (readonly [words: readonly string[], pattern: RegExp])[] = [
   [["from", "import", "require"], /(?:from|import|require\()\s*["']([^"'\n]{2,80})["']/g],
   [["from", "import"], /^\s*(?:from|import)\s+([a-zA-Z_]\w*)(?:\.\w+)*(?:\s+import\b|\s+as\b|\s*$)/gm],

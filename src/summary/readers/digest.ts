@@ -15,12 +15,12 @@ import { contentText, field, stringField } from "../../conversation/untrusted.ts
 import { mentionedNames, NameTally } from "./concepts.ts";
 import { type EarlierSummary, joinEarlier, parseEarlierSummary } from "./earlier-summary.ts";
 import { type Exchange, isEmpty, openExchange } from "./exchanges.ts";
-import { type Remark, remarksIn } from "./prose.ts";
+import { endsWithQuestion, lastSentences, type Remark, remarksIn } from "./prose.ts";
 import { readNotification } from "./replies.ts";
 import { type OpenBefore, type ToolDigest, ToolReader } from "./tool-calls.ts";
 import { classifyUserText, type HumanMessageKind } from "./user-text.ts";
 
-/** What a session's structure tells about it, without anybody having understood it. */
+/** Facts that the structure of a session tells, without a model that understands it. */
 export interface SessionDigest extends ToolDigest {
   readonly cwd: string | undefined;
   readonly branch: string | undefined;
@@ -188,4 +188,36 @@ class Reader {
 
 function remarksOf({ texts }: Exchange): Remark[] {
   return texts.flatMap(({ at, text }, index) => remarksIn(text, at, index === texts.length - 1));
+}
+
+/** The next move and whose it is, as far as the record shows it, with the words that show it. */
+type NextMove =
+  /** The agent asked by a tool, and there is no answer yet. */
+  | { readonly kind: "answer-awaited"; readonly question: string }
+  /** Nothing has been done about the latest message. */
+  | { readonly kind: "message-unanswered" }
+  /** The agent was in the middle of its work; `said` is the last it said. */
+  | { readonly kind: "work-under-way"; readonly said: string | undefined }
+  /** The agent answered, and asked something in its text. */
+  | { readonly kind: "reply-awaited"; readonly question: string }
+  | { readonly kind: "todos-open"; readonly said: string | undefined }
+  | { readonly kind: "agents-running"; readonly said: string | undefined }
+  | { readonly kind: "all-done"; readonly said: string | undefined };
+
+/** A question to the person stands at the end, if anywhere. */
+const QUESTION_WITHIN_SENTENCES = 3;
+
+/** `lastText`: what the agent said last. Undefined where nothing has happened. */
+export function nextMove(digest: SessionDigest, lastText: string | undefined): NextMove | undefined {
+  const open = digest.openQuestions.at(-1);
+  if (open !== undefined) return { kind: "answer-awaited", question: open };
+  if (digest.lastActor === "nobody") return undefined;
+  if (digest.lastActor === "person") return { kind: "message-unanswered" };
+  const closing = lastText === undefined ? [] : lastSentences(lastText, QUESTION_WITHIN_SENTENCES);
+  const said = closing.at(-1);
+  if (digest.lastActor === "tool") return { kind: "work-under-way", said };
+  const question = closing.findLast(endsWithQuestion);
+  if (question !== undefined) return { kind: "reply-awaited", question };
+  if (digest.todos.some((todo) => todo.status !== "completed")) return { kind: "todos-open", said };
+  return { kind: digest.runningTasks.length > 0 ? "agents-running" : "all-done", said };
 }

@@ -54,7 +54,7 @@ function filledItems(body: string, name?: SectionName): readonly string[] {
   return splitItems(body).filter((item) => !NOTHING.test(item) && !(isOpen && NOTHING_OPEN.test(item)));
 }
 
-/** What was summarised in several parts, oldest first. */
+/** Joins summaries of several parts, oldest first. */
 export function joinEarlier(one: EarlierSummary | undefined, next: EarlierSummary): EarlierSummary {
   if (one === undefined) return next;
   const items = new Map(one.items);
@@ -80,7 +80,7 @@ export function listedMessages(earlier: EarlierSummary | undefined): readonly st
   );
 }
 
-/** Those that earlier summaries list and nobody has written since, each once. */
+/** Messages that earlier summaries list and nobody has written since, each once. */
 export function earlierMessages(
   earlier: EarlierSummary | undefined,
   newer: readonly HumanMessage[] = [],
@@ -94,7 +94,7 @@ export function earlierMessages(
   });
 }
 
-/** What the agent had said last when the earlier summary was written, where that is one of ours. */
+/** The agent's last words before the earlier summary, if that is one of ours. */
 export function earlierLastWords(earlier: EarlierSummary | undefined): string | undefined {
   const quotation = earlierItems(earlier, "Current Work").findLast((item) => item.startsWith(">"));
   return quotation?.replace(/^> ?/gm, "");
@@ -111,7 +111,7 @@ export function earlierWorkInBrief(earlier: EarlierSummary | undefined): string 
   return oneLine(told.replace(/```\w*/g, " ").replace(/\|(?:\s*:?-+:?\s*\|)+/g, "|"));
 }
 
-/** What a model or a person wrote about the technology, without the lists that a summary of ours makes anew. */
+/** Remarks of a model or a person about the technology, without the lists that a summary of ours makes anew. */
 export function earlierConcepts(earlier: EarlierSummary | undefined): readonly string[] {
   return earlierItems(earlier, "Key Technical Concepts").filter((item) => !OWN_CONCEPTS.test(item));
 }
@@ -158,7 +158,7 @@ function nextFence(open: string | undefined, marker: string, line: string): stri
 }
 
 /**
- * Where the sections of a session's notes stand in a summary; "" is for those of a user's own template. What shares a
+ * Places of the notes' sections in a summary; "" is for those of a user's own template. Sections that share a
  * section stands in the order in which it can be missed least: concepts give way from the end, the rest from the front.
  */
 const PLACES: readonly (readonly [name: string, place: SectionName])[] = [
@@ -179,14 +179,14 @@ const NAMES: ReadonlySet<string> = new Set(PLACES.map(([name]) => name));
 /** A person's own words, as we note them. */
 const MESSAGE = /^- (?:\(after interrupting the assistant\) )?(?:"|\(\d+ lines\)\n)/;
 
-/** What notes say, sorted into the sections of a summary. */
+/** Sorts the items of notes into the sections of a summary. */
 function itemsOfNotes(text: string): ItemsByName {
   const { preface, bodies } = cutAtHeadings(text);
   const items: ItemsByName = new Map();
   const add = (place: SectionName, more: readonly string[]): void => {
     if (more.length > 0) addItems(items, place, more);
   };
-  // Where the whole notes are, and what a person wrote above them.
+  // The place of the whole notes, and a person's words above them.
   add("Primary Request and Intent", filledItems(preface));
   for (const [name, place] of PLACES) {
     const found = (bodies.get(name) ?? []).flatMap((body) => filledItems(body));

@@ -4,12 +4,12 @@ import { lastSentences, leadSentence } from "./prose.ts";
 import { type Edit, fileName } from "./touched-files.ts";
 import type { HumanMessage } from "./user-text.ts";
 
-/** What happened between one message of a person and the next. */
+/** Everything between one message of a person and the next. */
 export interface Exchange {
   readonly message: HumanMessage | undefined;
   readonly actions: readonly Action[];
   readonly commits: readonly Commit[];
-  /** What the agent said, in order. */
+  /** The agent's texts, in order. */
   readonly texts: readonly AgentText[];
 }
 
@@ -70,7 +70,7 @@ export function repliedTo(before: Exchange | undefined, maxChars: number): strin
   return closing === "" ? undefined : quoted(fromEnd);
 }
 
-/** What came of a request, in the agent's own words: the sentence that its last text leads with. */
+/** The outcome of a request in the agent's own words: the sentence that its last text leads with. */
 export function outcomeSaid({ texts }: Exchange): string | undefined {
   const last = texts.at(-1)?.text;
   return last === undefined ? undefined : leadSentence(last);

@@ -43,7 +43,7 @@ export function parseMessageItem(item: string): string {
   return inQuotes ?? line;
 }
 
-/** What was done to a file, in words. */
+/** The work on a file, in words. */
 export function doneTo(file: FileRecord): string {
   const parts = [
     file.removed ? "removed" : "",
@@ -59,7 +59,7 @@ const DONE = "(?:removed|created|edited \\d+×|read \\d+×|also changed outside 
 const ANY_DONE = new RegExp(`${DONE}(?:, )?`, "g");
 const ONLY_DONE = new RegExp(`^ — (?:${DONE}(?:, |$))+$`);
 
-/** Whether the rest of an item's first line is nothing but {@link doneTo}. */
+/** True if the rest of an item's first line is nothing but {@link doneTo}. */
 export const saysOnlyDone = (text: string): boolean => ONLY_DONE.test(text);
 
 /** {@link doneTo} read back. */
@@ -75,7 +75,7 @@ export function readDone(
   };
 }
 
-/** What an earlier summary knew about a file. */
+/** Facts about a file in an earlier summary. */
 export interface EarlierFile {
   readonly edits: number;
   readonly reads: number;
@@ -147,7 +147,7 @@ export function errorForms(error: ErrorRecord): string[] {
   ];
 }
 
-/** What became of a failure, with an arrow; "" where nothing is known. */
+/** The end of a failure, with an arrow; "" if nothing is known. */
 export function resolutionText(resolution: Resolution | undefined, weight: ErrorRecord["weight"]): string {
   if (resolution === undefined) return weight === 3 ? " → not seen to pass since" : "";
   const files = [...new Set(resolution.editedFiles.map(fileName))];

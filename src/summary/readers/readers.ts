@@ -4,7 +4,7 @@
  */
 export { type CommandRun, keysOf, outcomeText, programOf, readCommand } from "./command-runs.ts";
 export { fenceLanguage, languageOf } from "./concepts.ts";
-export { digestSession, type SessionDigest } from "./digest.ts";
+export { digestSession, nextMove, type SessionDigest } from "./digest.ts";
 export {
   earlierConcepts,
   earlierItems,
@@ -47,7 +47,6 @@ export {
   resolutionText,
   saysOnlyDone,
 } from "./list-items.ts";
-export { nextMove } from "./next-move.ts";
 export {
   endsWithQuestion,
   hasIdeographs,

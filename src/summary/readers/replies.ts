@@ -3,7 +3,7 @@ import { asList, field, isRecord, listField, stringField } from "../../conversat
 import { oneLine, unescaped } from "../clip.ts";
 import { isTelling, proseSentences } from "./prose.ts";
 
-/** What people and other agents answered: to questions, to plans, and as reports of subagents and background tasks. */
+/** Replies of people and other agents: to questions, to plans, and as reports of subagents and background tasks. */
 
 /** A question the agent put to the person, with what the person chose or wrote. */
 export interface Answer {
@@ -46,7 +46,7 @@ export function readPlan(at: number, input: unknown, resultText: string, isError
   return { at, text, approved: !isError && /\bapproved\b/i.test(resultText.slice(0, 400)) };
 }
 
-/** What a subagent or a background task brought back. */
+/** The report of a subagent or a background task. */
 export interface Finding {
   readonly at: number;
   readonly title: string;

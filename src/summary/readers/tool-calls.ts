@@ -25,7 +25,7 @@ import {
 import { editsIn, FileLedger, type FileRecord, fileUseIn } from "./touched-files.ts";
 import { isRefusal, wordsOfRefusal } from "./user-text.ts";
 
-/** What the tool calls of a session tell. */
+/** Facts from the tool calls of a session. */
 export interface ToolDigest {
   readonly files: readonly FileRecord[];
   readonly errors: readonly ErrorRecord[];
@@ -38,14 +38,14 @@ export interface ToolDigest {
   readonly openQuestions: readonly string[];
 }
 
-/** What was open when the entries began, for those who know it from elsewhere. */
+/** Tasks that were open when the entries began, for callers who know them from elsewhere. */
 export type OpenBefore = Pick<ToolDigest, "todos" | "runningTasks">;
 
 type Tallies = Readonly<Record<"names" | "packages" | "programs", NameTally>>;
 
 interface CallSetting {
   readonly aside: boolean;
-  /** What the agent said last before the call. */
+  /** The agent's last text before the call. */
   readonly said: string | undefined;
   readonly round: number;
 }

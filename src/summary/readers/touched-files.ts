@@ -14,12 +14,12 @@ export interface FileRecord {
   readonly lastAt: number;
   /** Newest last. */
   readonly lastEdits: readonly Edit[];
-  /** What the agent said right before it changed the file, newest last. */
+  /** The agent's words right before it changed the file, newest last. */
   readonly reasons: readonly string[];
   readonly defines: readonly string[];
 }
 
-/** What stood in the file before, and what stands there since. */
+/** Text of the file before and after an edit. */
 export interface Edit {
   readonly was: string;
   readonly now: string;
@@ -35,7 +35,7 @@ interface FileChange {
 
 const UNKNOWN_CHANGE: FileChange = { kind: "edit", edits: [], defines: [], reason: undefined };
 
-/** What a call does to the file it names; undefined for tools that work on no single file. */
+/** The use that a call makes of the file it names; undefined for tools that work on no single file. */
 export function fileUseIn(tool: string, input: unknown): "read" | FileChange["kind"] | undefined {
   const use = fileUseOf(tool, input);
   if (use !== "change") return use;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { checkRequest } from "../../../conversation/check/check.ts";
 import { flatten } from "../../../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
-import { summariseMessages } from "../../../summary/builtin/summarise-messages.ts";
+import { summariseMessages } from "../../../summary/builtin/builtin-model.ts";
 import { continuationMessage } from "../../../summary/continuation.ts";
 import { ESTIMATORS } from "../../../tokens/measure.ts";
 import { createDemoSession } from "../../demo-session.ts";

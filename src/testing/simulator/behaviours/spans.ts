@@ -1,7 +1,7 @@
 import { type ApiMessage, contentBlocks } from "../../../conversation/message.ts";
 import { asCondensed, SPAN_SYSTEM_PROMPT } from "../../../modules/collapse/summarise-span.ts";
+import { entriesOf } from "../../../summary/builtin/builtin-model.ts";
 import { summarise } from "../../../summary/builtin/summarise.ts";
-import { entriesOf } from "../../../summary/builtin/summarise-messages.ts";
 import { SUMMARY_HEADING } from "../../../summary/format.ts";
 import { ESTIMATORS } from "../../../tokens/measure.ts";
 import type { Behaviour, SeenRequest, Turn } from "../exchange.ts";

@@ -1,6 +1,6 @@
 import type { ApiMessage } from "../../../conversation/message.ts";
+import { summariseMessages, summaryRequestIn } from "../../../summary/builtin/builtin-model.ts";
 import { SUMMARY_BUDGET_TOKENS } from "../../../summary/builtin/summarise.ts";
-import { summariseMessages, summaryRequestIn } from "../../../summary/builtin/summarise-messages.ts";
 import { SUMMARY_HEADING } from "../../../summary/format.ts";
 import { sectionHeading } from "../../../summary/sections.ts";
 import { instructionsIn } from "../../../summary/summary-prompt.ts";

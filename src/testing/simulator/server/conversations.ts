@@ -2,7 +2,7 @@ import { MAX_MEDIA, maxMediaFor } from "../../../conversation/check/limits.ts";
 import type { CheckOptions } from "../../../conversation/check/rule.ts";
 import type { ApiMessage, ContentBlock } from "../../../conversation/message.ts";
 import { asList, contentText, field, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
-import { summaryRequestIn } from "../../../summary/builtin/summarise-messages.ts";
+import { summaryRequestIn } from "../../../summary/builtin/builtin-model.ts";
 import type { MovableClock } from "../../clock.ts";
 import type { Summarise } from "../context/compaction.ts";
 import {

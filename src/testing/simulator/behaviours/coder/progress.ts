@@ -5,7 +5,7 @@ import {
   tagOf,
 } from "../../../../conversation/message.ts";
 import { stringField } from "../../../../conversation/untrusted.ts";
-import { withoutSummaryRequest } from "../../../../summary/builtin/summarise-messages.ts";
+import { withoutSummaryRequest } from "../../../../summary/builtin/builtin-model.ts";
 import { isContinuation } from "../../../../summary/continuation.ts";
 import { splitSections } from "../../../../summary/sections.ts";
 import { hashText } from "./hash.ts";
