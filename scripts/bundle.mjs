@@ -32,5 +32,6 @@ await bundle.write({
   chunkFileNames: "chunks/[name]-[hash].js",
 });
 
-// The recorded session of the demonstration, where the built code looks for it.
-copyFileSync(at("src/demo/harbour.json.gz"), at("dist/demo/harbour.json.gz"));
+// The recorded session of the demonstration and the project of the tour, where the built code looks for them.
+for (const name of ["harbour.json.gz", "tour-project.txt"])
+  copyFileSync(at(`src/demo/${name}`), at(`dist/demo/${name}`));

@@ -1,17 +1,5 @@
 import type { Thresholds } from "../../../window/thresholds.ts";
-import {
-  ASKED_MOMENT,
-  BUGGY_WINDOW,
-  DAY_HELPERS,
-  GAUGE_LOG,
-  LAST_TEST,
-  levelIn,
-  OVERNIGHT_TEST,
-  RULES_FILE,
-  SLOTS_FILE,
-  TEST_FILE,
-  WHOLE_WINDOW,
-} from "./project.ts";
+import { ASKED_MOMENT, GAUGE_LOG, levelIn, RULES_FILE, SLOTS_FILE, TEST_FILE } from "./project.ts";
 import type { Sight } from "./stand-in.ts";
 import { call, type InProject, type Scene, type Step } from "./stand-in.ts";
 
@@ -26,6 +14,28 @@ export const RESOURCES_PROMPT =
 export const FIX_PROMPT =
   "A vessel of 7.4 m was confirmed at N3 from 22:30Z to 06:00Z, and lay too low after midnight. A failing test first, then the fix, and put my reserve in.";
 export const RECALL_PROMPT: string = `What level did ${GAUGE_LOG} give for 02:30Z, and which reserve did I ask for?`;
+
+/** The bug: the window ends with the day of arrival, however long the stay. Each text stands once in the project. */
+const BUGGY_WINDOW = `  const until = earlier(stay.leavesAt, endOfDay(stay.arrivesAt));
+  const water = berth.depthMetres + lowestBetween(stay.arrivesAt, until);`;
+const WHOLE_WINDOW = "  const water = berth.depthMetres + lowestBetween(stay.arrivesAt, stay.leavesAt);";
+/** Nobody calls these once the window is the stay. */
+const DAY_HELPERS = `
+function endOfDay(at) {
+  return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate(), 23, 59, 59));
+}
+
+function earlier(a, b) {
+  return a < b ? a : b;
+}
+`;
+const LAST_TEST = `test("refuses a draught that the low water of the stay does not carry", () => {`;
+const OVERNIGHT_TEST = `test("looks at the low water after midnight too", () => {
+  const overnight = stay("2026-03-29T22:30Z", "2026-03-30T06:00Z", 7.4);
+  assert.deepEqual(decide(N3, overnight, []), { kind: "refused", key: "booking.tooShallow" });
+});
+
+`;
 
 /** Of the threshold: the next two files would not reach it. */
 const NEARLY_FULL = 0.85;
