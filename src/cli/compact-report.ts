@@ -10,7 +10,7 @@ import { countMessages } from "../conversation/flatten/flatten.ts";
 import { stringField } from "../conversation/untrusted.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import type { ProjectProblem, SessionProject } from "../host/session-project.ts";
-import type { WriteTarget, WrittenLines } from "../host/write-lines.ts";
+import type { WrittenLines } from "../host/write-lines.ts";
 import type { ModelUsage } from "../models/port.ts";
 import type { RestoredItem, RestoreKind, SkippedItem } from "../restore/restored.ts";
 import { presentSections, splitSections } from "../summary/sections.ts";
@@ -19,20 +19,17 @@ import { costOf, type PriceTable } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 import type { CompactionNotes } from "./compaction-notes.ts";
 import type { CompactCost } from "./cost-report.ts";
-import { fullAt, type ReportWindow, reportWindow } from "./view/window-gauge.ts";
+import { type RewriteReport, rewriteReport } from "./rewrite-report.ts";
 
 /** The shape that `compact --json` prints. Stable: other programs read it; see docs/json.md. */
-export interface CompactReport {
-  readonly session: { readonly id: string; readonly path: string; readonly model: string | null };
+export interface CompactReport extends RewriteReport {
+  readonly session: RewriteReport["session"] & { readonly model: string | null };
   readonly before: Size;
   readonly after: Size;
-  readonly window: ReportWindow;
   /** In the context before and after, but in no line of the file: system prompt, tools. As `inspect` has it. */
   readonly notInFile: number;
   /** Tokens saved, the smallest saving that is worthwhile for this session, and whether it is reached. */
   readonly saving: Saving;
-  /** True if the result is under the auto-compact threshold, or without auto-compact under the blocking limit. */
-  readonly fits: boolean;
   readonly boundary: CompactBoundaryEntry;
   readonly summary: {
     readonly source: WrittenSummary["source"];
@@ -71,9 +68,6 @@ export interface CompactReport {
   readonly ledger: Ledger | null;
   /** What became of each hook. */
   readonly hooks: readonly HookOutcome[];
-  /** The file that was written; null when none was. */
-  readonly out: string | null;
-  readonly written: { readonly mode: WriteTarget["mode"]; readonly sessionId: string } | null;
 }
 
 interface Size {
@@ -110,7 +104,7 @@ export interface RestoredReport {
   readonly truncated: boolean;
 }
 
-export interface CompactReportInput {
+interface CompactReportInput {
   readonly session: Pick<Session, "id" | "path" | "model">;
   readonly plan: CompactionPlan;
   readonly compaction: Compaction;
@@ -122,27 +116,21 @@ export interface CompactReportInput {
   readonly prices?: PriceTable | undefined;
 }
 
-export function compactReport({
-  session,
-  plan,
-  compaction,
-  project,
-  notes,
-  thresholds,
-  written,
-  cost = null,
-  prices,
-}: CompactReportInput): CompactReport {
-  const window = reportWindow(thresholds);
+export function compactReport(input: CompactReportInput): CompactReport {
+  const { session, plan, compaction, project, notes, cost = null, prices } = input;
+  const { tokensBefore } = plan;
+  const { tokensAfter, restored } = compaction;
+  const sizes = { session, tokensBefore, tokensAfter };
+  const { fits, out, written, ...shared } = rewriteReport(sizes, input.thresholds, input.written);
   return {
-    session: { id: session.id, path: session.path, model: session.model ?? null },
-    before: { tokens: plan.tokensBefore, messages: countMessages(plan.sent) },
-    after: { tokens: compaction.tokensAfter, messages: countMessages(rebuild(compaction)) },
-    window,
+    ...shared,
+    session: { ...shared.session, model: session.model ?? null },
+    before: { tokens: tokensBefore, messages: countMessages(plan.sent) },
+    after: { tokens: tokensAfter, messages: countMessages(rebuild(compaction)) },
     notInFile: plan.overheadTokens,
     saving: compaction.saving,
-    fits: compaction.tokensAfter < fullAt(window),
-    boundary: written?.lines.find(isCompactBoundary) ?? compaction.boundary,
+    fits,
+    boundary: input.written?.lines.find(isCompactBoundary) ?? compaction.boundary,
     summary: summaryReport(compaction, plan, { noted: notes?.sections ?? [], prices }),
     notes: notes === undefined ? null : { path: notes.path, built: notes.isBuilt, written: notes.isWritten },
     summarised: { tokens: plan.summarisedTokens, messages: compaction.messagesSummarised },
@@ -153,13 +141,17 @@ export function compactReport({
     },
     cleared: clearedAmong(plan),
     cost,
-    restored: compaction.restored.items.map(restoredReport),
-    skipped: compaction.restored.skipped.map(skippedReport),
-    project: projectReport(project, compaction.restored.skipped),
+    restored: restored.items.map(restoredReport),
+    skipped: restored.skipped.map(({ kind, name, reason }) => ({
+      kind: reportedKind(kind),
+      path: name,
+      reason,
+    })),
+    project: projectReport(project, restored.skipped),
     ledger: compaction.ledger ?? null,
     hooks: compaction.hookOutcomes,
-    out: written?.path ?? null,
-    written: written === undefined ? null : { mode: written.mode, sessionId: written.sessionId },
+    out,
+    written,
   };
 }
 
@@ -182,25 +174,16 @@ function restoredReport({ kind, name, tokens, isTruncated, attachment }: Restore
   return { kind: reportedKind(kind), path: name, displayPath, tokens, truncated: isTruncated };
 }
 
-const skippedReport = ({ kind, name, reason }: SkippedItem): SkippedReport => ({
-  kind: reportedKind(kind),
-  path: name,
-  reason,
-});
-
 function projectReport(
   { folder, source, problem }: CompactReportInput["project"],
   skipped: readonly SkippedItem[],
 ): ProjectReport {
   const isAnyOutside = skipped.some(({ reason }) => reason === "outside-project");
-  const advice = isAnyOutside ? projectAdvice({ folder, source, problem }) : null;
-  return { folder: folder ?? null, source, problem: problem ?? null, advice };
-}
-
-function projectAdvice({ folder, problem = "not-found" }: CompactReportInput["project"]): string {
-  return folder === undefined
-    ? `${WITHOUT_FOLDER[problem]} To put files back, pass --project DIR.`
-    : `Only files in ${folder} are put back. To put back files of another folder, pass --project DIR.`;
+  const advice =
+    folder === undefined
+      ? `${WITHOUT_FOLDER[problem ?? "not-found"]} To put files back, pass --project DIR.`
+      : `Only files in ${folder} are put back. To put back files of another folder, pass --project DIR.`;
+  return { folder: folder ?? null, source, problem: problem ?? null, advice: isAnyOutside ? advice : null };
 }
 
 const WITHOUT_FOLDER: Readonly<Record<ProjectProblem, string>> = {

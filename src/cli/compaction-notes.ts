@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { LonghaulError } from "../errors.ts";
 import type { SessionNotesSource } from "../host/compact-session.ts";
 import { fileState } from "../host/file-state.ts";
 import { notesPath } from "../host/notes-file.ts";
@@ -66,11 +65,4 @@ export function notesPointer(
   if (notes !== undefined) return { sessionMemory: () => notes.path };
   const path = resolve(notesPath(session.path));
   return { sessionMemory: fileState({ folder: undefined, notesPath: path }).sessionMemory };
-}
-
-/** What the library says without knowing of commands. */
-export function withNotesHint(error: unknown): unknown {
-  if (!(error instanceof LonghaulError) || error.code !== "notes-not-usable") return error;
-  const remedy = `${error.remedy ?? ""} \`longhaul notes SESSION --update\` brings them up to date.`.trim();
-  return new LonghaulError(error.code, error.message, { remedy, facts: error.facts, cause: error });
 }

@@ -1,6 +1,5 @@
 import type { Compaction } from "../compaction/compact.ts";
-import type { CompactionPlan } from "../compaction/plan/compaction-plan.ts";
-import { unchangedTokens } from "../compaction/plan/compaction-plan.ts";
+import { type CompactionPlan, unchangedTokens } from "../compaction/plan/compaction-plan.ts";
 import type { SizedConversation } from "../compaction/plan/sized.ts";
 import type { SummaryAttempt } from "../compaction/write/attempts.ts";
 import { inputTokens } from "../conversation/reported-usage.ts";
@@ -37,7 +36,7 @@ export interface CostReport {
   /** The prompt of the next call: while the provider has it in its cache, and once it has not. */
   readonly nextTurn: { readonly warm: number; readonly cold: number };
   readonly expectedTurns: number;
-  /** The call for a summary that the figures of `compact` include; null: the built-in summariser writes it. */
+  /** Calls for a summary that the figures of a compaction include, made or expected; null for none. */
   readonly call: CallCost | null;
   /** In no figure: the call that a summary by the session's model would take. Null where `call` has one. */
   readonly assumedCall: CallCost | null;
@@ -73,11 +72,8 @@ export function costReport(session: Session, circumstances: CostCircumstances): 
   const situation = sessionSituation(session, { ...circumstances, now: circumstances.now.getTime() });
   const weighing = weighSession(session, situation, thresholds, compaction, circumstances.sized);
   if (weighing === undefined) return null;
-  return costFigures(
-    situation,
-    weighing,
-    callsFor(session, situation.model, { ...circumstances, compaction }),
-  );
+  const calls = callsFor(session, situation.model, { ...circumstances, compaction });
+  return costFigures(situation, weighing, calls);
 }
 
 type Calls = Pick<CostReport, "call" | "assumedCall">;
@@ -125,20 +121,13 @@ function costFigures(situation: SessionSituation, weighing: Weighing, calls: Cal
 }
 
 /** What a compaction costs and brings, in dollars. */
-export interface CompactCost {
-  /** The model whose prices are used: the session's, or a usual one where its prices are not known. */
-  readonly model: string;
-  readonly arePricesAssumed: boolean;
-  /** Calls for the summary that were made, or that this command would make; null for none. */
-  readonly call: CallCost | null;
-  /** In no other figure: the call that a summary by the session's model would take. Null where a model is called. */
-  readonly assumedCall: CallCost | null;
+export interface CompactCost
+  extends Pick<CostReport, "model" | "arePricesAssumed" | "call" | "assumedCall" | "expectedTurns"> {
   /** What the next prompt writes to the provider's cache anew; 0 once that has gone cold. */
   readonly rewrite: number;
   readonly savedPerTurn: number;
   /** Null: it never pays. */
   readonly breakEvenTurns: number | null;
-  readonly expectedTurns: number;
   /** The saving over the expected turns, net of the costs above; `inspect` computes the same. */
   readonly netSaving: number;
 }
@@ -163,29 +152,17 @@ export function compactCost(input: CompactCostInput): CompactCost | null {
   const call = callOf(input);
   if (call === undefined) return null;
   const { tokensAfter } = compaction;
-  const unchanged = unchangedTokens(plan);
-  const callCost = call?.cost ?? 0;
-  const { model, cachedTokens, cacheTtl } = situation;
-  const rewritten = {
-    model,
-    prices,
-    cacheTtl,
-    tokensBefore,
-    tokensAfter,
-    unchangedTokens: unchanged,
-    cachedTokens,
-  };
-  const saving = netSaving({ ...rewritten, callCost, turns: situation.expectedTurns });
-  const way = { name: "compact", tokensAfter, unchangedTokens: unchanged, callCost } as const;
-  const weighing = weigh({ ...situation, alternatives: [way] });
+  const way = { tokensAfter, unchangedTokens: unchangedTokens(plan), callCost: call?.cost ?? 0 };
+  const saving = netSaving({ ...situation, ...way, tokensBefore, turns: situation.expectedTurns });
+  const weighing = weigh({ ...situation, alternatives: [{ name: "compact", ...way }] });
   const [nothing, compact] = weighing?.options ?? [];
   if (saving === undefined || weighing === undefined || nothing === undefined || compact === undefined)
     return null;
   return {
-    model,
+    model: situation.model,
     arePricesAssumed: situation.arePricesAssumed,
     call,
-    assumedCall: call === null ? assumedCall(input, model) : null,
+    assumedCall: call === null ? assumedCall(input, situation.model) : null,
     rewrite: saving.rewrite,
     savedPerTurn: nothing.costPerTurn - compact.costPerTurn,
     breakEvenTurns: compact.breakEvenTurns ?? null,

@@ -27,14 +27,10 @@ import { type ReportWindow, reportWindow } from "./view/window-gauge.ts";
 
 /** The shape that `inspect --json` prints. Stable: other programs read it; see docs/json.md. */
 export interface InspectReport {
-  readonly session: {
-    readonly id: string;
-    readonly path: string;
-    readonly bytes: number;
+  readonly session: Pick<Session, "id" | "path" | "bytes" | "damage"> & {
     readonly entries: number;
     readonly model: string | null;
     readonly cwd: string | null;
-    readonly damage: Session["damage"];
   };
   readonly context: {
     readonly tokens: number;
@@ -56,22 +52,18 @@ export interface InspectReport {
 
 type ContextStep = "compaction" | "clearing" | UndoRecord["direction"];
 
-interface AccountingReport {
-  readonly total: number;
-  readonly humanText: number;
-  readonly assistantText: number;
-  readonly localCommandOutput: number;
-  readonly toolRequests: Readonly<Record<string, number>>;
-  readonly toolRequestTokens: number;
-  readonly toolResults: Readonly<Record<string, number>>;
-  readonly toolResultTokens: number;
-  readonly attachments: Readonly<Record<string, number>>;
-  readonly other: number;
-  readonly otherByKind: Readonly<Record<string, number>>;
+type Accounted = Omit<TokenAccounting, "duplicateReads" | "results">;
+
+/** The account of the context, with a record in place of each map. */
+type AccountingReport = {
+  readonly [Name in keyof Accounted]: Accounted[Name] extends number
+    ? number
+    : Readonly<Record<string, number>>;
+} & {
   /** In the context but in no line of the file: system prompt, tools, what the agent injects. */
   readonly notInFile: number;
   readonly metrics: Readonly<Record<string, number>>;
-}
+};
 
 interface CompactionReport {
   readonly uuid: string;
@@ -159,21 +151,12 @@ function compactionsOf({ boundaries }: Session): readonly CompactionReport[] {
 }
 
 function accountingReport(accounting: TokenAccounting, notInFile: number): AccountingReport {
-  return {
-    total: accounting.total,
-    humanText: accounting.humanText,
-    assistantText: accounting.assistantText,
-    localCommandOutput: accounting.localCommandOutput,
-    toolRequests: Object.fromEntries(accounting.toolRequests),
-    toolRequestTokens: accounting.toolRequestTokens,
-    toolResults: Object.fromEntries(accounting.toolResults),
-    toolResultTokens: accounting.toolResultTokens,
-    attachments: Object.fromEntries(accounting.attachments),
-    other: accounting.other,
-    otherByKind: Object.fromEntries(accounting.otherByKind),
-    notInFile,
-    metrics: accountingMetrics(accounting),
-  };
+  const { duplicateReads: _, results: __, ...figures } = accounting;
+  const plain = Object.entries(figures).map(([name, figure]) => [
+    name,
+    typeof figure === "number" ? figure : Object.fromEntries(figure),
+  ]);
+  return { ...Object.fromEntries(plain), notInFile, metrics: accountingMetrics(accounting) };
 }
 
 /** What `inspect` tells of a session besides its file: its notes, and memory files of its project. */

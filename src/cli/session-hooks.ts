@@ -1,5 +1,4 @@
 import { stat } from "node:fs/promises";
-import { LonghaulError } from "../errors.ts";
 import type { RunCommand } from "../hooks/hook.ts";
 import { createHooks, type Hooks } from "../hooks/runner.ts";
 import { runCommand } from "../host/run-command.ts";
@@ -29,11 +28,4 @@ function whereThereIsAFolder(run: RunCommand): RunCommand {
 
 async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
-}
-
-/** A hook has the last word, but the person has the one after that. */
-export function withHooksHint(error: unknown): unknown {
-  if (!(error instanceof LonghaulError) || error.code !== "compaction-blocked") return error;
-  const remedy = `${error.remedy ?? ""} With --no-hooks it is not asked.`.trim();
-  return new LonghaulError(error.code, error.message, { remedy, facts: error.facts, cause: error });
 }

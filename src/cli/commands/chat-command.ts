@@ -5,7 +5,6 @@ import type { Model } from "../../models/port.ts";
 import { resumeSession } from "../../transcript/resume.ts";
 import { findModel } from "../../window/models.ts";
 import { runChat } from "../chat/chat.ts";
-import { chatModel, DEFAULT_CHAT_MODEL, isWithoutModel } from "../chat/chat-model.ts";
 import type { ChatSetup } from "../chat/chat-setup.ts";
 import { ownInstructions } from "../chat/own-instructions.ts";
 import { printChat } from "../chat/print-chat.ts";
@@ -18,7 +17,13 @@ import { chooseSession, newestSession } from "../chat/which-session.ts";
 import { type ChatSettings, readChatSettings } from "../command-settings.ts";
 import type { Composition } from "../composition.ts";
 import { untilInterrupted } from "../interrupts.ts";
-import { isAnthropicName, type ModelChoice } from "../model-choice.ts";
+import {
+  chatModel,
+  DEFAULT_CHAT_MODEL,
+  isAnthropicName,
+  isWithoutModel,
+  type ModelChoice,
+} from "../model-choice.ts";
 import type { OutputFormat } from "../option-values.ts";
 import { sessionHooks } from "../session-hooks.ts";
 import { noteWarnings } from "../terminal.ts";

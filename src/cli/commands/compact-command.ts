@@ -12,16 +12,15 @@ import {
   type CompactionNotes,
   notesForCompaction,
   notesPointer,
-  withNotesHint,
   writeBuiltNotes,
 } from "../compaction-notes.ts";
 import type { Composition, ProjectChoice, WindowChoice } from "../composition.ts";
 import { compactCost } from "../cost-report.ts";
-import { withForceHint } from "../force-hint.ts";
+import { withForceHint, withHooksHint, withNotesHint } from "../hints.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { chooseMessage } from "../message-choice.ts";
 import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
-import { sessionHooks, withHooksHint } from "../session-hooks.ts";
+import { sessionHooks } from "../session-hooks.ts";
 import { noteWarnings } from "../terminal.ts";
 import { compactView } from "../view/compact-view.ts";
 import { formatCount, plural } from "../view/numbers.ts";

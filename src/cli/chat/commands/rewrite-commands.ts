@@ -6,7 +6,7 @@ import { countMessages } from "../../../conversation/flatten/flatten.ts";
 import { isSnipMarker } from "../../../conversation/snipped.ts";
 import { spokenIn } from "../../../host/undo-rewind.ts";
 import { collapsedIn, type SpanReport } from "../../../modules/collapse/report.ts";
-import { withForceHint } from "../../force-hint.ts";
+import { withForceHint } from "../../hints.ts";
 import { ageWords, formatCount, plural } from "../../view/numbers.ts";
 import { fitText, foldText } from "../../view/text-width.ts";
 import type { Choice, ChoiceOption, Screen } from "../screen/screen.ts";

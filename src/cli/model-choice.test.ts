@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chatModel } from "./chat-model.ts";
+import { chatModel } from "./model-choice.ts";
 
 const load = (): Promise<unknown> => import("@anthropic-ai/sdk");
 const named = (name: string, environment = {}, loadSdk = load, baseUrl?: string) =>
