@@ -40,110 +40,89 @@ const MORE = "If more is to be noted, make all other edits now, together in one 
 
 /** Carries out what an answer asks for: calls of the edit tool first, then the blocks in its text. */
 export function takeAnswer(reply: ModelReply, notes: Notes, rules: AnswerRules): TakenAnswer {
-  const outcomes = new Outcomes(notes, rules);
-  const cutOff = isTruncated(reply) ? reply.content.at(-1) : undefined;
-  for (const block of reply.content) {
-    if (block.type === "tool_use") outcomes.takeCall(block, block === cutOff);
-  }
+  const taking = new Taking(notes, rules);
+  const isBrokenOff = isTruncated(reply);
+  const results = reply.content.flatMap((block, at): ContentBlock[] => {
+    if (block.type !== "tool_use") return [];
+    const isCutOff = isBrokenOff && at === reply.content.length - 1;
+    const reasons = isCutOff ? [taking.refuse(CALL_BROKE_OFF)] : taking.call(block);
+    const content = reasons.length > 0 ? reasons.join("\n") : "Carried out.";
+    const failed = reasons.length > 0 ? { is_error: true } : {};
+    return [{ type: "tool_result", tool_use_id: block.id, content, ...failed }];
+  });
   const text = textIn(reply);
-  outcomes.takeText(text, isTruncated(reply));
-  return outcomes.taken(isNothing(text));
+  const complaints = [...taking.blocks(text), ...(isBrokenOff ? [`- ${BROKE_OFF}`] : [])];
+  const { edits, refused } = taking;
+  const hasReasons = refused > 0 || complaints.length > 0;
+  const isOneByOne = !hasReasons && results.length === 1 && edits === 1;
+  const advice = isOneByOne ? [MORE] : complaints.length > 0 ? [NOT_EVERYTHING, ...complaints, GO_ON] : [];
+  const words: ContentBlock[] =
+    advice.length === 0 ? [] : [{ type: "text", text: `${advice.join("\n")} ${NOTHING_TO_NOTE}.` }];
+  return {
+    notes: taking.notes,
+    edits,
+    refused,
+    isComplete: taking.isComplete && !isBrokenOff && !isOneByOne,
+    isOneByOne,
+    saysNothingToNote: isNothing(text) && edits === 0,
+    reasons: hasReasons || isOneByOne ? [...results, ...words] : [],
+  };
 }
 
 /** On a line of its own, however it is marked. */
-const isNothing = (text: string): boolean =>
-  text.split("\n").some(
-    (line) =>
-      line
-        .replace(/[^\p{L}]+/gu, " ")
-        .trim()
-        .toUpperCase() === NOTHING_TO_NOTE,
-  );
+function isNothing(text: string): boolean {
+  const words = (line: string): string => line.replace(/[^\p{L}]+/gu, " ").trim();
+  return text.split("\n").some((line) => words(line).toUpperCase() === NOTHING_TO_NOTE);
+}
 
-class Outcomes {
+/** The notes while an answer is carried out. */
+class Taking {
   readonly #rules: AnswerRules;
-  readonly #results: ContentBlock[] = [];
-  readonly #complaints: string[] = [];
-  #notes: Notes;
-  #edits = 0;
-  #refused = 0;
-  #isComplete = true;
+  notes: Notes;
+  edits = 0;
+  refused = 0;
+  isComplete = true;
 
   constructor(notes: Notes, rules: AnswerRules) {
-    this.#notes = notes;
+    this.notes = notes;
     this.#rules = rules;
   }
 
-  takeCall(call: ToolUseBlock, isCutOff: boolean): void {
-    const reasons = isCutOff ? [this.#refuse(CALL_BROKE_OFF)] : this.#carryOut(call);
-    const isRefused = reasons.length > 0;
-    this.#results.push({
-      type: "tool_result",
-      tool_use_id: call.id,
-      content: isRefused ? reasons.join("\n") : "Carried out.",
-      ...(isRefused ? { is_error: true } : {}),
-    });
-  }
-
-  takeText(text: string, isBrokenOff: boolean): void {
-    for (const { named, edit } of noteBlocksIn(text)) {
-      const result = "refused" in edit ? edit : applyNotesEdit(this.#notes, edit, this.#rules);
-      if ("refused" in result) this.#complaints.push(`- ${named}: ${this.#refuse(result.refused)}`);
-      else {
-        this.#edits++;
-        this.#notes = result.notes;
-      }
-    }
-    if (!isBrokenOff) return;
-    this.#isComplete = false;
-    this.#complaints.push(`- ${BROKE_OFF}`);
-  }
-
-  taken(saysNothingToNote: boolean): TakenAnswer {
-    const hasReasons = this.#refused > 0 || this.#complaints.length > 0;
-    const isOneByOne = !hasReasons && this.#results.length === 1 && this.#edits === 1;
-    return {
-      notes: this.#notes,
-      edits: this.#edits,
-      refused: this.#refused,
-      isComplete: this.#isComplete && !isOneByOne,
-      isOneByOne,
-      saysNothingToNote: saysNothingToNote && this.#edits === 0,
-      reasons: hasReasons || isOneByOne ? [...this.#results, ...this.#complaintBlock(isOneByOne)] : [],
-    };
-  }
-
-  /** Why it was not carried out, or not all of it; empty where it was. */
-  #carryOut(call: ToolUseBlock): readonly string[] {
+  /** Carries out a call. The reasons why that failed, or parts of it; empty if all went well. */
+  call(call: ToolUseBlock): readonly string[] {
     const { editTool, path } = this.#rules;
     if (editTool === undefined || call.name !== editTool.name) {
-      this.#refused++;
+      this.refused++;
       const instead = editTool === undefined ? "blocks of text" : `calls of \`${editTool.name}\` on ${path}`;
       return [`Not carried out: here the notes are edited, by ${instead}, and nothing else is done.`];
     }
     const edits = editsOf(call, editTool);
-    if ("refused" in edits) return [this.#refuse(edits.refused)];
-    const { notes, outcomes } = applyNotesEdits(this.#notes, edits, this.#rules);
-    this.#notes = notes;
+    if ("refused" in edits) return [this.refuse(edits.refused)];
+    const { notes, outcomes } = applyNotesEdits(this.notes, edits, this.#rules);
+    this.notes = notes;
     return outcomes.flatMap(({ refused }, index) => {
       if (refused !== undefined)
-        return this.#refuse(outcomes.length === 1 ? refused : `Edit ${index + 1}: ${refused}`);
-      this.#edits++;
+        return this.refuse(outcomes.length === 1 ? refused : `Edit ${index + 1}: ${refused}`);
+      this.edits++;
+      return [];
+    });
+  }
+
+  /** Carries out the blocks in a text. Complaints about those that were refused. */
+  blocks(text: string): readonly string[] {
+    return noteBlocksIn(text).flatMap(({ named, edit }) => {
+      const result = "refused" in edit ? edit : applyNotesEdit(this.notes, edit, this.#rules);
+      if ("refused" in result) return `- ${named}: ${this.refuse(result.refused)}`;
+      this.edits++;
+      this.notes = result.notes;
       return [];
     });
   }
 
   /** An edit that is still to be made. */
-  #refuse(reason: string): string {
-    this.#refused++;
-    this.#isComplete = false;
+  refuse(reason: string): string {
+    this.refused++;
+    this.isComplete = false;
     return reason;
-  }
-
-  #complaintBlock(isOneByOne: boolean): readonly ContentBlock[] {
-    if (isOneByOne) return [{ type: "text", text: `${MORE} ${NOTHING_TO_NOTE}.` }];
-    if (this.#complaints.length === 0) return [];
-    const text = [NOT_EVERYTHING, ...this.#complaints, `${GO_ON} ${NOTHING_TO_NOTE}.`];
-    return [{ type: "text", text: text.join("\n") }];
   }
 }
