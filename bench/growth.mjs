@@ -1,8 +1,7 @@
 // How well a count foretells the next one that the provider reports, on recorded sessions.
 import { basename } from "node:path";
-import { ContextMeter } from "../src/tokens/context-meter.ts";
-import { ESTIMATORS, measureEntries } from "../src/tokens/measure.ts";
-import { loadSession } from "../src/transcript/load.ts";
+import { ContextMeter, ESTIMATORS, measureEntries } from "../dist/index.js";
+import { loadSession } from "../dist/node.js";
 import { claim } from "./claims.mjs";
 import { MISSING, realSessions } from "./real-sessions.mjs";
 import { signedPercent, table } from "./table.mjs";

@@ -1,8 +1,8 @@
 // Conversations and session files of any size, out of the demo's sessions: told by several seeds, copied with
 // new ids, strung together. The same on every machine and in every run.
 
+import { contextTokens } from "../dist/index.js";
 import { createDemoSession } from "../src/testing/demo-session.ts";
-import { contextTokens } from "../test/clear/agent.ts";
 
 /** More would cost time and change nothing: each copy's strings are made anew, so no copy profits from another. */
 const TELLINGS = 4;

@@ -1,9 +1,8 @@
 // A process of its own, since the engine has compiled nothing yet: the second request of a conversation.
 // Prints { parseMs, handleMs } as JSON. Argument: roughly how many tokens the conversation has.
-import { checkRequest } from "../src/conversation/check/check.ts";
-import { flatten } from "../src/conversation/flatten/flatten.ts";
+import { checkRequest, flatten } from "../dist/index.js";
+import { startSimulator } from "../dist/testing/index.js";
 import { createDemoSession } from "../src/testing/demo-session.ts";
-import { startSimulator } from "../src/testing/simulator/simulator.ts";
 
 const entries = createDemoSession({ approximateTokens: Number(process.argv[2]) });
 const flat = flatten(entries);

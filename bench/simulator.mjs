@@ -1,8 +1,7 @@
 // What the simulator adds to a test: handling a request beside JSON.parse of its body, without the network.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { checkRequest } from "../src/conversation/check/check.ts";
-import { flatten } from "../src/conversation/flatten/flatten.ts";
+import { checkRequest, flatten } from "../dist/index.js";
 import { createFixedClock } from "../src/testing/clock.ts";
 import { createDemoSession } from "../src/testing/demo-session.ts";
 import { createTokenCounter } from "../src/testing/simulator/prompt/token-count.ts";

@@ -1,9 +1,8 @@
 // The built-in summary beside the least that any summary costs: reading the session.
 import { basename } from "node:path";
-import { summarise } from "../src/summary/builtin/summarise.ts";
+import { estimateTokens, summarise } from "../dist/index.js";
+import { loadSession } from "../dist/node.js";
 import { createDemoSession } from "../src/testing/demo-session.ts";
-import { estimateTokens } from "../src/tokens/estimate/estimate.ts";
-import { loadSession } from "../src/transcript/load.ts";
 import { claim } from "./claims.mjs";
 import { collectGarbage, median, medianMs } from "./measure.mjs";
 import { MISSING, realSessions } from "./real-sessions.mjs";

@@ -1,7 +1,5 @@
 // A host as agent builders write it: it holds the conversation, and adds a call and its result each turn.
-
-import { messageSnip } from "../../src/modules/snip/snip-module.ts";
-import { createCompactor } from "../../test/support/full-compactor.ts";
+import { createCompactor, messageSnip } from "../../dist/index.js";
 
 /** So large that nothing is ever needed. */
 export const ENDLESS_WINDOW = 1_000_000_000;

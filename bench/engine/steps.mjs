@@ -1,11 +1,13 @@
 // How each step of the engine grows with the conversation.
-
-import { planCompaction } from "../../src/compaction/plan/compaction-plan.ts";
+import {
+  checkRequest,
+  ESTIMATORS,
+  flatten,
+  measureContext,
+  measureEntries,
+  planCompaction,
+} from "../../dist/index.js";
 import { planReactive } from "../../src/compaction/plan/reactive.ts";
-import { checkRequest } from "../../src/conversation/check/check.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { measureContext } from "../../src/tokens/context-meter.ts";
-import { ESTIMATORS, measureEntries } from "../../src/tokens/measure.ts";
 import { consume } from "../measure.mjs";
 import { ENDLESS_WINDOW, Host } from "./host.mjs";
 

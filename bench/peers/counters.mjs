@@ -1,5 +1,5 @@
 // Ways to count tokens: `{ name, version, ours, isExact, vocabulary, isRival, load }`. `load` gives `(text) => tokens`.
-import { estimateTokens } from "../../src/tokens/estimate/estimate.ts";
+import { estimateTokens } from "../../dist/index.js";
 import { versionOf } from "./version.mjs";
 
 const QUARTER = 4;

@@ -1,11 +1,17 @@
 // The parts of the engine that a peer has something like, each on its own; the whole of it is in engine/.
-import { applyClearing, chooseBySize, ResultIndex } from "../../src/clear/stale-results.ts";
-import { planCompaction } from "../../src/compaction/plan/compaction-plan.ts";
-import { ContextMeter } from "../../src/tokens/context-meter.ts";
-import { ESTIMATORS, measureContent } from "../../src/tokens/measure.ts";
-import { findModel } from "../../src/window/models.ts";
-import { computeThresholds, windowState } from "../../src/window/thresholds.ts";
-import { contextTokens } from "../../test/clear/agent.ts";
+import {
+  applyClearing,
+  ContextMeter,
+  chooseBySize,
+  computeThresholds,
+  contextTokens,
+  ESTIMATORS,
+  findModel,
+  measureContent,
+  planCompaction,
+  ResultIndex,
+  windowState,
+} from "../../dist/index.js";
 
 const thresholds = computeThresholds(findModel("claude-sonnet-5"));
 
