@@ -1,10 +1,10 @@
 // Memory: what a compaction from notes costs beside one JSON.stringify of the conversation, and whether an update of
 // notes without a model costs what is new, however long the conversation is.
 import { flatten } from "../src/conversation/flatten/flatten.ts";
+import { updateNotes } from "../src/modules/notes/built-in/update-notes.ts";
+import { emptyNotes, formatNotes } from "../src/modules/notes/notes-format.ts";
 import { notesLimitsFor } from "../src/modules/notes/notes-keeper.ts";
-import { updateNotes } from "../src/notes/built-in/update-notes.ts";
-import { emptyNotes, formatNotes } from "../src/notes/notes-format.ts";
-import { NOTES_TEMPLATE, parseTemplate } from "../src/notes/template.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../src/modules/notes/template.ts";
 import { ESTIMATORS } from "../src/tokens/measure.ts";
 import { HeldNotes } from "../test/engine/notes-file.case.ts";
 import { claim } from "./claims.mjs";

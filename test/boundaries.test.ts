@@ -17,7 +17,6 @@ const BELOW_TURN: readonly string[] = [
   "summary",
   "compaction",
   "memory-files",
-  "notes",
 ];
 const BELOW_TESTING = [...BELOW_TURN, "turn", "modules", "telemetry", "transcript", "recall", "demo", "host"];
 
@@ -34,14 +33,13 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   summary: ["conversation", "tokens", "models"],
   compaction: ["conversation", "tokens", "models", "hooks", "restore", "summary"],
   "memory-files": ["conversation", "tokens", "restore"],
-  notes: ["conversation", "tokens", "models", "restore", "summary", "compaction"],
   turn: BELOW_TURN,
   modules: [...BELOW_TURN, "turn"],
   telemetry: ["turn", "models", "compaction"],
   transcript: ["conversation"],
   recall: ["conversation", "tokens", "transcript"],
   demo: ["conversation", "tokens"],
-  host: [...BELOW_TURN, "transcript", "recall"],
+  host: [...BELOW_TURN, "modules", "transcript", "recall"],
   /** Only what everybody has: see the test about it below. */
   agent: [],
   testing: BELOW_TESTING,
@@ -99,6 +97,18 @@ describe("import directions", () => {
       ({ room, target }) =>
         room in MAY_KNOW && target in MAY_KNOW && target !== room && !MAY_KNOW[room]?.includes(target),
     );
+    expect(wrong).toEqual([]);
+  });
+
+  it("the engine knows no module, and a module knows no other", () => {
+    const folders = readdirSync(join(SOURCE, "modules"));
+    const wrong = files.filter((file) => {
+      const [room, own] = relative(SOURCE, file).split(sep);
+      const others = folders.filter((folder) => room !== "modules" || folder !== own);
+      const code = readFileSync(file, "utf8");
+      const isBound = room === "modules" || BELOW_TURN.includes(room ?? "") || room === "turn";
+      return isBound && others.some((folder) => new RegExp(`from "[./]+(modules/)?${folder}/`).test(code));
+    });
     expect(wrong).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { terminal } from "../../test/support/terminal.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import { buildNotes } from "../host/session-notes.ts";
-import { NOTES_LIMITS } from "../notes/notes-format.ts";
+import { NOTES_LIMITS } from "../modules/notes/notes-format.ts";
 import { createDemoSession } from "../testing/demo-session.ts";
 import { loadSession } from "../transcript/load.ts";
 import { writeNewSession } from "../transcript/whole-file.ts";

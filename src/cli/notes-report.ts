@@ -10,7 +10,7 @@ import {
   type NotesSize,
   overLimits,
   sectionName,
-} from "../notes/notes-format.ts";
+} from "../modules/notes/notes-format.ts";
 import type { Session } from "../transcript/load.ts";
 import { costOf } from "../window/prices.ts";
 import type { Colours, Terminal } from "./terminal.ts";

@@ -9,7 +9,7 @@ import { rebuild } from "../compaction/compact.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { LonghaulError } from "../errors.ts";
 import { scriptedModel } from "../models/scripted/scripted-model.ts";
-import type { NotesDecline } from "../notes/plan-from-notes.ts";
+import type { NotesDecline } from "../modules/notes/plan-from-notes.ts";
 import { loadSession, type Session } from "../transcript/load.ts";
 import {
   type CompactSessionOptions,

@@ -8,7 +8,12 @@ import type { SizedConversation } from "../compaction/plan/sized.ts";
 import { isForced } from "../compaction/worthwhile.ts";
 import { indexInConversation } from "../conversation/copies.ts";
 import { LonghaulError } from "../errors.ts";
-import { type NotesDecline, type NotesKeep, notesSource, planFromNotes } from "../notes/plan-from-notes.ts";
+import {
+  type NotesDecline,
+  type NotesKeep,
+  notesSource,
+  planFromNotes,
+} from "../modules/notes/plan-from-notes.ts";
 import type { HostState } from "../restore/host-state.ts";
 import type { Session } from "../transcript/load.ts";
 import { isSessionId, type UserPlaces } from "../transcript/locations.ts";

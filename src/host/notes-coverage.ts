@@ -3,7 +3,7 @@ import { previousSound, soundCuts } from "../conversation/cut.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { hasOpenCalls } from "../conversation/newest-response.ts";
 import { standsFor } from "../conversation/stand-ins.ts";
-import type { Notes } from "../notes/notes-format.ts";
+import type { Notes } from "../modules/notes/notes-format.ts";
 import { ESTIMATORS, measureEntry } from "../tokens/measure.ts";
 import type { Session } from "../transcript/load.ts";
 import { type SessionHistory, sessionHistory } from "./session-history.ts";

@@ -3,7 +3,7 @@ import { type FileHandle, lstat, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { field } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
-import type { NotesFile } from "../notes/notes-format.ts";
+import type { NotesFile } from "../modules/notes/notes-format.ts";
 import { isSystemError, readerOf, withOpenFile } from "../transcript/file-bytes.ts";
 import { lockSession } from "../transcript/lock.ts";
 import { giveName, notWritten, writeWholeFile } from "../transcript/whole-file.ts";

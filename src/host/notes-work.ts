@@ -5,16 +5,16 @@ import { throwIfAborted } from "../models/abortable.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { Model, ModelUsage } from "../models/port.ts";
 import { type ModelTimeLimits, timedOut, withinTime } from "../models/time-limit.ts";
-import { updateNotes } from "../notes/built-in/update-notes.ts";
-import { extractNotes, sumUsage } from "../notes/extract-notes.ts";
+import { updateNotes } from "../modules/notes/built-in/update-notes.ts";
+import { extractNotes, sumUsage } from "../modules/notes/extract-notes.ts";
 import {
   formatNotes,
   type Notes,
   type NotesFile,
   type NotesLimits,
   type NotesTemplate,
-} from "../notes/notes-format.ts";
-import { changedSections, saveNotes } from "../notes/update.ts";
+} from "../modules/notes/notes-format.ts";
+import { changedSections, saveNotes } from "../modules/notes/update.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { findModel } from "../window/models.ts";
 import { coveredBy, inSoundSteps } from "./notes-coverage.ts";

@@ -2,7 +2,7 @@ import { basename, join } from "node:path";
 import { expect, it } from "vitest";
 import { claudeCodeSessions, describeRecorded } from "../../test/support/real-sessions.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
-import { measureNotes, NOTES_LIMITS } from "../notes/notes-format.ts";
+import { measureNotes, NOTES_LIMITS } from "../modules/notes/notes-format.ts";
 import { loadSession } from "../transcript/load.ts";
 import { notesFile } from "./notes-file.ts";
 import { buildNotes, counterFor, readNotes } from "./session-notes.ts";

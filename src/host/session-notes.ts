@@ -19,8 +19,8 @@ import {
   type NotesTemplate,
   notedUpTo,
   parseNotes,
-} from "../notes/notes-format.ts";
-import { NOTES_TEMPLATE, parseTemplate } from "../notes/template.ts";
+} from "../modules/notes/notes-format.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../modules/notes/template.ts";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
 import type { Session } from "../transcript/load.ts";
 import { coverageOf, type NotesCoverage, notNotedYet } from "./notes-coverage.ts";

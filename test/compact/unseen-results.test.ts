@@ -15,8 +15,8 @@ import type { ContentBlock, ToolResultBlock } from "../../src/conversation/messa
 import { unseenFrom } from "../../src/conversation/newest-response.ts";
 import { contentText } from "../../src/conversation/untrusted.ts";
 import { planSpan } from "../../src/modules/collapse/plan-span.ts";
+import { planFromNotes } from "../../src/modules/notes/plan-from-notes.ts";
 import { snip } from "../../src/modules/snip/snip.ts";
-import { planFromNotes } from "../../src/notes/plan-from-notes.ts";
 import { ESTIMATORS, measureBlock } from "../../src/tokens/measure.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";
 import { ConversationBuilder, image, toolResult, toolUse } from "../support/builders.ts";

@@ -6,8 +6,8 @@ import {
   type ExtractionOutcome,
   type ExtractionRequest,
   extractNotes,
-} from "../../src/notes/extract-notes.ts";
-import { notesAsShown } from "../../src/notes/notes-format.ts";
+} from "../../src/modules/notes/extract-notes.ts";
+import { notesAsShown } from "../../src/modules/notes/notes-format.ts";
 import { isNotesCall, type NotesKind, noteTaker } from "../../src/testing/simulator/behaviours/notes.ts";
 import type { Behaviour } from "../../src/testing/simulator/exchange.ts";
 import type { Fault } from "../../src/testing/simulator/server/faults.ts";

@@ -1,10 +1,10 @@
 import type { ForkSource } from "../../src/compaction/write/shared-prefix.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import type { Model } from "../../src/models/port.ts";
-import type { ExtractionRequest } from "../../src/notes/extract-notes.ts";
-import type { Notes } from "../../src/notes/notes-format.ts";
-import { emptyNotes, NOTES_LIMITS } from "../../src/notes/notes-format.ts";
-import { NOTES_TEMPLATE, parseTemplate } from "../../src/notes/template.ts";
+import type { ExtractionRequest } from "../../src/modules/notes/extract-notes.ts";
+import type { Notes } from "../../src/modules/notes/notes-format.ts";
+import { emptyNotes, NOTES_LIMITS } from "../../src/modules/notes/notes-format.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../../src/modules/notes/template.ts";
 import { ESTIMATORS } from "../../src/tokens/measure.ts";
 import { ConversationBuilder } from "../support/builders.ts";
 

@@ -11,9 +11,9 @@ import {
   type Scene,
   workUntil,
 } from "../../../test/engine/scene.case.ts";
-import { parseNotes } from "../../notes/notes-format.ts";
-import { NOTES_TEMPLATE, parseTemplate } from "../../notes/template.ts";
 import { isNotesCall } from "../../testing/simulator/behaviours/notes.ts";
+import { parseNotes } from "./notes-format.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "./template.ts";
 
 const template = parseTemplate(NOTES_TEMPLATE);
 let scene: Scene;

@@ -11,9 +11,9 @@ import { contentBlocks } from "../../conversation/message.ts";
 import { createHooks } from "../../hooks/runner.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import { scriptedModel } from "../../models/scripted/scripted-model.ts";
-import { isNotesRequest, NOTHING_TO_NOTE } from "../../notes/notes-prompt.ts";
-import { NOTES_TEMPLATE } from "../../notes/template.ts";
 import type { CompactorEvent } from "../../turn/events.ts";
+import { isNotesRequest, NOTHING_TO_NOTE } from "./notes-prompt.ts";
+import { NOTES_TEMPLATE } from "./template.ts";
 
 afterEach(() => {
   vi.useRealTimers();

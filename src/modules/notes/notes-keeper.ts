@@ -4,18 +4,18 @@ import { entryBlocks } from "../../conversation/entry.ts";
 import { type ContentBlock, contentBlocks } from "../../conversation/message.ts";
 import { inputTokens } from "../../conversation/reported-usage.ts";
 import { untilAborted } from "../../models/abortable.ts";
-import { type GrowthThresholds, NOTES_GROWTH, NotesGrowth } from "../../notes/growth.ts";
-import type { NotesFile, NotesLimits, NotesTemplate } from "../../notes/notes-format.ts";
-import { isOnlyTemplate, NOTES_LIMITS, notedUpTo, parseNotes } from "../../notes/notes-format.ts";
-import { NOTES_TEMPLATE, parseTemplate } from "../../notes/template.ts";
-import type { NotesTask } from "../../notes/update.ts";
-import { bringNotesUpToDate } from "../../notes/update.ts";
 import type { ResponseFacts } from "../../turn/any-usage.ts";
 import type { EngineParts } from "../../turn/parts.ts";
 import { forkNow, snapshotOf } from "../../turn/planning.ts";
 import { codeOf } from "../../turn/reporter.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import { inProportion } from "../../window/thresholds.ts";
+import { type GrowthThresholds, NOTES_GROWTH, NotesGrowth } from "./growth.ts";
+import type { NotesFile, NotesLimits, NotesTemplate } from "./notes-format.ts";
+import { isOnlyTemplate, NOTES_LIMITS, notedUpTo, parseNotes } from "./notes-format.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "./template.ts";
+import type { NotesTask } from "./update.ts";
+import { bringNotesUpToDate } from "./update.ts";
 
 /** A compaction is worth this wait: with the notes up to date it keeps less and needs no model. */
 const WAIT_FOR_NOTES_MS = 15_000;

@@ -1,15 +1,4 @@
 import { throwIfAborted } from "../../models/abortable.ts";
-import { notesAsSummary } from "../../notes/as-summary.ts";
-import type { GrowthThresholds } from "../../notes/growth.ts";
-import {
-  isOnlyTemplate,
-  type Notes,
-  type NotesFile,
-  type NotesLimits,
-  parseNotes,
-} from "../../notes/notes-format.ts";
-import type { NotesDecline } from "../../notes/plan-from-notes.ts";
-import { type NotesKeep, notesSource, planFromNotes } from "../../notes/plan-from-notes.ts";
 import { asker } from "../../restore/ask-host.ts";
 import type { ManualOptions } from "../../turn/options.ts";
 import type {
@@ -27,7 +16,12 @@ import {
   requireOneOf,
   requireOptionNames,
 } from "../../turn/require-options.ts";
+import { notesAsSummary } from "./as-summary.ts";
+import type { GrowthThresholds } from "./growth.ts";
+import { isOnlyTemplate, type Notes, type NotesFile, type NotesLimits, parseNotes } from "./notes-format.ts";
 import { NotesKeeper } from "./notes-keeper.ts";
+import type { NotesDecline } from "./plan-from-notes.ts";
+import { type NotesKeep, notesSource, planFromNotes } from "./plan-from-notes.ts";
 
 export interface NotesOptions {
   readonly file: NotesFile;

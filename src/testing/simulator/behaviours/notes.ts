@@ -1,6 +1,6 @@
 import type { ApiMessage } from "../../../conversation/message.ts";
 import { listField } from "../../../conversation/untrusted.ts";
-import { NOTHING_TO_NOTE } from "../../../notes/notes-prompt.ts";
+import { NOTHING_TO_NOTE } from "../../../modules/notes/notes-prompt.ts";
 import type { Behaviour, SeenRequest, Turn } from "../exchange.ts";
 import type { FaultCandidate } from "../server/faults.ts";
 import { textTurn } from "./answers.ts";

@@ -1,5 +1,5 @@
 import { createRandom } from "../../../../demo/random.ts";
-import type { NotesSection } from "../../../../notes/notes-format.ts";
+import type { NotesSection } from "../../../../modules/notes/notes-format.ts";
 import type { SeenRequest, Turn } from "../../exchange.ts";
 import { textTurn } from "../answers.ts";
 import { callSomeTool } from "../bad-summaries.ts";

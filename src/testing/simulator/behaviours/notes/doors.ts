@@ -1,8 +1,8 @@
 import type { RequestFrame } from "../../../../compaction/write/shared-prefix.ts";
 import type { JsonRecord } from "../../../../conversation/untrusted.ts";
-import { type EditTool, findEditTool } from "../../../../notes/model-edits.ts";
-import type { NotesSection } from "../../../../notes/notes-format.ts";
-import { sectionName } from "../../../../notes/notes-format.ts";
+import { type EditTool, findEditTool } from "../../../../modules/notes/model-edits.ts";
+import type { NotesSection } from "../../../../modules/notes/notes-format.ts";
+import { sectionName } from "../../../../modules/notes/notes-format.ts";
 import type { SeenRequest, Turn, TurnBlock } from "../../exchange.ts";
 
 /** What a section is to say. */

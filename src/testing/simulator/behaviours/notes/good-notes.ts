@@ -1,6 +1,6 @@
 import { type ApiMessage, contentBlocks } from "../../../../conversation/message.ts";
 import { filePathIn, fileUseOf, isShellTool } from "../../../../conversation/tool-kinds.ts";
-import type { NotesSection } from "../../../../notes/notes-format.ts";
+import type { NotesSection } from "../../../../modules/notes/notes-format.ts";
 import { isContinuation } from "../../../../summary/continuation.ts";
 import { progressLine, readProgress } from "../coder/progress.ts";
 import { inputText, resultHead, type SeenCall, seenCalls } from "../coder/sight.ts";

@@ -1,6 +1,6 @@
 import { type ApiMessage, contentBlocks } from "../../../../conversation/message.ts";
-import { NOT_EVERYTHING } from "../../../../notes/notes-answer.ts";
-import { type NotesRequestFacts, readNotesRequest } from "../../../../notes/notes-prompt.ts";
+import { NOT_EVERYTHING } from "../../../../modules/notes/notes-answer.ts";
+import { type NotesRequestFacts, readNotesRequest } from "../../../../modules/notes/notes-prompt.ts";
 
 /** A request for notes, as the model sees it. */
 export interface SeenNotesRequest {

@@ -1,5 +1,5 @@
-import type { NotesSection } from "../../../../notes/notes-format.ts";
-import { isItalicLine, nameKey } from "../../../../notes/notes-format.ts";
+import type { NotesSection } from "../../../../modules/notes/notes-format.ts";
+import { isItalicLine, nameKey } from "../../../../modules/notes/notes-format.ts";
 
 /** The sections of notes as a model reads them: a heading, and a line in italics below it. */
 export function sectionsShown(shown: string): readonly NotesSection[] {

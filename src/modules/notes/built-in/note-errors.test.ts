@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { bodyOf, linesOf, noted, type Tell } from "../../../../test/support/noting.ts";
+
+const ERRORS = "Errors & Corrections";
+const FAILED = "Exit code 1\nError: cannot find module 'left-pad'";
+const runs = (command: string, output: string): Tell => {
+  return (session) => session.tool(`${command}${output}`, "Bash", { command }, output);
+};
+const edits = (path: string): Tell => {
+  return (session) => session.tool(path, "Edit", { file_path: path, old_string: "a", new_string: "b" }, "ok");
+};
+
+describe("errors and corrections", () => {
+  it("has a failure as open until the same thing passes, in whichever update, with the files changed between", () => {
+    const open = noted(runs("npm test", FAILED));
+    expect(bodyOf(open, ERRORS)).toBe(
+      "- `npm test`: Error: cannot find module 'left-pad' → not seen to pass since",
+    );
+    const fixed = noted(runs("npm test", FAILED), edits("/project/src/pad.ts"), (session) => {
+      edits("/project/package.json")(session);
+      runs("npm test -- pad", "4 passed")(session);
+    });
+    expect(bodyOf(fixed, ERRORS)).toBe(
+      "- `npm test`: Error: cannot find module 'left-pad' → fixed after editing package.json",
+    );
+  });
+
+  it("says that a failure gave way to another one", () => {
+    const notes = noted(runs("npm test", FAILED), runs("npm test", "Exit code 1\nError: timed out"));
+    expect(linesOf(notes, ERRORS)).toEqual([
+      "- `npm test`: Error: cannot find module 'left-pad' → gone in the next run, which failed otherwise",
+      "- `npm test`: Error: timed out → not seen to pass since",
+    ]);
+  });
+
+  it("counts on a failure that comes again", () => {
+    const notes = noted(runs("npm test", FAILED), runs("npm test", FAILED));
+    expect(bodyOf(notes, ERRORS)).toBe(
+      "- `npm test` (2×): Error: cannot find module 'left-pad' → not seen to pass since",
+    );
+  });
+
+  it("leaves out slips that are put right at once, and failures that nothing explains when they are gone", () => {
+    const slip = noted(
+      runs("cd src && npm test", "Exit code 1\nbash: line 1: cd: src: No such file or directory"),
+    );
+    expect(bodyOf(slip, ERRORS)).toBe("");
+    const gone = noted(runs("npm test", "Exit code 1\nsomething"), runs("npm test", "4 passed"));
+    expect(bodyOf(gone, ERRORS)).toBe("");
+  });
+
+  it("has where the person stepped in, but not the message that the session began with", () => {
+    const notes = noted(
+      (session) => {
+        session.user("Don't use any library for this");
+        session.assistant("I add left-pad.");
+      },
+      (session) => {
+        session.user("[Request interrupted by user]");
+        session.user("write it yourself");
+        session.assistant("Understood.");
+        session.user("no, not in that file");
+        session.user(`thanks. ${"A long message may well say never or instead somewhere. ".repeat(8)}`);
+      },
+    );
+    expect(linesOf(notes, ERRORS)).toEqual([
+      '- The user stepped in: "write it yourself"',
+      '- The user stepped in: "no, not in that file"',
+    ]);
+  });
+});

@@ -1,0 +1,203 @@
+import { describe, expect, it } from "vitest";
+import {
+  bodyOf,
+  linesOf,
+  noted,
+  notedOn,
+  notesTemplate,
+  type Tell,
+} from "../../../../test/support/noting.ts";
+import { emptyNotes } from "../notes-format.ts";
+
+const STATE = "Current State";
+const edit = (file_path: string): object => ({ file_path, old_string: "a", new_string: "b" });
+
+describe("the current state", () => {
+  it("names the last request, what was changed for it and that it looks done", () => {
+    const notes = noted((session) => {
+      session.user("Add a retry to the fetcher");
+      session.tool("e", "Edit", edit("/project/src/fetch.ts"), "ok");
+      session.assistant("The retry is in place and all tests pass.");
+    });
+    expect(linesOf(notes, STATE)).toEqual([
+      '- Latest request: "Add a retry to the fetcher"',
+      "- Status: looks done; nothing further was asked",
+      '- Last words of the assistant: "The retry is in place and all tests pass."',
+      "- Changed for it so far: `src/fetch.ts`",
+      "- Worked on last: `src/fetch.ts` (changed)",
+    ]);
+  });
+
+  it("goes on with the same request over many updates, with all files changed for it", () => {
+    const notes = noted(
+      (session) => {
+        session.user("Rename the module everywhere");
+        session.assistant("I start with the parser.");
+        session.tool("a", "Edit", edit("/project/a.ts"), "ok");
+      },
+      (session) => session.tool("b", "Edit", edit("/project/b.ts"), "ok"),
+      (session) => session.tool("r", "Read", { file_path: "/project/c.ts" }, "text"),
+      (session) => session.tool("l", "Bash", { command: "ls" }, "text"),
+    );
+    expect(linesOf(notes, STATE)).toEqual([
+      '- Latest request: "Rename the module everywhere"',
+      '- Status: in the middle of it; the assistant had last said: "I start with the parser."',
+      "- Changed for it so far: `a.ts`, `b.ts`",
+      "- Worked on last: `c.ts` (read)",
+      "- Last commands: `ls`",
+    ]);
+  });
+
+  it("counts anew what it had no room for: it is told anew too", () => {
+    const limits = { sectionTokens: 120, totalTokens: 1_200 };
+    const todos = Array.from({ length: 20 }, (_, at) => ({
+      content: `part number ${at}`,
+      status: "pending",
+    }));
+    const list: Tell = (session) => session.tool("w", "TodoWrite", { todos }, "ok");
+    const once = notedOn(emptyNotes(notesTemplate), limits, list);
+    const [remark] = linesOf(once, STATE);
+    expect(remark).toMatch(/^\(\d+ older items left out/);
+    expect(linesOf(once, STATE)[2]).toBe("- [ ] part number 0");
+    expect(linesOf(notedOn(once, limits, list), STATE)[0]).toBe(remark);
+  });
+
+  it("is about the new request as soon as there is one", () => {
+    const notes = noted(
+      (session) => {
+        session.user("Rename the module everywhere");
+        session.tool("a", "Edit", edit("/project/a.ts"), "ok");
+        session.assistant("Everything has its new name.");
+      },
+      (session) => session.user("Now write the documentation for it, please"),
+    );
+    expect(bodyOf(notes, STATE)).toContain('- Latest request: "Now write the documentation');
+    expect(bodyOf(notes, STATE)).toContain("- Status: nothing has been done about it yet");
+    expect(bodyOf(notes, STATE)).not.toContain("Changed for it");
+    expect(bodyOf(notes, STATE)).not.toContain("Rename the module");
+  });
+
+  it("has what was said before a request only until something is done about that", () => {
+    const asked: Tell = (session) => {
+      session.assistant("There are two ways to do this.");
+      session.user("Take the second one, but without the cache, and write tests for it");
+    };
+    expect(bodyOf(noted(asked), STATE)).toContain('- Last words of the assistant: "There are two ways');
+    const begun = noted((session) => {
+      asked(session);
+      session.tool("e", "Edit", edit("/project/a.ts"), "ok");
+    });
+    expect(bodyOf(begun, STATE)).not.toContain("There are two ways");
+  });
+
+  it("says what a short reply replies to and carries on with, although that was noted before", () => {
+    const notes = noted(
+      (session) => {
+        session.user("Look for unused exports in the whole project, please, and list every one of them");
+        session.assistant("There are four of them. Shall I remove them?");
+      },
+      (session) => session.user("yes"),
+    );
+    expect(linesOf(notes, STATE).slice(0, 2)).toEqual([
+      '- Latest request: "yes" (in reply to: "Shall I remove them?")',
+      '- It carries on with: "Look for unused exports in the whole project, please, and list every one of them"',
+    ]);
+  });
+
+  it("names a question to the person, and a next step that the assistant named", () => {
+    const asked = noted((session) => {
+      session.user("Plan the migration");
+      session.assistant("There are two ways to do it. Which one do you prefer?");
+    });
+    expect(bodyOf(asked, STATE)).toContain(
+      '- Status: answered, and the user was asked: "Which one do you prefer?"',
+    );
+    const named = noted((session) => {
+      session.user("Plan the migration");
+      session.assistant("The schema is done. Next I will move the data. It is late now.");
+    });
+    expect(bodyOf(named, STATE)).toContain('- Named as next: "Next I will move the data."');
+  });
+
+  it("waits for an answer that the person has not given", () => {
+    const notes = noted((session) => {
+      session.user("Set the project up");
+      const questions = [{ question: "Which database?", options: [] }];
+      session.tool("q", "AskUserQuestion", { questions });
+    });
+    expect(bodyOf(notes, STATE)).toContain('- Status: waiting for the user\'s answer to: "Which database?"');
+  });
+
+  it("follows a to-do list that is written whole, also when an update says nothing of it", () => {
+    const todos = (first: string, second: string): object => ({
+      todos: [
+        { content: "write the code", status: first },
+        { content: "write the tests", status: second },
+      ],
+    });
+    const begun: Tell = (session) => {
+      session.user("Build it");
+      session.tool("w", "TodoWrite", todos("in_progress", "pending"), "ok");
+    };
+    const silent = noted(begun, (session) => session.assistant("Half of the code is there."));
+    expect(bodyOf(silent, STATE)).toContain("- [in progress] write the code\n- [ ] write the tests");
+    const later = noted(begun, (session) =>
+      session.tool("w2", "TodoWrite", todos("completed", "in_progress"), "ok"),
+    );
+    expect(bodyOf(later, STATE)).toContain("- [in progress] write the tests");
+    expect(bodyOf(later, STATE)).not.toContain("write the code");
+    const emptied = noted(begun, (session) => session.tool("w2", "TodoWrite", { todos: [] }, "ok"));
+    expect(bodyOf(emptied, STATE)).not.toContain("write the");
+  });
+
+  it("follows tasks by their ids from one update to the next", () => {
+    const notes = noted(
+      (session) => {
+        session.user("Build it");
+        session.tool("c1", "TaskCreate", { subject: "write the code" }, "Task #1 created");
+        session.tool("c2", "TaskCreate", { subject: "write the tests" }, "Task #2 created");
+      },
+      (session) => session.tool("u1", "TaskUpdate", { taskId: "1", status: "completed" }, "ok"),
+      (session) => session.tool("u2", "TaskUpdate", { taskId: "2", status: "in_progress" }, "ok"),
+    );
+    expect(bodyOf(notes, STATE)).toContain("- [in progress] write the tests (task 2)");
+    expect(bodyOf(notes, STATE)).not.toContain("write the code");
+  });
+
+  it("names a background agent until it has reported back", () => {
+    const launched: Tell = (session) => {
+      session.user("Look into it");
+      session.tool("a", "Agent", { description: "Search the logs" }, "Async agent launched\nagentId: a1b2");
+      session.assistant("I wait for the agent now.");
+    };
+    expect(bodyOf(noted(launched), STATE)).toContain(
+      "- Background agent not reported back: Search the logs (id a1b2)",
+    );
+    const reported = noted(launched, (session) => {
+      session.user(
+        "<task-notification><task-id>a1b2</task-id><status>completed</status><summary>Search the logs</summary><result>The disk was full on Monday night.</result></task-notification>",
+      );
+      session.assistant("The disk was full.");
+    });
+    expect(bodyOf(reported, STATE)).not.toContain("Background agent");
+    expect(bodyOf(reported, "Key Results")).toContain(
+      '- Report of "Search the logs": The disk was full on Monday night.',
+    );
+  });
+
+  it("stays as it is when what is new says nothing about it", () => {
+    const before = noted((session) => {
+      session.user("Build it");
+      session.assistant("It is built.");
+    });
+    const after = noted(
+      (session) => {
+        session.user("Build it");
+        session.assistant("It is built.");
+      },
+      (session) => session.attachment({ type: "edited_text_file", filename: "/project/x.ts" }),
+    );
+    expect(bodyOf(after, STATE)).toBe(bodyOf(before, STATE));
+    expect(bodyOf(after, "Files and Functions")).toContain("`x.ts`");
+  });
+});
