@@ -202,8 +202,7 @@ export type {
   UnavailableReason,
   UsedSkill,
 } from "./restore/host-state.ts";
-export { readHostState, type ToldState } from "./restore/reported-state.ts";
-export { type RestoreOptions, restoreAll } from "./restore/restore-all.ts";
+export { type RestoreOptions, readHostState, restoreAll, type ToldState } from "./restore/restore-all.ts";
 export type {
   Restored,
   RestoredItem,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { readHostState } from "./reported-state.ts";
+import { readHostState } from "./restore-all.ts";
 
 describe("what a conversation tells of its host's state", () => {
   it("is all of it: to-dos, plan mode, skills, and agents whose result is still to come", () => {

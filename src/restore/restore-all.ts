@@ -1,13 +1,14 @@
 import { type Attachment, type Entry, isEntry } from "../conversation/entry.ts";
 import { attachmentContent, sentContent } from "../conversation/flatten/attachment-content.ts";
 import { indexPairs } from "../conversation/pairs.ts";
+import type { Todo } from "../conversation/todo-ledger.ts";
 import { contentText } from "../conversation/untrusted.ts";
 import { gatherMcpInstructions, gatherTools } from "./announcements.ts";
 import { asker } from "./ask-host.ts";
-import { gatherAgents } from "./background-agents.ts";
-import type { HostState } from "./host-state.ts";
+import { agentsIn, gatherAgents } from "./background-agents.ts";
+import type { BackgroundAgent, HostState, UsedSkill } from "./host-state.ts";
 import { gatherMemoryFiles } from "./memory-files.ts";
-import { gatherPlan, gatherPlanMode, gatherTodos } from "./plan-and-todos.ts";
+import { gatherPlan, gatherPlanMode, gatherTodos, isPlanModeIn, todosIn } from "./plan-and-todos.ts";
 import { gatherFiles } from "./recent-files.ts";
 import {
   type Fit,
@@ -26,7 +27,7 @@ import {
   skipping,
 } from "./restored.ts";
 import { sessionEvents, textOf } from "./session-events.ts";
-import { gatherSkills } from "./skills.ts";
+import { gatherSkills, skillsIn } from "./skills.ts";
 
 /** Only where the notes are: the agent reads them when it needs more than the summary says. */
 const gatherSessionMemory: Gather = hostOr(
@@ -142,4 +143,25 @@ async function gatherSafely(kind: RestoreKind, gather: Gather, gathering: Gather
   } catch {
     return failed;
   }
+}
+
+/** What a conversation itself tells of its state. */
+export interface ToldState {
+  readonly todos: readonly Todo[];
+  readonly isPlanMode: boolean;
+  /** The newest first. */
+  readonly skills: readonly UsedSkill[];
+  /** Launched and not heard of since, and ended without their result having been told. */
+  readonly agents: readonly BackgroundAgent[];
+}
+
+/** For hosts that go on with a session: what they knew when it was left, read from its calls and attachments. */
+export function readHostState(conversation: readonly Entry[]): ToldState {
+  const events = sessionEvents(conversation);
+  return {
+    todos: todosIn(events),
+    isPlanMode: isPlanModeIn(events),
+    skills: skillsIn(events),
+    agents: agentsIn(events),
+  };
 }

@@ -3,20 +3,14 @@ import { type Entry, isCompactBoundary, rawContent } from "../conversation/entry
 import { isBlock, isThinking } from "../conversation/message.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import { isRecord, stringField } from "../conversation/untrusted.ts";
-import { type EntryIndex, indexEntries, withoutRepeatedLines } from "./entry-index.ts";
+import { type EntryIndex, indexLines } from "./entry-index.ts";
 import { wholeLine } from "./released-line.ts";
 import { asConversation, type Conversation, indexedLinesBefore } from "./relink.ts";
 
-/** A conversation as it was right before a line was written. */
-interface PastConversation {
-  readonly before: Conversation;
-  /** Its lines that hang elsewhere by now, as they have to be written again for a reader to find it. */
-  readonly moved: readonly Entry[];
-}
-
 /**
- * A host's change may write lines again below a later line: under the same ids, with other parents. Before that line
- * they hang as they did then. Messages say what their newest lines say.
+ * The conversation as it was right before a line was written. A host's change may write lines again below a later line:
+ * under the same ids, with other parents. Before that line they hang as they did then. Messages say what their newest
+ * lines say. `moved`: lines that hang elsewhere by now, as they have to be written again for a reader to find it.
  *
  * @param lines all lines of the file in their order, also those that are repeated.
  */
@@ -24,15 +18,14 @@ export function conversationBefore(
   index: EntryIndex,
   line: Entry,
   lines: readonly Entry[],
-): PastConversation {
+): { readonly before: Conversation; readonly moved: readonly Entry[] } {
   const at = lines.findIndex(({ uuid }) => uuid !== undefined && uuid === line.uuid);
   const newest = newestFrom(lines, at);
   const isRepeated = ({ uuid }: Entry): boolean => newest.has(uuid);
   if (at === -1 || !lines.slice(0, at).some(isRepeated))
     return { before: asConversation(indexedLinesBefore(index, line)), moved: [] };
   const then = lines.slice(0, at + 1).map((old) => asThen(old, newest.get(old.uuid)));
-  const { entries, positions } = withoutRepeatedLines(then);
-  const found = indexedLinesBefore(indexEntries(entries, true, positions), then[at] as Entry);
+  const found = indexedLinesBefore(indexLines(then).index, then[at] as Entry);
   const moved = found.lines.filter((old) => {
     const now = newest.get(old.uuid);
     return now !== undefined && !isSameLine(old, now);

@@ -8,9 +8,10 @@ import { claudeCodeSessions, describeRecorded, realSessionPath } from "../../tes
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import { openRecall } from "../recall/open-recall.ts";
 import type { ReadAt } from "./file-bytes.ts";
+import { refuseForeignFormat } from "./foreign-format.ts";
 import { loadSession } from "./load.ts";
 import { resumeSession } from "./resume.ts";
-import { refuseForeignFormat, withSessionFile } from "./session-file.ts";
+import { withSessionFile } from "./session-file.ts";
 import { linesOf } from "./whole-file.ts";
 
 const folder = temporaryFolder();
