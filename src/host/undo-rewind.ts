@@ -2,9 +2,7 @@ import { type CompactionPorts, newLink } from "../compaction/apply/new-entries.t
 import {
   carriedEntries,
   continueBefore,
-  type LeftConversation,
   restoredEntries,
-  type WholeSizes,
   writtenAgain,
 } from "../compaction/apply/undo-lines.ts";
 import { sizeUp } from "../compaction/plan/sized.ts";
@@ -91,12 +89,12 @@ export async function writeUndo(
   target: WriteTarget,
   ports: CompactionPorts = SYSTEM_PORTS,
 ): Promise<WrittenLines> {
-  const { session, back, carried, tokensAfter } = result;
-  const left: LeftConversation = {
-    entries: session.conversation,
-    leafUuid: session.leafUuid ?? null,
+  const { session, back, carried, tokensBefore, tokensAfter, overheadTokens, tokenRatio } = result;
+  const left = { entries: session.conversation, leafUuid: session.leafUuid ?? null };
+  const again = (): readonly Entry[] => {
+    const sizes = { preTokens: tokensBefore, postTokens: tokensAfter, overheadTokens, tokenRatio };
+    return writtenAgain(back, carried, left, { ...sizes, ...sessionRecord(session) }, ports);
   };
-  const again = (): readonly Entry[] => writtenAgain(back, carried, left, sizesOf(result), ports);
   const source = {
     inPlace: () => {
       // Claude Code goes on from the newest message of its own kind, and may not read beyond the last boundary.
@@ -109,17 +107,6 @@ export async function writeUndo(
       again().map((line) => ({ ...withoutUndo(line), sessionId }) as Entry),
   };
   return writeLines(session, source, target, ports);
-}
-
-function sizesOf({
-  session,
-  tokensBefore,
-  tokensAfter,
-  overheadTokens,
-  tokenRatio,
-}: SessionUndo): WholeSizes {
-  const sizes = { preTokens: tokensBefore, postTokens: tokensAfter, overheadTokens, tokenRatio };
-  return { ...sizes, ...sessionRecord(session) };
 }
 
 /** In a session of its own there is nothing to go back to. */
@@ -142,14 +129,11 @@ function nothingToUndo({ path }: Session, to: string | undefined): LonghaulError
 }
 
 function nothingToRedo({ path }: Session): LonghaulError {
-  return new LonghaulError(
-    "nothing-to-redo",
-    "There is no undo to take back, or something was done after it.",
-    {
-      remedy: "Only the newest step can be redone: `longhaul undo SESSION --list` shows it.",
-      facts: { path },
-    },
-  );
+  const message = "There is no undo to take back, or something was done after it.";
+  return new LonghaulError("nothing-to-redo", message, {
+    remedy: "Only the newest step can be redone: `longhaul undo SESSION --list` shows it.",
+    facts: { path },
+  });
 }
 
 /** Something that a person said, to which a session can be taken back. */
@@ -180,7 +164,7 @@ export interface SessionRewind {
  */
 export async function rewindPoints(path: string): Promise<readonly RewindPoint[]> {
   const { entries } = await loadSession(path);
-  return linesOfPast(indexEntries(entries)).flatMap(({ line, compactionsSince }) => {
+  return linesOfPast(indexEntries(entries)).flatMap(([line, compactionsSince]) => {
     const text = spokenIn(line);
     const timestamp = timeOf(line);
     if (text === undefined || line.uuid === undefined || timestamp === undefined) return [];
@@ -247,16 +231,11 @@ function promptNotFound(path: string, uuid: string): LonghaulError {
   });
 }
 
-/** A line of those that led to the current conversation. */
-interface LineOfPast {
-  /** As it was first written: a copy that was made of it for a compaction or an undo is none of its own. */
-  readonly line: Entry;
-  /** How many of the compactions that led to the conversation came after it. */
-  readonly compactionsSince: number;
-}
-
-/** All lines that led to the current conversation, also from before its compactions. Newest first, each once. */
-function linesOfPast(index: EntryIndex): readonly LineOfPast[] {
+/**
+ * All lines that led to the current conversation, also from before its compactions, each with the number of compactions
+ * since. Newest first, each once, as it was first written: a copy made for a compaction or an undo is none of its own.
+ */
+function linesOfPast(index: EntryIndex): readonly (readonly [Entry, number])[] {
   const places = new Set<number>();
   const compactions: number[] = [];
   for (const { lines, boundary } of stretchesBack(index)) {
@@ -272,7 +251,7 @@ function linesOfPast(index: EntryIndex): readonly LineOfPast[] {
   let compactionsSince = 0;
   return newestFirst.map((place) => {
     while ((compactions[compactionsSince] ?? -1) > place) compactionsSince += 1;
-    return { line: index.entries[place] as Entry, compactionsSince };
+    return [index.entries[place] as Entry, compactionsSince];
   });
 }
 
