@@ -57,7 +57,12 @@ export function clearSession(session: Session, options: ClearSessionOptions = {}
   const tokensOf = (block: ContentBlock): number => measureBlock(block, ESTIMATORS.o200k) * tokenRatio;
   // Without a result, there is no need to index the calls of a long session.
   if (sent.some(hasResult)) for (const [at, entry] of sent.entries()) index.add(entry, at, tokensOf);
-  const clearing = choose(index, options);
+  const { keepNewest } = options;
+  // As after an idle hour, where the newest are given; by size otherwise.
+  const clearing =
+    keepNewest === undefined
+      ? chooseBySize(index, options)
+      : chooseByTime(index, { idleMs: Number.POSITIVE_INFINITY, keepNewest });
   if (clearing === undefined) throw nothingToClear(index, options);
   const bindsThinking = findModel(session.model).bindsThinking === true;
   const { entries } = applyClearing(sent, clearing, { bindsThinking });
@@ -67,12 +72,6 @@ export function clearSession(session: Session, options: ClearSessionOptions = {}
 
 const hasResult = (entry: Entry): boolean =>
   isEntry(entry) && entry.type === "user" && entryBlocks(entry).some(({ type }) => type === "tool_result");
-
-/** As after an idle hour, where the newest are given; by size otherwise. */
-function choose(index: ResultIndex, { keepNewest, ...bySize }: ClearSessionOptions): Clearing | undefined {
-  if (keepNewest === undefined) return chooseBySize(index, bySize);
-  return chooseByTime(index, { idleMs: Number.POSITIVE_INFINITY, keepNewest });
-}
 
 /**
  * Agents read a session from its last boundary on, so the conversation is written again behind a new one, with the
@@ -106,41 +105,28 @@ export async function writeClearing(
 
 /** Says what there is, and what would have to be given for it to be cleared. */
 function nothingToClear(index: ResultIndex, options: ClearSessionOptions): LonghaulError {
-  const { activeCount } = index;
-  const tokens = Math.round(index.eligibleTokens);
-  const { message, remedy } = activeCount === 0 ? NOTHING_LEFT : whyNotCleared(activeCount, tokens, options);
-  return new LonghaulError("nothing-to-clear", message, { remedy, facts: { results: activeCount, tokens } });
-}
-
-interface Words {
-  readonly message: string;
-  readonly remedy: string;
-}
-
-const NOTHING_LEFT: Words = {
-  message: "There is no tool result to clear.",
-  remedy: "Only results of tools that can be run again are cleared (files, shell, search, web).",
-};
-
-function whyNotCleared(results: number, tokens: number, options: ClearSessionOptions): Words {
   const { keepNewest, targetTokens = CLEARING_TARGET_TOKENS } = options;
   const { minimumSavingTokens = MINIMUM_SAVING_TOKENS } = options;
+  const { activeCount: results } = index;
+  const tokens = Math.round(index.eligibleTokens);
+  const because = (message: string, remedy: string): LonghaulError =>
+    new LonghaulError("nothing-to-clear", message, { remedy, facts: { results, tokens } });
+  if (results === 0) {
+    const remedy = "Only results of tools that can be run again are cleared (files, shell, search, web).";
+    return because("There is no tool result to clear.", remedy);
+  }
   const held =
     results === 1
       ? `The only tool result that could be cleared holds ${count(tokens)} tokens`
       : `The ${count(results)} tool results that could be cleared hold ${count(tokens)} tokens`;
-  if (results === 1) return { message: `${held}; the newest always stays.`, remedy: COMPACT_INSTEAD };
-  if (keepNewest !== undefined) {
-    return { message: `${held}; all of them are to be kept.`, remedy: `Keep fewer than ${count(results)}.` };
-  }
+  if (results === 1) return because(`${held}; the newest always stays.`, COMPACT_INSTEAD);
+  if (keepNewest !== undefined)
+    return because(`${held}; all of them are to be kept.`, `Keep fewer than ${count(results)}.`);
   const why =
     tokens <= targetTokens
       ? `no more than the ${count(targetTokens)} that may stay`
       : `the newest stay, and clearing the others saves less than ${count(minimumSavingTokens)}`;
-  return {
-    message: `${held}: ${why}.`,
-    remedy: `Clear all but the newest with --keep 5. ${COMPACT_INSTEAD}`,
-  };
+  return because(`${held}: ${why}.`, `Clear all but the newest with --keep 5. ${COMPACT_INSTEAD}`);
 }
 
 const COMPACT_INSTEAD = "Compacting saves more: longhaul compact.";

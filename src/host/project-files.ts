@@ -6,18 +6,14 @@ import type { FileAnswer, ProjectFiles, UnavailableReason } from "../restore/hos
 import { isSecretFile } from "./secret-files.ts";
 import { problemOf, readTextFile } from "./text-file.ts";
 
-interface ProjectFilesOptions {
-  /** The base of relative paths; the folder itself unless given. A path may lead anywhere from it: the result is checked. */
-  readonly cwd?: string | undefined;
-}
-
 /**
  * Files of one project folder. The paths come out of a session file, so they are not trusted: only
- * regular files inside the folder are read, links followed first, and no well-known secrets.
+ * regular files inside the folder are read, links followed first, and no well-known secrets. `cwd`: the base of relative
+ * paths; the folder itself unless given. A path may lead anywhere from it: the result is checked.
  */
 export function projectFiles(
   folder: string | undefined,
-  { cwd = folder }: ProjectFilesOptions = {},
+  { cwd = folder }: { readonly cwd?: string | undefined } = {},
 ): ProjectFiles {
   return {
     read: (path) =>

@@ -20,7 +20,9 @@ export function conversationBefore(
   lines: readonly Entry[],
 ): { readonly before: Conversation; readonly moved: readonly Entry[] } {
   const at = lines.findIndex(({ uuid }) => uuid !== undefined && uuid === line.uuid);
-  const newest = newestFrom(lines, at);
+  // Of the lines at this place and below it, the newest of each id.
+  const newest = new Map(lines.slice(Math.max(0, at)).map((one) => [one.uuid, one]));
+  newest.delete(undefined);
   const isRepeated = ({ uuid }: Entry): boolean => newest.has(uuid);
   if (at === -1 || !lines.slice(0, at).some(isRepeated))
     return { before: asConversation(indexedLinesBefore(index, line)), moved: [] };
@@ -31,14 +33,6 @@ export function conversationBefore(
     return now !== undefined && !isSameLine(old, now);
   });
   return { before: asConversation(found), moved };
-}
-
-/** The newest line of each id, of those that stand at this place or below it. */
-function newestFrom(lines: readonly Entry[], at: number): ReadonlyMap<string | undefined, Entry> {
-  const newest = new Map<string | undefined, Entry>();
-  for (const line of lines.slice(Math.max(0, at)))
-    if (typeof line.uuid === "string") newest.set(line.uuid, line);
-  return newest;
 }
 
 /** A message with its newest content and its old links. Other lines say how to read the file, and stay as they were. */
@@ -52,11 +46,10 @@ const isMessage = (entry: Entry): boolean =>
   (entry.type === "user" || entry.type === "assistant") && !isStandIn(entry);
 
 /** Of lines with one id: both are read in the same way. */
-const isSameLine = (old: Entry, now: Entry): boolean =>
-  old.parentUuid === now.parentUuid && (isMessage(old) || isSameRecord(old, now));
-
-const isSameRecord = (old: Entry, now: Entry): boolean =>
-  !(isCompactBoundary(old) || isStandIn(old)) || JSON.stringify(old) === JSON.stringify(now);
+function isSameLine(old: Entry, now: Entry): boolean {
+  const isRecord = !isMessage(old) && (isCompactBoundary(old) || isStandIn(old));
+  return old.parentUuid === now.parentUuid && (!isRecord || JSON.stringify(old) === JSON.stringify(now));
+}
 
 /** A conversation as it was before a step, with later changes of the host. */
 interface WithHostEdits {

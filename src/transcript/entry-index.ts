@@ -223,20 +223,18 @@ export function indexLines(
   return { index: indexEntries(entries, isWholeFile, positions), repeats };
 }
 
-interface UniqueEntries {
-  /** Each uuid once. The very list where nothing was repeated. */
-  readonly entries: readonly Entry[];
-  readonly repeats: number;
-  /** Places in `entries` by uuid, where nothing was repeated. */
-  readonly positions?: Positions;
-}
-
 /**
  * Writers repeat a line to update it or to retry a write. The last line with a uuid has the content that the agent has.
  * The first one has the place in the conversation: a repeat neither rewinds the session nor moves a call behind its
  * result. A line never stands above its parent, so occurrences above the parent do not count as its place.
+ *
+ * Where nothing was repeated, the entries are the very list, and `positions` has their places by uuid.
  */
-export function withoutRepeatedLines(entries: readonly Entry[]): UniqueEntries {
+export function withoutRepeatedLines(entries: readonly Entry[]): {
+  readonly entries: readonly Entry[];
+  readonly repeats: number;
+  readonly positions?: Positions;
+} {
   const table = new IdTable(entries, ({ uuid }) => uuid);
   const repeated = repeatedPositions(entries, table);
   if (repeated.size === 0) return { entries, repeats: 0, positions: table };

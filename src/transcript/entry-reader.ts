@@ -37,7 +37,7 @@ export class EntryReader {
         value = JSON.parse(text);
         isJson = true;
       } catch {
-        if (isBlank(text)) {
+        if (text.trim() === "") {
           this.#nextLine();
           return;
         }
@@ -130,10 +130,6 @@ function decoded(bytes: Buffer): string | undefined {
   }
 }
 
-function isBlank(text: string): boolean {
-  return text.length === 0 || text.trim().length === 0;
-}
-
 /**
  * The one place where JSON becomes an {@link Entry}. It looks only at what code of ours reads without
  * asking first; everything else, and every kind we do not know, passes as it is.
@@ -199,12 +195,6 @@ function isTagged(value: unknown): value is JsonRecord {
 
 const asEntry = (value: unknown): Entry => value as Entry;
 
-/** Objects found on a line that is not one JSON value, and how many bytes belong to none of them. */
-interface RecoveredLine {
-  readonly values: readonly unknown[];
-  readonly lostBytes: number;
-}
-
 /** How often the length of the line may be scanned over; keeps garbage of many megabytes from being quadratic. */
 const SCAN_BUDGET_IN_LINES = 8;
 
@@ -215,9 +205,12 @@ const ENTRY_START =
 /**
  * Reads objects that were glued together: take one, then go on from where it ended. A piece that a
  * killed writer left unfinished may stand before a whole one, so after a failure the next place that
- * looks like the start of an entry is tried.
+ * looks like the start of an entry is tried. `lostBytes` belong to none of the values.
  */
-export function recoverLine(text: string): RecoveredLine {
+export function recoverLine(text: string): {
+  readonly values: readonly unknown[];
+  readonly lostBytes: number;
+} {
   const values: unknown[] = [];
   let budget = text.length * SCAN_BUDGET_IN_LINES;
   let lostBytes = 0;

@@ -26,7 +26,8 @@ const MOST_CANDIDATES_NAMED = 5;
 
 /** Finds the file that a person means by a path, an id, the start of an id, or `latest`. */
 export async function findSession(query: string, places: UserPlaces): Promise<string> {
-  if (looksLikePath(query) || (await exists(query))) return query;
+  // Whether a path exists is for the reader to say, which knows more about what can be wrong with a file.
+  if (/[\\/]|\.jsonl$/.test(query) || (await exists(query))) return query;
   if (!isSessionId(query)) throw notFound(query);
   if (query === "latest") return (await findLatest(places)).path;
   const files = await sessionFiles(places);
@@ -43,11 +44,6 @@ export async function findLatest(places: UserPlaces): Promise<LatestSession> {
   const latest = await latestSession(places);
   if (latest === undefined) throw notFound("latest");
   return latest;
-}
-
-/** Whether it exists is for the reader to say, which knows more about what can be wrong with a file. */
-function looksLikePath(query: string): boolean {
-  return query.includes("/") || query.includes("\\") || query.endsWith(".jsonl");
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -89,18 +85,18 @@ export interface LatestSession extends SessionFile {
   readonly isOfProject: boolean;
 }
 
-interface LatestOptions extends UserPlaces {
-  /** Whose sessions to look at; all of them unless given. */
-  readonly agent?: SessionAgent;
-}
-
 /**
  * The newest session that holds a conversation: of the current folder's project if there is one, else of any project.
  * Opens only the files that can be the answer, and reads only their ends.
+ *
+ * @param agent whose sessions to look at; all of them unless given.
  */
-export async function latestSession(options: LatestOptions): Promise<LatestSession | undefined> {
-  const { agent, cwd, home } = options;
-  const all = await sessionFiles(options);
+export async function latestSession(
+  places: UserPlaces,
+  agent?: SessionAgent,
+): Promise<LatestSession | undefined> {
+  const { cwd, home } = places;
+  const all = await sessionFiles(places);
   const files = agent === undefined ? all : all.filter((file) => file.agent === agent);
   const peeks = new Peeks();
   for (const project of cwd === undefined ? [] : await projectFolders(cwd, home)) {

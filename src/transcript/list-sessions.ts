@@ -40,16 +40,17 @@ export async function listSessions(options: ListOptions): Promise<readonly Sessi
 export async function sessionFiles(places: UserPlaces): Promise<readonly SessionFile[]> {
   const agents: readonly SessionAgent[] = ["claude-code", "longhaul"];
   const found = await Promise.all(agents.map((agent) => filesOf(agent, projectsFolder(agent, places))));
-  return found
-    .flat()
-    .sort((a, b) => b.modifiedAt.getTime() - a.modifiedAt.getTime() || compare(a.path, b.path));
+  const byPath = found.flat().sort((a, b) => (a.path < b.path ? -1 : 1));
+  return byPath.sort((a, b) => b.modifiedAt.getTime() - a.modifiedAt.getTime());
 }
 
 async function filesOf(agent: SessionAgent, folder: string): Promise<readonly SessionFile[]> {
   const projects = (await contentsOf(folder)).filter((item) => item.isDirectory() || item.isSymbolicLink());
   const names = await inParallel(projects, async (project) => {
     const items = await contentsOf(join(folder, project.name));
-    return items.filter(isMainSession).map((item) => join(folder, project.name, item.name));
+    // A subagent's file is part of another session.
+    const sessions = items.filter(({ name }) => /^(?!agent-|\.).*\.jsonl$/s.test(name));
+    return sessions.map((item) => join(folder, project.name, item.name));
   });
   const files = await inParallel(names.flat(), async (path): Promise<SessionFile | undefined> => {
     const facts = await stat(path).catch(() => undefined);
@@ -57,11 +58,6 @@ async function filesOf(agent: SessionAgent, folder: string): Promise<readonly Se
     return { id: basename(path, ".jsonl"), path, agent, bytes: facts.size, modifiedAt: facts.mtime };
   });
   return files.filter((file) => file !== undefined);
-}
-
-/** A subagent's file is part of another session. */
-function isMainSession(item: Dirent): boolean {
-  return item.name.endsWith(".jsonl") && !item.name.startsWith("agent-") && !item.name.startsWith(".");
 }
 
 async function contentsOf(folder: string): Promise<readonly Dirent[]> {
@@ -79,10 +75,6 @@ async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<
   };
   await Promise.all(Array.from({ length: Math.min(FILES_AT_ONCE, items.length) }, worker));
   return results;
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** What can be told of a session from its two ends. */

@@ -30,7 +30,7 @@ export async function lockSession(
       const release = await lock(path, { realpath: false, stale: STALE_AFTER_MS, retries: 0, onCompromised });
       return () => release().catch(ignoreLostLock);
     } catch (error) {
-      if (!isLocked(error)) throw error;
+      if (codeOf(error) !== "ELOCKED") throw error;
       if (performance.now() > deadline) throw lockedError(path, giveUpAfterMs, error);
     }
     await sleep(1 + Math.random() * LONGEST_PAUSE_MS);
@@ -40,15 +40,14 @@ export async function lockSession(
 /** A lock lost to a frozen machine is noticed by the next size check; throwing here would end the process. */
 function onCompromised(): void {}
 
+const LOST: readonly unknown[] = ["ERELEASED", "ENOTACQUIRED", "ECOMPROMISED"];
+
 function ignoreLostLock(error: unknown): void {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code !== "ERELEASED" && code !== "ENOTACQUIRED" && code !== "ECOMPROMISED" && !isSystemError(error))
-    throw error;
+  if (!LOST.includes(codeOf(error)) && !isSystemError(error)) throw error;
 }
 
-function isLocked(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ELOCKED";
-}
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && "code" in error ? error.code : undefined;
 
 function lockedError(path: string, waitedMs: number, cause: unknown): LonghaulError {
   return new LonghaulError("session-locked", `Another process keeps ${path} locked; nothing was written.`, {

@@ -231,6 +231,8 @@ export function withQueuedMessages(
   entries: readonly Entry[],
   isWholeFile: boolean,
 ): { readonly entries: readonly Entry[]; readonly isUncertain: boolean } {
+  const isRemoval = (entry: Entry): boolean =>
+    isQueueOperation(entry) && stringField(entry, "operation") === "remove";
   if (!entries.some(isRemoval) || entries.some(isFromQueue)) return { entries, isUncertain: false };
   const queue = new MessageQueue<number>(isWholeFile);
   for (const [at, entry] of entries.entries()) queue.add(entry, at);
@@ -238,7 +240,9 @@ export function withQueuedMessages(
   const { isUncertain } = queue;
   if (messages.length === 0) return { entries, isUncertain };
   const placed = [...entries];
-  const isAside = isAsideIn(entries);
+  // A subagent's own file has nothing but sidechain entries.
+  const hasMainThread = entries.some((entry) => isSpoken(entry) && entry.isSidechain !== true);
+  const isAside = (entry: Entry): boolean => hasMainThread && entry.isSidechain === true;
   for (const message of messages) {
     const above = entries.findLast((entry, at) => at < message.place && isSpoken(entry) && !isAside(entry));
     placed[message.place] = asEntry(message, above, entries[message.place] as Entry);
@@ -246,22 +250,14 @@ export function withQueuedMessages(
   return { entries: placed, isUncertain };
 }
 
-const isRemoval = (entry: Entry): boolean =>
-  isQueueOperation(entry) && stringField(entry, "operation") === "remove";
-
 const isSpoken = (entry: Entry): boolean =>
   (entry.type === "user" || entry.type === "assistant") && entry.uuid !== undefined && !isFromQueue(entry);
 
-/** A subagent's own file has nothing but sidechain entries. */
-function isAsideIn(entries: readonly Entry[]): (entry: Entry) => boolean {
-  const hasMainThread = entries.some((entry) => isSpoken(entry) && entry.isSidechain !== true);
-  return (entry) => hasMainThread && entry.isSidechain === true;
-}
-
 function asEntry(message: QueuedMessage<number>, above: Entry | undefined, line: Entry): UserEntry {
   const sessionId = stringField(line, "sessionId");
+  const hostFields = HOST_FIELDS.map((name) => [name, field(above, name)] as const);
   return {
-    ...hostFields(above),
+    ...Object.fromEntries(hostFields.filter(([, value]) => value !== undefined)),
     ...(sessionId === undefined ? {} : { sessionId }),
     uuid: message.uuid,
     parentUuid: above?.uuid ?? null,
@@ -282,9 +278,3 @@ const HOST_FIELDS = [
   "slug",
   "agentId",
 ];
-
-function hostFields(entry: Entry | undefined): Partial<UserEntry> {
-  return Object.fromEntries(
-    HOST_FIELDS.flatMap((name) => (field(entry, name) === undefined ? [] : [[name, field(entry, name)]])),
-  );
-}

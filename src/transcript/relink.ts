@@ -144,21 +144,14 @@ function momentBefore(
   line: Entry,
 ): { readonly leaf: number; readonly before: number } | undefined {
   const before = index.positions.get(line.uuid ?? "");
-  if (before === undefined || isRoot(line)) return undefined;
-  const hinted = index.positions.get(leftBy(line) ?? "");
+  const back = turnedBack(line);
+  const isRewrite = back !== undefined || isCompactBoundary(line);
+  // Nothing was before a root. A rewrite says elsewhere what it left, and where it does not, it left something.
+  if (before === undefined || (line.parentUuid === null && !isRewrite)) return undefined;
+  const above = isCompactBoundary(line) ? line.logicalParentUuid : line.parentUuid;
+  const hinted = index.positions.get((back === undefined ? above : back.leftUuid) ?? "");
   const leaf = hinted !== undefined && hinted < before ? hinted : newestLeaf(index, before);
   return leaf === undefined ? undefined : { leaf, before };
-}
-
-/** Nothing was before it. The other kinds say elsewhere what they left, and where they do not, they left something. */
-const isRoot = (line: Entry): boolean =>
-  line.parentUuid === null && !isCompactBoundary(line) && turnedBack(line) === undefined;
-
-/** What was the newest line when this one was written. */
-function leftBy(line: Entry): string | null | undefined {
-  const back = turnedBack(line);
-  if (back !== undefined) return back.leftUuid;
-  return isCompactBoundary(line) ? line.logicalParentUuid : line.parentUuid;
 }
 
 /**

@@ -52,7 +52,11 @@ export async function resumeFrom(file: OpenSessionFile, path: string): Promise<R
   for (let attempt = 0; ; attempt++) {
     const to = from;
     from = await startOf(readAt, needs, to, attempt < 2 ? 0 : bytes - to);
-    known = joined(await readEntries(readAt, { from, to }, path), known);
+    const above = await readEntries(readAt, { from, to }, path);
+    known = {
+      entries: [...above.entries, ...known.entries],
+      damage: [...above.damage, ...known.damage],
+    };
     const { index, damage } = indexWithoutDuplicates(known, from === 0);
     const { entries } = index;
     const lines = linesFrom(index);
@@ -106,10 +110,6 @@ async function startOf(
 }
 
 const uuidMark = (uuid: string): Buffer => Buffer.from(`"uuid":${JSON.stringify(uuid)}`);
-
-function joined(above: ReadEntries, below: ReadEntries): ReadEntries {
-  return { entries: [...above.entries, ...below.entries], damage: [...above.damage, ...below.damage] };
-}
 
 /**
  * How far above the part that was read a repeated line is searched for. Longer than nearly every session, and a few

@@ -68,15 +68,15 @@ export function stepBack(
       step,
       before: { ...before, entries },
       edited: edited.filter(({ uuid }) => !isMoved.has(uuid)),
-      moved: moved.map((line) => ({ ...line, ...messageOf(withEdits.get(line.uuid)) }) as Entry),
+      moved: moved.map((line) => withMessageOf(line, withEdits.get(line.uuid))),
       since,
     };
   }
   return undefined;
 }
 
-const messageOf = (entry: Entry | undefined): object =>
-  entry !== undefined && "message" in entry ? { message: entry.message } : {};
+const withMessageOf = (line: Entry, edited: Entry | undefined): Entry =>
+  edited !== undefined && "message" in edited ? ({ ...line, message: edited.message } as Entry) : line;
 
 /** The steps that led to the current conversation, newest first. Each is found where it is asked for. */
 export function* stepsOf(index: EntryIndex): Generator<Step> {
@@ -108,8 +108,6 @@ export function* stepsOf(index: EntryIndex): Generator<Step> {
   }
 }
 
-type StepLines = Pick<Step, "kind" | "line" | "first" | "undo"> & { readonly last: Entry };
-
 /** Those since the last boundary, which are lines among others. */
 function* stepsWithin(
   index: EntryIndex,
@@ -123,44 +121,40 @@ function* stepsWithin(
     return sent;
   };
   for (let at = lines.length - 1; at >= 0; at--) {
-    const found = stepEndingAt(lines, at);
-    if (found === undefined || isFromBefore(index, stretch, found.first)) continue;
-    const { last, ...step } = found;
+    const step = stepEndingAt(lines, at);
+    if (step === undefined || isFromBefore(index, stretch, step.first)) continue;
     const end = at;
-    yield {
-      ...step,
-      since: () => [
-        ...shown().filter((line, place) => place > end && isMessage(line) && !isWrittenWith(line, last)),
-        ...newer(),
-      ],
-    };
+    const isCopy = (line: Entry): boolean =>
+      isUndoMark(step.line) && stringField(line, "writtenWith") === step.line.uuid;
+    const isSince = (line: Entry, place: number): boolean => place > end && isMessage(line) && !isCopy(line);
+    yield { ...step, since: () => [...shown().filter(isSince), ...newer()] };
     // In a damaged file it may stand further down, and the step would be found again for ever.
     at = Math.min(at, lines.indexOf(step.first));
   }
 }
 
-function stepEndingAt(lines: readonly Entry[], at: number): StepLines | undefined {
+function stepEndingAt(lines: readonly Entry[], at: number): Omit<Step, "since"> | undefined {
   const line = lines[at];
   if (line === undefined) return undefined;
   if (isUndoMark(line)) {
     const { undo } = line;
-    return undo.direction === "redo" ? undefined : { kind: undo.step, line, first: line, last: line, undo };
+    return undo.direction === "redo" ? undefined : { kind: undo.step, line, first: line, undo };
   }
   if (isSnipMarker(line) && !isSettled(line)) {
     let first = at;
     while (first > 0 && isSnipMarker(lines[first - 1] as Entry)) first -= 1;
-    return { kind: "snip", line, first: lines[first] as Entry, last: line };
+    return { kind: "snip", line, first: lines[first] as Entry };
   }
   const committed = new Set(committedSpanIds(line));
   if (committed.size > 0) {
     const isSpan = (entry: Entry): boolean =>
       isCollapsedSpan(entry) && committed.has(entry.collapsed.spanId) && !isSettled(entry);
-    return { kind: "collapse", line, first: lines.find(isSpan) ?? line, last: line };
+    return { kind: "collapse", line, first: lines.find(isSpan) ?? line };
   }
   if (expandedSpanIds(line).length === 0) return undefined;
   // Of spans within spans each level has a mark of its own.
   const first = lines.find(({ uuid }) => uuid !== undefined && uuid === stringField(line, "writtenWith"));
-  return { kind: "expansion", line, first: first ?? line, last: line };
+  return { kind: "expansion", line, first: first ?? line };
 }
 
 /** Of messages that a compaction kept in their place, the marks among them are no steps of this stretch. */
@@ -175,7 +169,7 @@ const placeOf = ({ positions }: EntryIndex, line: Entry | undefined): number =>
 function cameSince(index: EntryIndex, stretch: ConversationLines, boundary: Entry): readonly Entry[] {
   const isAfter = (line: Entry): boolean => !isFromBefore(index, stretch, line);
   const isPart = isOfCompaction(stretch.lines.filter(isAfter), boundary);
-  return shownOf(stretch, (line) => isAfter(line) && !isPart(line));
+  return asSent(stretch).filter((line) => isMessage(line) && isAfter(line) && !isPart(line));
 }
 
 /** The same, with the copies that an undo wrote of what had come since the step that it took back. */
@@ -185,14 +179,7 @@ function carriedAndSince(index: EntryIndex, stretch: ConversationLines): readonl
   const carriedFrom = undoRecordOf(boundary)?.carriedFrom;
   const from = carriedFrom === undefined ? -1 : lines.findIndex(({ uuid }) => uuid === carriedFrom);
   if (from === -1) return cameSince(index, stretch, boundary);
-  return shownOf(stretch, (_, place) => place >= from);
-}
-
-function shownOf(
-  stretch: ConversationLines,
-  isWanted: (line: Entry, place: number) => boolean,
-): readonly Entry[] {
-  return asSent(stretch).filter((entry, place) => isMessage(entry) && isWanted(entry, place));
+  return asSent(stretch).filter((line, place) => isMessage(line) && place >= from);
 }
 
 /** Every line as it is sent: emptied results, and without thinking that would be refused. */
@@ -206,9 +193,6 @@ function isMessage(entry: Entry): boolean {
   return entry.type === "user" || entry.type === "assistant" || entry.type === "attachment";
 }
 
-const isWrittenWith = (line: Entry, first: Entry): boolean =>
-  isUndoMark(first) && stringField(line, "writtenWith") === first.uuid;
-
 /**
  * Which of the lines after a boundary were written for its compaction: the summary, messages that were written again
  * to be kept, what was put back, what hooks said. Lines of ours name their boundary. With other agents it is what
@@ -216,16 +200,14 @@ const isWrittenWith = (line: Entry, first: Entry): boolean =>
  */
 function isOfCompaction(after: readonly Entry[], boundary: Entry): (line: Entry) => boolean {
   const isNamed = (line: Entry): boolean => stringField(line, "writtenWith") === boundary.uuid;
+  const namesItsLines =
+    isCompactBoundary(boundary) && stringField(boundary.compactMetadata?.longhaul, "endsWith") !== undefined;
   // A boundary that a host's change wrote again no longer names its last line.
-  if (namesItsLines(boundary) || after.some(isNamed))
-    return (line) => line.uuid === boundary.uuid || isNamed(line);
+  if (namesItsLines || after.some(isNamed)) return (line) => line.uuid === boundary.uuid || isNamed(line);
   const firstSaid = after.findIndex(isSaid);
   const beginning = new Set(after.slice(0, firstSaid === -1 ? undefined : firstSaid).map(({ uuid }) => uuid));
   return ({ uuid }) => beginning.has(uuid);
 }
-
-const namesItsLines = (boundary: Entry): boolean =>
-  isCompactBoundary(boundary) && stringField(boundary.compactMetadata?.longhaul, "endsWith") !== undefined;
 
 /** What a person types to have it compacted, and what is answered on the screen. */
 const COMPACT_COMMAND = /^\s*<(?:command-name>\/compact\b|command-message>compact\b|local-command-)/;

@@ -22,7 +22,7 @@ async function sessionsOf(cwd: string, places: UserPlaces): Promise<readonly Ses
 
 /** The newest chat of the folder's project that holds a conversation. */
 export async function newestSession(cwd: string, places: UserPlaces): Promise<string> {
-  const newest = await latestSession({ ...places, cwd, agent: "longhaul" });
+  const newest = await latestSession({ ...places, cwd }, "longhaul");
   if (newest?.isOfProject) return newest.path;
   throw new LonghaulError("session-not-found", "This folder's project has no chat to continue.", {
     remedy: "`longhaul chat` begins one; `longhaul sessions` lists those of other folders.",
