@@ -48,7 +48,7 @@ interface NotesOnDisk {
   readonly notes: Notes;
 }
 
-export interface NotesTask extends NoteOptions, NotesOnDisk {
+interface NotesTask extends NoteOptions, NotesOnDisk {
   readonly file: NotesFile;
   readonly template: NotesTemplate;
   readonly history: SessionHistory;

@@ -12,7 +12,7 @@ import type { Thresholds } from "../window/thresholds.ts";
 import { clearSession, type SessionClearing } from "./clear-session.ts";
 import type { SessionCompaction } from "./compact-session.ts";
 
-export interface SessionCostOptions {
+interface SessionCostOptions {
   readonly thresholds: Thresholds;
   readonly contextTokens: number;
   /** In milliseconds. */

@@ -8,11 +8,11 @@ const LARGEST_FILE_BYTES = 4 * 1024 * 1024;
 /** More than the longest head that is ever put back: nothing beyond it is read. */
 const HEAD_BYTES = 256 * 1024;
 
-export type TextFile =
+type TextFile =
   | { readonly state: "read"; readonly text: string; readonly isHead: boolean }
   | { readonly state: "unavailable"; readonly reason: FileProblem };
 
-export type FileProblem = "gone" | "unreadable" | "not-text" | "too-large";
+type FileProblem = "gone" | "unreadable" | "not-text" | "too-large";
 
 /** Whatever lies there, it ends: only regular files are opened, and only so much is read. Never rejects. */
 export async function readTextFile(path: string): Promise<TextFile> {

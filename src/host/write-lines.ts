@@ -21,7 +21,7 @@ export interface WrittenLines {
 
 export const SYSTEM_PORTS: CompactionPorts = { now: () => new Date(), newUuid: () => randomUUID() };
 
-export interface LineSource {
+interface LineSource {
   inPlace(): readonly Entry[];
   asNewSession(sessionId: string): readonly Entry[];
 }

@@ -26,7 +26,7 @@ export const STATUS = {
   person: 16,
 } as const;
 
-export interface CurrentConversation {
+interface CurrentConversation {
   readonly conversation: readonly Entry[];
   readonly clearedToolUseIds: ReadonlySet<string>;
 }

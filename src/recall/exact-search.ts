@@ -3,19 +3,13 @@ import { eachPosting } from "./dictionary.ts";
 import type { DocumentKind } from "./documents.ts";
 import type { IndexedSession, ReadDocument } from "./indexed-session.ts";
 import type { Found, Match } from "./pattern.ts";
+import type { RecallPage } from "./query.ts";
 import { LONG_WORDS, ODD_ESCAPES, type Segment, UNKNOWN_WORDS } from "./segment.ts";
 import { neededTerms, type Piece } from "./word-scanner.ts";
 
-interface ScanHit {
-  readonly document: ReadDocument;
-  readonly match: Match;
-}
-
-interface ScanOutcome {
-  readonly hits: readonly ScanHit[];
-  readonly hasMore: boolean;
-  /** Documents on which a pattern was too slow. */
-  readonly notSearched: number;
+/** One page of what was found. */
+export interface FoundDocuments extends Pick<RecallPage, "hasMore" | "notSearched"> {
+  readonly documents: readonly { readonly document: ReadDocument; readonly matches: readonly Match[] }[];
 }
 
 export interface ScanRequest {
@@ -35,10 +29,10 @@ const FEWEST_DOCUMENTS = 4;
 const BATCH_CHARACTERS = 1 << 20;
 
 /** Looks into documents one after the other, until a page is full. */
-export async function scan(session: IndexedSession, request: ScanRequest): Promise<ScanOutcome> {
+export async function scan(session: IndexedSession, request: ScanRequest): Promise<FoundDocuments> {
   const { candidates, skip, limit, signal } = request;
   const mayHold = byteFilter(session, request.bytes);
-  const hits: ScanHit[] = [];
+  const documents: FoundDocuments["documents"][number][] = [];
   let [matches, notSearched] = [0, 0];
   for (let at = 0; at < candidates.length; ) {
     signal?.throwIfAborted();
@@ -63,13 +57,13 @@ export async function scan(session: IndexedSession, request: ScanRequest): Promi
       if (match === "too-slow") notSearched++;
       if (match === undefined || match === "too-slow") continue;
       matches++;
-      if (matches > skip + limit) return { hits, hasMore: true, notSearched };
-      if (matches > skip) hits.push({ document, match });
+      if (matches > skip + limit) return { documents, hasMore: true, notSearched };
+      if (matches > skip) documents.push({ document, matches: [match] });
     }
     // Others have something to do as well.
     await soon();
   }
-  return { hits, hasMore: false, notSearched };
+  return { documents, hasMore: false, notSearched };
 }
 
 /** Their text stands in the line as it is; others are put together from several fields. */

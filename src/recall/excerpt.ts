@@ -3,18 +3,12 @@ import { isQueueOperation } from "../conversation/queued.ts";
 import { stringField } from "../conversation/untrusted.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { messageId } from "../transcript/message-queue.ts";
+import type { DocumentKind } from "./documents.ts";
 import type { IndexedSession, ReadDocument } from "./indexed-session.ts";
 import type { Match } from "./pattern.ts";
 import type { RecallPiece } from "./query.ts";
 import { FLAGS } from "./segment.ts";
 import { termsOf } from "./word-scanner.ts";
-
-interface Excerpt {
-  readonly from: number;
-  readonly to: number;
-  /** Ranges of the whole text. */
-  readonly matches: readonly Match[];
-}
 
 /** Few tokens are longer. */
 const CHARACTERS_PER_TOKEN = 6;
@@ -44,13 +38,13 @@ function wholeCharacter(text: string, at: number): number {
   return code >= 0xdc00 && code <= 0xdfff ? at + 1 : at;
 }
 
-/** The part of a text around what was found, as large as it may be. */
+/** The part of a text around what was found, as large as it may be. `matches`: ranges of the whole text. */
 export function excerptAround(
   text: string,
   matches: readonly Match[],
   budgetTokens: number,
   countTokens: CountText,
-): Excerpt {
+): { readonly from: number; readonly to: number; readonly matches: readonly Match[] } {
   const whole = fittingEnd(text, 0, budgetTokens, countTokens);
   if (whole >= text.length) return { from: 0, to: text.length, matches };
   const focus = densest(matches, whole);
@@ -121,28 +115,20 @@ export function pieceOf(
   };
 }
 
-function whoOf({ kind, tool, flags }: ReadDocument["record"]): string {
-  const name = namedBy(kind, tool ?? "a tool", (flags & FLAGS.meta) !== 0);
-  return (flags & FLAGS.sidechain) === 0 ? name : `subagent: ${name}`;
-}
+const WHO: Readonly<Record<DocumentKind, (tool: string) => string>> = {
+  user: () => "user",
+  assistant: () => "assistant",
+  thinking: () => "assistant, thinking",
+  call: (tool) => `call of ${tool}`,
+  result: (tool) => `result of ${tool}`,
+  attachment: (tool) => `attachment (${tool})`,
+  system: (tool) => `host (${tool})`,
+  summary: () => "summary",
+  other: () => "other content",
+};
 
-function namedBy(kind: ReadDocument["record"]["kind"], tool: string, isMeta: boolean): string {
-  switch (kind) {
-    case "user":
-      return isMeta ? "host" : "user";
-    case "thinking":
-      return "assistant, thinking";
-    case "call":
-      return `call of ${tool}`;
-    case "result":
-      return `result of ${tool}`;
-    case "attachment":
-      return `attachment (${tool})`;
-    case "system":
-      return `host (${tool})`;
-    case "other":
-      return "other content";
-    default:
-      return kind;
-  }
+function whoOf({ kind, tool, flags }: ReadDocument["record"]): string {
+  const isHost = kind === "user" && (flags & FLAGS.meta) !== 0;
+  const name = isHost ? "host" : WHO[kind](tool ?? "a tool");
+  return (flags & FLAGS.sidechain) === 0 ? name : `subagent: ${name}`;
 }

@@ -22,7 +22,7 @@ const MOST_TERMS = 48;
 /** Of three words and more so many must be there, unless nothing has them. */
 const LEAST_SHARE = 0.4;
 
-export interface Ranking {
+interface Ranking {
   /** The best ones, best first; of those that are equally good the newest. */
   readonly documents: readonly number[];
   readonly total: number;

@@ -2,10 +2,17 @@ import { LonghaulError } from "../errors.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { eachPosting } from "./dictionary.ts";
 import { STATUS } from "./document-status.ts";
-import { candidates, exactly, plainBytes, type ScanRequest, scan } from "./exact-search.ts";
+import {
+  candidates,
+  exactly,
+  type FoundDocuments,
+  plainBytes,
+  type ScanRequest,
+  scan,
+} from "./exact-search.ts";
 import { excerptAround, pieceOf, wordMatches } from "./excerpt.ts";
-import type { IndexedSession, ReadDocument } from "./indexed-session.ts";
-import { GuardedPattern, literalsIn, type Match } from "./pattern.ts";
+import type { IndexedSession } from "./indexed-session.ts";
+import { GuardedPattern, literalsIn } from "./pattern.ts";
 import type { RecallHit, RecallPage, RecallQuery } from "./query.ts";
 import { rankByWords } from "./rank.ts";
 import { NAMES, nameOf } from "./segment.ts";
@@ -16,13 +23,6 @@ export const HITS_PER_PAGE = 8;
 export const PAGE_TOKENS = 4_000;
 /** A file or a tool that has more names than this in a session was not really named. */
 const MOST_NAMES = 10_000;
-
-interface Found {
-  readonly documents: readonly { readonly document: ReadDocument; readonly matches: readonly Match[] }[];
-  readonly total: number | undefined;
-  readonly hasMore: boolean;
-  readonly notSearched: number;
-}
 
 /** Finds what is asked for, and gives one page of it. */
 export async function search(
@@ -52,15 +52,14 @@ async function find(
   query: RecallQuery,
   skip: number,
   limit: number,
-): Promise<Found> {
+): Promise<FoundDocuments & Pick<RecallPage, "total">> {
   const { words, exact, pattern, signal } = query;
   const filter = filterOf(session, query);
   const { fits } = filter;
   if (pattern !== undefined || exact !== undefined) {
     const request = { ...scanOf(session, query, fits), skip, limit, signal };
-    const { hits, hasMore, notSearched } = await scan(session, request);
-    const documents = hits.map(({ document, match }) => ({ document, matches: [match] }));
-    return { documents, total: hasMore ? undefined : skip + hits.length, hasMore, notSearched };
+    const found = await scan(session, request);
+    return { ...found, total: found.hasMore ? undefined : skip + found.documents.length };
   }
   const isByWords = words !== undefined && words.trim() !== "";
   if (!isByWords && filter.documents === undefined) throw emptyQuery();

@@ -254,12 +254,6 @@ export function termsOf(text: string): readonly QueryTerm[] {
   return found;
 }
 
-/** What must be in the index where a text stands: words that are whole, and pieces of words at its two ends. */
-interface NeededTerms {
-  readonly whole: readonly string[];
-  readonly pieces: readonly Piece[];
-}
-
 /** The place of a piece in the term that holds it. */
 export type PiecePlace = "start" | "end" | "anywhere";
 
@@ -274,7 +268,11 @@ export interface Piece {
  */
 const REST_OF_COLOUR = /^\[(?:[\d;?]+[A-Za-z]|[mK])\S*/;
 
-export function neededTerms(text: string): NeededTerms {
+/** Terms that must be in the index where a text stands: words that are whole, and pieces of words at its two ends. */
+export function neededTerms(text: string): {
+  readonly whole: readonly string[];
+  readonly pieces: readonly Piece[];
+} {
   const literal = text.replace(REST_OF_COLOUR, " ");
   const terms = termsOf(literal);
   const whole: string[] = [];

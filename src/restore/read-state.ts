@@ -47,7 +47,7 @@ function pathTouchedBy(pair: ToolPair, tools: FileTools): string | undefined {
   return useOf(pair, tools) && pathOf(pair);
 }
 
-export interface VisibleOptions {
+interface VisibleOptions {
   readonly tools?: FileTools | undefined;
   /** Results that are sent as cleared although the entries still hold them. */
   readonly clearedToolUseIds?: ReadonlySet<string> | undefined;

@@ -78,7 +78,8 @@ export async function restoreAll(
 ): Promise<Restored> {
   // Also false for what is no number.
   if (!(input.budgetTokens > 0)) return NOTHING;
-  const { entries, pairs } = input.conversation ?? indexed(inOrder(input));
+  const entries = input.conversation?.entries ?? inOrder(input);
+  const pairs = input.conversation?.pairs ?? indexPairs(entries);
   const gathering: Gathering = {
     input,
     state,
@@ -95,7 +96,9 @@ export async function restoreAll(
   let left = input.budgetTokens;
   for (const fitInto of fits) {
     const fitted = fitInto(left);
-    const missing = fitted.items.filter(({ attachment }) => !shown.has(attachmentText(attachment)));
+    const isShown = ({ attachment }: RestoredItem): boolean =>
+      shown.has(contentText(attachmentContent(attachment)));
+    const missing = fitted.items.filter((item) => !isShown(item));
     items.push(...missing);
     skipped.push(...fitted.skipped);
     left -= restoredTokens({ ...fitted, items: missing });
@@ -114,13 +117,6 @@ function textsShownIn(kept: readonly Entry[]): ReadonlySet<string> {
   });
   return new Set(texts.filter((text) => text !== ""));
 }
-
-const attachmentText = (attachment: Attachment): string => contentText(attachmentContent(attachment));
-
-const indexed = (entries: readonly Entry[]): NonNullable<RestoreInput["conversation"]> => ({
-  entries,
-  pairs: indexPairs(entries),
-});
 
 /** As it happened: what is true of a session is what was said last. */
 function inOrder({ summarised, kept, keptPlace }: RestoreInput): readonly Entry[] {

@@ -14,7 +14,7 @@ export interface MoreNeeded {
   readonly needs: "boundary" | "whole-file" | { readonly uuid: string };
 }
 
-export interface Chain {
+interface Chain {
   /** From the leaf back to the boundary or root. The caller may change the list. */
   readonly newestFirst: Int32Array;
   /** Entries whose parent is in no line; they were taken to follow the line above them. */
