@@ -1,4 +1,4 @@
-import { type Attachment, type Entry, isEntry } from "../conversation/entry.ts";
+import { type Entry, isEntry } from "../conversation/entry.ts";
 import { attachmentContent, sentContent } from "../conversation/flatten/attachment-content.ts";
 import { indexPairs } from "../conversation/pairs.ts";
 import type { Todo } from "../conversation/todo-ledger.ts";
