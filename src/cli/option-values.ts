@@ -1,8 +1,9 @@
 import { statSync } from "node:fs";
 import { parse, resolve } from "node:path";
-import { InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { PermissionMode } from "../agent/index.ts";
 import { findModel } from "../window/models.ts";
+import { pricesOf } from "../window/prices.ts";
 import { SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
 
 export const PERMISSION_MODES: readonly PermissionMode[] = ["default", "accept-edits", "allow-all"];
@@ -104,4 +105,18 @@ export function parseCounts(text: string): readonly number[] {
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   if (value.trim() === "") throw new InvalidArgumentError("It must not be empty.");
   return [...before, value];
+}
+
+export function parsePricedModel(name: string): string {
+  if (pricesOf(name) !== undefined) return name;
+  throw new InvalidArgumentError("Its prices are not known. Try claude-sonnet-4-5, or claude-opus-5.");
+}
+
+/** Ends the program unless a session is named or made. */
+export function requireAny(
+  sessions: readonly string[],
+  { generated }: { readonly generated?: unknown },
+  command: Command,
+): void {
+  if (sessions.length === 0 && !generated) command.error("error: name a session, or use --generated");
 }

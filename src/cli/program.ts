@@ -1,10 +1,9 @@
-import { type Argument, Command, InvalidArgumentError, Option } from "commander";
+import { type Argument, Command, Option } from "commander";
 import { CLEARING_TARGET_TOKENS } from "../clear/stale-results.ts";
 import { KEEP_RECENT_TOKENS } from "../compaction/plan/keep-recent.ts";
 import { FACT_KINDS } from "../conversation/fact-ledger.ts";
 import { POLICY_NAMES } from "../evaluate/policy.ts";
 import { REPLAY_POLICIES } from "../evaluate/replay/replay-result.ts";
-import { pricesOf } from "../window/prices.ts";
 import type { ChatCommandOptions } from "./commands/chat-command.ts";
 import type { ClearCommandOptions } from "./commands/clear-command.ts";
 import type { CompactCommandOptions } from "./commands/compact-command.ts";
@@ -29,11 +28,13 @@ import {
   parseNames,
   parsePath,
   parsePort,
+  parsePricedModel,
   parseProject,
   parseTokens,
   parseUrl,
   parseWindow,
   parseWindowOrModel,
+  requireAny,
 } from "./option-values.ts";
 
 type Compose = () => Promise<Composition>;
@@ -450,19 +451,6 @@ as it was recorded, call by call, with what was compacted away.`,
     requireAny(sessions, options, command);
     await (await import("./commands/replay-command.ts")).replay(sessions, options, await compose());
   });
-}
-
-function requireAny(
-  sessions: readonly string[],
-  { generated }: Pick<EvalOptions, "generated">,
-  command: Command,
-): void {
-  if (sessions.length === 0 && !generated) command.error("error: name a session, or use --generated");
-}
-
-function parsePricedModel(name: string): string {
-  if (pricesOf(name) !== undefined) return name;
-  throw new InvalidArgumentError("Its prices are not known. Try claude-sonnet-4-5, or claude-opus-5.");
 }
 
 function addSessions(program: Command, compose: Compose): void {

@@ -4,6 +4,11 @@ import { type Copy, HostList, saysTheSame, sharedLength } from "./host-list.ts";
 import type { Message } from "./options.ts";
 import { cutAfter, inKnownCut } from "./recut.ts";
 
+/*
+ * Longer than 500 lines: recognizing the host's list, in whichever form it comes back, is one algorithm over one log. A
+ * reader of one half needs the other.
+ */
+
 /** Lists that the host may still continue with, besides the one it began with. */
 const MOST_LISTS = 32;
 /** A list that misses more messages than this is no longer recognized. */
