@@ -1,13 +1,13 @@
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { thinking } from "../../test/support/builders.ts";
 import { type Compactor, createCompactor } from "../../test/support/full-compactor.ts";
+import { openTranscript } from "../../test/support/open-transcript.ts";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import type { Entry, RewindMark } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { resumeSession } from "../transcript/resume.ts";
-import { openTranscript } from "../transcript/writer.ts";
 import { editedLines } from "./edited-lines.ts";
 import type { CompactorEvent } from "./events.ts";
 import type { Message, TranscriptPort } from "./options.ts";
@@ -28,7 +28,6 @@ async function openSession(
   written = new Set<string | undefined>(),
 ): Promise<Session> {
   const writer = await openTranscript(path);
-  onTestFinished(() => writer.close());
   const transcript: TranscriptPort = {
     path,
     append: async (entries) => {

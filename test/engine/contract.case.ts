@@ -1,22 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import type { ApiMessage } from "../../src/conversation/message.ts";
 import { ModelError } from "../../src/models/model-error.ts";
-import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";
 import { createCompactor } from "../../src/turn/create-compactor.ts";
 import type { CompactorEvent } from "../../src/turn/events.ts";
 import type { Compactor, CompactorModule, CompactorOptions, Message, Turn } from "../../src/turn/options.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";
 import { toolResult, toolUse } from "../support/builders.ts";
+import { openTranscript } from "../support/open-transcript.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
-
-/** Closed when the test is done: otherwise garbage collection closes its file, with a warning. */
-async function transcriptAt(path: string): Promise<TranscriptWriter> {
-  const transcript = await openTranscript(path);
-  onTestFinished(() => transcript.close());
-  return transcript;
-}
 
 const WINDOW_TOKENS = 32_000;
 const REQUEST = { system: "You are careful.", max_tokens: 1_000 } as const;
@@ -80,7 +73,7 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
 
   it("clears stale results by size and keeps them in the transcript", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
-    const transcript = await transcriptAt(path);
+    const transcript = await openTranscript(path);
     const { compactor } = host({ clearing: { form: "size", targetTokens: 2_000 }, transcript });
     const turn = await compactor.before([...rounds(12), NEXT]);
     expect(turn.cleared).toBeGreaterThan(0);
@@ -92,7 +85,7 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
 
   it("compacts at the threshold, and the transcript has every message before it leaves the conversation", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
-    const main = host({ transcript: await transcriptAt(path) });
+    const main = host({ transcript: await openTranscript(path) });
     let messages: readonly Message[] = [...rounds(22), NEXT];
     const turn = await main.compactor.before(messages);
     expect(turn.compaction).toBeDefined();
@@ -126,7 +119,7 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
 
   it("undoes a compaction and does not repeat it in the next turn", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
-    const transcript = await transcriptAt(path);
+    const transcript = await openTranscript(path);
     const { compactor } = host({ transcript });
     const compacted = await compactor.compact([...rounds(10), NEXT]);
     const undone = await compactor.undo(compacted.messages);

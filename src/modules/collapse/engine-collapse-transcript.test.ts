@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type AgentLoop, FRAME } from "../../../test/engine/agent-loop.case.ts";
 import { collectGarbage, Traces } from "../../../test/engine/garbage.case.ts";
 import { type Form, shown } from "../../../test/engine/host-conversation.case.ts";
@@ -12,6 +12,7 @@ import {
   workUntil,
 } from "../../../test/engine/scene.case.ts";
 import { type Compactor, createCompactor } from "../../../test/support/full-compactor.ts";
+import { openTranscript } from "../../../test/support/open-transcript.ts";
 import { systemError } from "../../../test/transcript/faulty-file.ts";
 import { temporaryFolder } from "../../../test/transcript/temporary-folder.ts";
 import { withClearedResults } from "../../conversation/cleared.ts";
@@ -19,7 +20,7 @@ import { isCollapsedSpan } from "../../conversation/collapsed.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { flatten } from "../../conversation/flatten/flatten.ts";
 import { resumeSession } from "../../transcript/resume.ts";
-import { openTranscript, type TranscriptWriter } from "../../transcript/writer.ts";
+import type { TranscriptWriter } from "../../transcript/writer.ts";
 import type { Turn } from "../../turn/options.ts";
 
 const folder = temporaryFolder();
@@ -32,11 +33,8 @@ beforeEach(async () => {
 });
 afterEach(() => scene.simulator.close());
 
-async function open(): Promise<TranscriptWriter> {
-  const writer = await openTranscript(path, { lock: async () => async () => undefined });
-  onTestFinished(() => writer.close());
-  return writer;
-}
+const open = (): Promise<TranscriptWriter> =>
+  openTranscript(path, { lock: async () => async () => undefined });
 
 /** For a caller for whom nothing is ever collapsed or compacted. */
 const asItIs = ({ compactor, conversation }: AgentLoop): Promise<Turn> =>
