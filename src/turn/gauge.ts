@@ -46,6 +46,8 @@ export interface GaugeOptions {
 export class Gauge {
   readonly #given: GaugeOptions;
   readonly #usageTrust: UsageTrust;
+  /** The provider's tokens per token of our estimate before any report. */
+  readonly usualRatio: number;
   #facts: KnownModel;
   #thresholds: Thresholds;
   /** Reported tokens beyond our estimate of the messages: system prompt, tools, content that the host hides. */
@@ -58,6 +60,7 @@ export class Gauge {
 
   constructor(given: GaugeOptions) {
     this.#given = given;
+    this.usualRatio = usualRatioOf(given.options.modelName);
     this.#facts = given.options.facts;
     this.#thresholds = this.#thresholdsFor(given.options.facts);
     this.#usageTrust = new UsageTrust({
@@ -85,11 +88,6 @@ export class Gauge {
   /** The provider's tokens per token of our estimate. */
   get ratio(): number {
     return this.#given.thread.meter.calibration.ratio;
-  }
-
-  /** The same before any report. */
-  get usualRatio(): number {
-    return usualRatioOf(this.#given.options.modelName);
   }
 
   /** As the provider would count; the same of an entry, which is measured once. */
