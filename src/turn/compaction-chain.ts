@@ -2,7 +2,7 @@ import type { ChainRecord } from "./events.ts";
 
 export interface CompactionFacts {
   readonly turnId: string;
-  /** As counted by `Breaker.turn`. */
+  /** As counted by `Health.turn`. */
   readonly turn: number;
   readonly threshold: number;
   readonly caller: string;

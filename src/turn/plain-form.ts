@@ -118,7 +118,7 @@ export class PlainForm {
 
 const isResult = (block: unknown): boolean => isBlock(block) && block.type === "tool_result";
 
-/** What the message says itself goes before what its response told. For the order see `newLink` of the state. */
+/** Fields of the message win over facts of its response. For the order of the fields see `linkMaker`. */
 function assistantEntry(message: ApiMessage, link: EntryLink, facts: ReplyFacts = {}): AssistantEntry {
   return { type: "assistant", message: Object.assign({}, facts, message) as AssistantMessage, ...link };
 }

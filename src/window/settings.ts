@@ -7,7 +7,7 @@ export interface Settings extends WindowOptions {
   /** Off stops automatic and reactive compaction. Manual compaction still works. */
   readonly autoCompactEnabled: boolean;
   readonly microcompactEnabled: boolean;
-  /** On turns context collapse on where the option `collapse` is not given. */
+  /** Turns context collapse on. It needs the module `spanCollapse({ enabled: "by-setting" })`. */
   readonly collapseEnabled: boolean;
 }
 

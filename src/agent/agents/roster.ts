@@ -211,7 +211,7 @@ interface AgentRecord extends Omit<BackgroundAgent, "status" | "outputPath"> {
   readonly outputPath: string;
   readonly abort: AbortController;
   status: BackgroundAgent["status"];
-  /** What it came to, in words for the model; undefined while it runs. */
+  /** The outcome, in words for the model; undefined while the agent runs. */
   result: string | undefined;
   /** The main conversation has the result. */
   isCollected: boolean;

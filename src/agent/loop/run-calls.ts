@@ -105,7 +105,7 @@ function textIn({ content }: ToolOutcome): string {
   return content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join("\n");
 }
 
-/** Whatever the window: more than this nobody reads through. */
+/** The limit in any window: nobody reads through more. */
 const LONGEST_RESULT_CHARS = 100_000;
 /** A fifth of the window at about two and a half characters a token: a turn must have room for several results. */
 const CHARS_PER_WINDOW_TOKEN = 0.5;
@@ -141,7 +141,7 @@ function cutText(text: string, limit: number, whole: string): string {
   return `${head}\n\n[… ${left} characters left out here; ${whole}]\n\n${tail}`;
 }
 
-/** Where the whole is, in words. What was done is done: it must be told also where no file can be written. */
+/** The place of the whole result, in words. A call that ran must be reported even if no file can be written. */
 async function keptWhole(text: string, callId: string, ports: CallPorts): Promise<string> {
   try {
     const path = join(await ports.outputFolder(), `${callId.replaceAll(/[^\w-]/g, "_")}.txt`);

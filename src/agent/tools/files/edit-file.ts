@@ -144,7 +144,7 @@ function whatIsWrong({ old_string: oldString, new_string: newString }: TextEdit)
 interface Found {
   readonly places: readonly Place[];
   readonly newText: string;
-  /** Whoever wrote returns means the line ends as they are. */
+  /** A text with carriage returns states its own line ends. */
   readonly isLiteral: boolean;
 }
 

@@ -6,7 +6,7 @@ import type { ContentBlock } from "../../../index.ts";
  * and a parser of whole files would be one more for a stranger's file to break.
  */
 
-/** What the API takes of one image, in characters of base64. One that is too large would fail every later call too. */
+/** The API's limit for one image, in characters of base64. An image that is too large would fail every later call too. */
 const MAX_IMAGE_CHARS = 5 * 1024 * 1024;
 /** The API refuses images that are wider or higher. */
 const MAX_IMAGE_SIDE = 8_000;
@@ -130,7 +130,7 @@ function webpSize(bytes: Buffer): ImageSize | undefined {
 /** Programs look for the mark there. */
 const HEAD_BYTES = 1_024;
 const PAGE = /\/Type\s*\/Page(?![a-zA-Z])/g;
-/** Where newer files keep their objects, pages among them. */
+/** Streams in which newer files keep their objects, pages among them. */
 const PACKED = /\/Type\s*\/ObjStm[\s\S]{0,500}?stream\r?\n/g;
 /** One that unpacks to more is not a list of pages. */
 const MAX_UNPACKED_BYTES = 1024 * 1024;

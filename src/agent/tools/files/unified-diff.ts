@@ -130,7 +130,7 @@ interface Region {
 /** More lines than anybody compares by eye; beyond it the search costs more than it tells. */
 const MOST_DIFFERENCES = 1_000;
 
-/** Where two lists of lines differ, in order. What has too many differences is one region. */
+/** The regions in which two lists of lines differ, in order. Too many differences become one region. */
 export function changedRegions(before: readonly string[], after: readonly string[]): readonly Region[] {
   let start = 0;
   while (start < before.length && start < after.length && before[start] === after[start]) start += 1;

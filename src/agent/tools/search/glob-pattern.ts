@@ -66,7 +66,7 @@ function withSkipped(steps: readonly Step[], places: readonly number[]): Readonl
   return all;
 }
 
-/** What is fixed at the beginning of a pattern belongs to the folder: `/data/logs/*.txt` is `*.txt` in `/data/logs`. */
+/** The fixed beginning of a pattern belongs to the folder: `/data/logs/*.txt` is `*.txt` in `/data/logs`. */
 export function targetOf(
   path: string | undefined,
   pattern: string,

@@ -199,7 +199,7 @@ async function byAge(hits: readonly FileHit[], signal: AbortSignal): Promise<rea
 }
 
 interface FileHit {
-  /** Where it is. */
+  /** The real path. */
   readonly file: string;
   /** As it is shown. */
   readonly path: string;

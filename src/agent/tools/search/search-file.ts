@@ -85,7 +85,7 @@ function matchesByLine(
 
 const lengthOf = (lines: readonly string[], at: number): number => lines[at]?.length ?? 0;
 
-/** What the processor may spend on one search. A tree that takes longer is searched better folder by folder. */
+/** Processor time for one search. A tree that takes longer is searched better folder by folder. */
 const SEARCH_BUDGET_MS = 30_000;
 /** Files in which a pattern took too long, before it is given up: each holds everything up for a moment. */
 const MOST_SLOW_FILES = 4;
