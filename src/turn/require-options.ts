@@ -67,6 +67,8 @@ const SAME_THING: Readonly<Record<string, string>> = {
   onevent: "host",
   onprogress: "host",
   summarizer: "summariser",
+  notes: "modules",
+  collapse: "modules",
 };
 
 /** The name that was meant: a name of other libraries for it, or one that is two letters away at most. */
@@ -298,10 +300,10 @@ function requirePorts(options: CompactorOptions): void {
 }
 
 function requireModules(modules: unknown): void {
-  const isModule = (module: unknown): boolean => hasMethods(module, ["attach"]);
-  if (Array.isArray(modules) && modules.every(isModule)) return;
   const remedy = "Pass what the makers of modules return, such as [sessionNotes({ file })].";
-  throw invalidOption("modules", "an array of modules", modules, remedy);
+  if (!Array.isArray(modules)) throw invalidOption("modules", "an array of modules", modules, remedy);
+  const wrong = modules.findIndex((module) => !hasMethods(module, ["attach"]));
+  if (wrong !== -1) throw invalidOption(`modules[${wrong}]`, "a module", modules[wrong], remedy);
 }
 
 export function requireBeforeOptions(options: BeforeOptions): void {

@@ -366,6 +366,14 @@ const OPTIONS: readonly Mistake[] = [
     "option-invalid",
     /sessionNotes/,
   ],
+  ["no options for session notes", () => sessionNotes(any(undefined)), "option-invalid", /notesFile/],
+  [
+    "the maker of a module in place of the module",
+    () => create({ modules: [sessionNotes] }),
+    "option-invalid",
+    /modules\[0\]|makers of modules/,
+  ],
+  ["the former option for notes", () => create({ notes: {} }), "option-unknown", /"modules"/],
   [
     "a form of clearing whose module is missing",
     () => create({ clearing: { form: "cached" } }),

@@ -1,3 +1,4 @@
+import { field } from "../../conversation/untrusted.ts";
 import { throwIfAborted } from "../../models/abortable.ts";
 import { asker } from "../../restore/ask-host.ts";
 import type { ManualOptions } from "../../turn/options.ts";
@@ -67,11 +68,13 @@ const OPTIONS: OptionNames<NotesOptions> = {
 };
 
 function requireNotesOptions(options: NotesOptions): void {
+  const file: unknown = field(options, "file");
+  if (!hasMethods(file, ["read", "write"])) {
+    const remedy = "Pass notesFile(path) of longhaul/node, or your own { path, read, write }.";
+    throw invalidOption("sessionNotes.file", "an object with read(), write()", file, remedy);
+  }
   requireOptionNames(options, OPTIONS, "sessionNotes");
   requireOneOf(options.writer, ["model", "built-in"], "sessionNotes.writer");
-  if (hasMethods(options.file, ["read", "write"])) return;
-  const remedy = "Pass notesFile(path) of longhaul/node, or your own { path, read, write }.";
-  throw invalidOption("sessionNotes.file", "an object with read(), write()", options.file, remedy);
 }
 
 function attachNotes(parts: EngineParts, options: NotesOptions): AttachedModule {
