@@ -1,7 +1,9 @@
 // npm run bench [-- --only counting|engine|memory|recall|opening|inspect|summary|startup|simulator] [-- --quick]
+// npm run bench -- --against FOLDER [--rounds N]: the same beside another checkout that is built
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { cpus, release, totalmem, type } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
@@ -18,7 +20,12 @@ const SECTIONS = {
 };
 
 const { values } = parseArgs({
-  options: { only: { type: "string", multiple: true }, quick: { type: "boolean", default: false } },
+  options: {
+    only: { type: "string", multiple: true },
+    quick: { type: "boolean", default: false },
+    against: { type: "string" },
+    rounds: { type: "string", default: "5" },
+  },
 });
 const wanted = values.only ?? Object.keys(SECTIONS);
 const unknown = wanted.find((name) => !Object.hasOwn(SECTIONS, name));
@@ -28,6 +35,16 @@ if (unknown !== undefined) {
 }
 
 installPeers();
+if (values.against !== undefined) {
+  const rounds = Number(values.rounds);
+  if (!Number.isInteger(rounds) || rounds < 1 || !existsSync(join(values.against, "dist"))) {
+    process.stderr.write("bench: --against takes a checkout that is built, --rounds a number from 1 on\n");
+    process.exit(2);
+  }
+  const { compareWith } = await import("./against.mjs");
+  compareWith(values.against, { sections: wanted, rounds, isQuick: values.quick });
+  process.exit(0);
+}
 const startedAt = performance.now();
 process.stdout.write(`${machine()}\n`);
 const claims = [];
