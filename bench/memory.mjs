@@ -48,7 +48,7 @@ const STEPS = [
     prepare: async (conversation) => {
       const file = new HeldNotes(formatNotes(conversation.notes));
       const host = new Host({
-        windowTokens: windowFor(conversation.tokens),
+        window: { tokens: windowFor(conversation.tokens) },
         form: "entries",
         notes: { file },
       });

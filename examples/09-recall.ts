@@ -15,7 +15,13 @@ const transcript = await openTranscript(join(await mkdtemp(join(tmpdir(), "longh
 const recall = createRecallTool({ session: transcript, budgetTokens: 600 });
 const read = { name: "Read", description: "Read a file", input_schema: { type: "object" } } as const;
 const request = { system: "Be careful.", tools: [read, recall.definition], max_tokens: 2_000 };
-const compactor = createCompactor({ model, windowTokens, transcript, request, clearing: { form: "off" } });
+const compactor = createCompactor({
+  model,
+  window: { tokens: windowTokens },
+  transcript,
+  request,
+  clearing: { form: "off" },
+});
 
 const asked = "Read the sources. The harbour's quota is 4,711 ships an hour.";
 let messages: readonly ApiMessage[] = [{ role: "user", content: asked }];

@@ -283,12 +283,16 @@ export type {
   Compactor,
   CompactorModule,
   CompactorOptions,
+  CostOptions,
+  EnginePorts,
   HostCallbacks,
   ManualOptions,
   Message,
+  SessionOptions,
   TranscriptPort,
   Turn,
   UndoOptions,
+  WindowSources,
 } from "./turn/options.ts";
 export { type OptionNames, requireOptionNames, requireWindow } from "./turn/require-options.ts";
 export { type ClaudeFeatures, claudeFeatures, type ThinkingMode } from "./window/claude-features.ts";

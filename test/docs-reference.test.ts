@@ -62,6 +62,10 @@ describe("the page of settings and options", () => {
 
   it.each([
     ["## `createCompactor`", "turn/options.ts", "CompactorOptions"],
+    ["### `window`", "turn/options.ts", "WindowSources"],
+    ["### `cost`", "turn/options.ts", "CostOptions"],
+    ["### `settings`", "window/settings.ts", "SettingsSources"],
+    ["### `session`", "turn/options.ts", "SessionOptions"],
     ["### `clearing`", "turn/options.ts", "ClearingOptions"],
     ["### `compaction`", "turn/options.ts", "CompactionOptions"],
     ["### `transcript`", "turn/options.ts", "TranscriptPort"],
@@ -76,6 +80,12 @@ describe("the page of settings and options", () => {
     expect(firstColumn(settings, heading)).toEqual(fields(file, name));
   });
 
+  it("has a row for every port, and no other", () => {
+    const clock = fields("compaction/apply/new-entries.ts", "CompactionPorts");
+    const ports = [...clock, ...fields("turn/options.ts", "EnginePorts")];
+    expect(firstColumn(settings, "### `ports`")).toEqual(unique(ports));
+  });
+
   it("names what a host can put back", () => {
     const row = tableUnder(settings, "## `createCompactor`").find(([option]) => option === "`state`");
     const named = codeIn(row?.at(-1)).filter((name) => /^\w+$/.test(name));
@@ -84,10 +94,15 @@ describe("the page of settings and options", () => {
 
   it("names what an agent hands on to its compactor", () => {
     const row = tableUnder(settings, "## `openAgent`").find(([option]) => option === "`compactor`");
-    const [type = ""] =
-      /type CompactorChoices = Pick<[^>]*>/.exec(read("src", "agent", "agent-options.ts")) ?? [];
-    const named = codeIn(row?.at(-1)).filter((name) => /^\w+$/.test(name) && name !== "createCompactor");
-    expect(unique(named)).toEqual(unique([...type.matchAll(/"(\w+)"/g)].map(([, name = ""]) => name)));
+    const code = read("src", "agent", "agent-options.ts");
+    const [, picked = ""] =
+      /interface CompactorChoices\s+extends Pick<CompactorOptions, ([^>]*)>/.exec(code) ?? [];
+    const handed = [...picked.matchAll(/"(\w+)"/g)].map(([, name = ""]) => name);
+    const leftOut = ["createCompactor", "evidence"];
+    const named = codeIn(row?.at(-1)).filter((name) => /^\w+$/.test(name) && !leftOut.includes(name));
+    expect(unique(named)).toEqual(
+      unique([...handed, ...fields("agent/agent-options.ts", "CompactorChoices")]),
+    );
   });
 
   it("names every option of a call", () => {
