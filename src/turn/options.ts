@@ -12,6 +12,7 @@ import type { HookRunner } from "../hooks/hook.ts";
 import type { MemoryFilesOptions } from "../memory-files/memory-reader.ts";
 import type { Model, ModelRequest } from "../models/port.ts";
 import type { HostState } from "../restore/host-state.ts";
+import type { SummaryWishes } from "../summary/summary-prompt.ts";
 import type { CountText } from "../tokens/measure.ts";
 import type { ModelTable } from "../window/models.ts";
 import type { OwnPrices } from "../window/prices.ts";
@@ -101,7 +102,8 @@ export interface ClearingOptions {
   readonly idleMinutes: number;
 }
 
-export interface CompactionOptions {
+/** The instructions are for every summary. */
+export interface CompactionOptions extends SummaryWishes {
   /** A smaller model for summaries that cannot share the cached prefix. */
   readonly model: Model;
   /** Newest messages kept verbatim, in tokens; fewer where the window is small. */
@@ -112,8 +114,6 @@ export interface CompactionOptions {
   readonly reactiveOnly: boolean;
   /** There is no person at the keyboard: the summary says so. */
   readonly autonomous: boolean;
-  /** What every summary should look after. */
-  readonly instructions: string;
   /** Whether a model writes the summary ahead of need, so that no turn waits for it; it does unless this is false. */
   readonly background: boolean;
   /** Milliseconds that a call for a summary or for notes waits for its first byte. 60,000 by default. */
@@ -186,8 +186,8 @@ export interface Turn<T extends Message = Message> {
   readonly problem: LonghaulError | undefined;
 }
 
-export interface ManualOptions {
-  readonly instructions?: string | undefined;
+/** The instructions are for this summary, after those for every summary. */
+export interface ManualOptions extends SummaryWishes {
   /**
    * Compact even if it does not pay, see `SMALLEST_WORTHWHILE_SAVING`. Instructions imply it. Without either, such a
    * compaction fails with `compaction-ineffective` and changes nothing.
