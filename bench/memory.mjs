@@ -1,5 +1,6 @@
 // Memory: what a compaction from notes costs beside one JSON.stringify of the conversation, and whether an update of
 // notes without a model costs what is new, however long the conversation is.
+import { sessionNotes } from "../dist/index.js";
 import { flatten } from "../src/conversation/flatten/flatten.ts";
 import { updateNotes } from "../src/modules/notes/built-in/update-notes.ts";
 import { emptyNotes, formatNotes } from "../src/modules/notes/notes-format.ts";
@@ -48,9 +49,9 @@ const STEPS = [
     prepare: async (conversation) => {
       const file = new HeldNotes(formatNotes(conversation.notes));
       const host = new Host({
-        windowTokens: windowFor(conversation.tokens),
+        window: { tokens: windowFor(conversation.tokens) },
         form: "entries",
-        notes: { file },
+        modules: [sessionNotes({ file })],
       });
       await host.open(conversation);
       return host;

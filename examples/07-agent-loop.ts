@@ -11,7 +11,7 @@ const model = anthropicModel({ model: "claude-sonnet-5-5", baseURL: simulator.ur
 const read = { name: "Read", description: "Read a file", input_schema: { type: "object" } } as const;
 const compactor = createCompactor({
   model,
-  windowTokens,
+  window: { tokens: windowTokens },
   request: { system: "You are a careful engineer.", tools: [read], max_tokens: 2_000 },
   host: { onEvent: ({ type }) => type !== "window-checked" && console.log(type) },
 });

@@ -14,7 +14,7 @@ const file = notesFile(join(await mkdtemp(join(tmpdir(), "longhaul-")), "session
 const read = { name: "Read", description: "Read a file", input_schema: { type: "object" } } as const;
 const compactor = createCompactor({
   model,
-  windowTokens,
+  window: { tokens: windowTokens },
   request: { system: "You are a careful engineer.", tools: [read], max_tokens: 4_000 },
   clearing: { form: "off" },
   modules: [sessionNotes({ file })],

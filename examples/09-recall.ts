@@ -7,15 +7,15 @@ import { type ApiMessage, anthropicModel, complete, createCompactor, type ToolRe
 import { createRecallTool, openTranscript } from "longhaul/node";
 import { coder, startSimulator, summaries } from "longhaul/testing";
 
-const windowTokens = 12_000;
+const window = { tokens: 12_000 };
 const behaviours = [summaries(), coder({ turns: 40, inventsPaths: true })];
-const simulator = await startSimulator({ windowTokens, behaviours });
+const simulator = await startSimulator({ windowTokens: window.tokens, behaviours });
 const model = anthropicModel({ model: "claude-sonnet-5-5", baseURL: simulator.url, apiKey: "any" });
 const transcript = await openTranscript(join(await mkdtemp(join(tmpdir(), "longhaul-")), "session.jsonl"));
 const recall = createRecallTool({ session: transcript, budgetTokens: 600 });
 const read = { name: "Read", description: "Read a file", input_schema: { type: "object" } } as const;
 const request = { system: "Be careful.", tools: [read, recall.definition], max_tokens: 2_000 };
-const compactor = createCompactor({ model, windowTokens, transcript, request, clearing: { form: "off" } });
+const compactor = createCompactor({ model, window, transcript, request, clearing: { form: "off" } });
 
 const asked = "Read the sources. The harbour's quota is 4,711 ships an hour.";
 let messages: readonly ApiMessage[] = [{ role: "user", content: asked }];

@@ -224,7 +224,12 @@ export {
 export { type ContinuationInput, continuationMessage } from "./summary/continuation.ts";
 export { formatSummary } from "./summary/format.ts";
 export { presentSections, SECTION_NAMES, type SectionName, type SummaryVariant } from "./summary/sections.ts";
-export { SUMMARY_SYSTEM_PROMPT, type SummaryPromptOptions, summaryPrompt } from "./summary/summary-prompt.ts";
+export {
+  SUMMARY_SYSTEM_PROMPT,
+  type SummaryPromptOptions,
+  type SummaryWishes,
+  summaryPrompt,
+} from "./summary/summary-prompt.ts";
 export type { OpenTelemetryApi } from "./telemetry/api.ts";
 export {
   type LoadOptions,
@@ -283,12 +288,16 @@ export type {
   Compactor,
   CompactorModule,
   CompactorOptions,
+  CostOptions,
+  EnginePorts,
   HostCallbacks,
   ManualOptions,
   Message,
+  SessionOptions,
   TranscriptPort,
   Turn,
   UndoOptions,
+  WindowSources,
 } from "./turn/options.ts";
 export { type OptionNames, requireOptionNames, requireWindow } from "./turn/require-options.ts";
 export { type ClaudeFeatures, claudeFeatures, type ThinkingMode } from "./window/claude-features.ts";

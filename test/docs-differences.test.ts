@@ -68,7 +68,7 @@ describe("docs/design/differences.md", () => {
 
   it("states the smallest window, and no smallest blocking limit", () => {
     expect(rowWith("a smaller window can be set")).toContain(`under ${formatCount(SMALLEST_WINDOW_TOKENS)} `);
-    expect(resolveSettings({ options: { blockingLimit: 1 } })).toMatchObject({
+    expect(resolveSettings({ values: { blockingLimit: 1 } })).toMatchObject({
       settings: { blockingLimit: 1 },
       warnings: [],
     });
@@ -89,11 +89,11 @@ describe("docs/design/differences.md", () => {
     const tools = ["Read", "Write"].map((name) => ({ name, input_schema: { type: "object" as const } }));
     const compactor = createCompactor({
       model,
-      windowTokens: USUAL.windowTokens,
+      window: { tokens: USUAL.windowTokens },
       request: { tools },
       clearing: { form: "api" },
       modules: [apiClearing()],
-      environment: {},
+      settings: { environment: {} },
     });
     const { request } = await compactor.before([{ role: "user", content: "hello" }]);
     expect(request.context_management?.edits).toEqual([

@@ -22,6 +22,7 @@ const fields = (file: string, name: string): readonly string[] =>
   declaredFields(read("src", ...file.split("/")), name);
 const found = (pattern: RegExp): readonly string[] =>
   [...sources.matchAll(pattern)].map(([, name = ""]) => name);
+const WISHES = fields("summary/summary-prompt.ts", "SummaryWishes");
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)].sort();
 
 describe("the reader of declarations", () => {
@@ -62,8 +63,12 @@ describe("the page of settings and options", () => {
 
   it.each([
     ["## `createCompactor`", "turn/options.ts", "CompactorOptions"],
+    ["### `window`", "turn/options.ts", "WindowSources"],
+    ["### `cost`", "turn/options.ts", "CostOptions"],
+    ["### `settings`", "window/settings.ts", "SettingsSources"],
+    ["### `session`", "turn/options.ts", "SessionOptions"],
     ["### `clearing`", "turn/options.ts", "ClearingOptions"],
-    ["### `compaction`", "turn/options.ts", "CompactionOptions"],
+    ["### `compaction`", "turn/options.ts", "CompactionOptions", WISHES],
     ["### `transcript`", "turn/options.ts", "TranscriptPort"],
     ["### `host`", "turn/options.ts", "HostCallbacks"],
     ["### `chat`", "cli/command-settings.ts", "ChatSettings"],
@@ -72,8 +77,17 @@ describe("the page of settings and options", () => {
     ["## `openAgent`", "agent/agent-options.ts", "AgentOptions"],
     ["### `permissions`", "agent/permission.ts", "PermissionSettings"],
     ["### `agentTypes`", "agent/agent-options.ts", "AgentType"],
-  ])("%s has a row for every option, and no other", (heading, file, name) => {
-    expect(firstColumn(settings, heading)).toEqual(fields(file, name));
+  ])(
+    "%s has a row for every option, and no other",
+    (heading, file, name, inherited: readonly string[] = []) => {
+      expect(firstColumn(settings, heading)).toEqual(unique([...fields(file, name), ...inherited]));
+    },
+  );
+
+  it("has a row for every port, and no other", () => {
+    const clock = fields("compaction/apply/new-entries.ts", "CompactionPorts");
+    const ports = [...clock, ...fields("turn/options.ts", "EnginePorts")];
+    expect(firstColumn(settings, "### `ports`")).toEqual(unique(ports));
   });
 
   it("names what a host can put back", () => {
@@ -84,10 +98,15 @@ describe("the page of settings and options", () => {
 
   it("names what an agent hands on to its compactor", () => {
     const row = tableUnder(settings, "## `openAgent`").find(([option]) => option === "`compactor`");
-    const [type = ""] =
-      /type CompactorChoices = Pick<[^>]*>/.exec(read("src", "agent", "agent-options.ts")) ?? [];
-    const named = codeIn(row?.at(-1)).filter((name) => /^\w+$/.test(name) && name !== "createCompactor");
-    expect(unique(named)).toEqual(unique([...type.matchAll(/"(\w+)"/g)].map(([, name = ""]) => name)));
+    const code = read("src", "agent", "agent-options.ts");
+    const [, picked = ""] =
+      /interface CompactorChoices\s+extends Pick<CompactorOptions, ([^>]*)>/.exec(code) ?? [];
+    const handed = [...picked.matchAll(/"(\w+)"/g)].map(([, name = ""]) => name);
+    const leftOut = ["createCompactor", "evidence"];
+    const named = codeIn(row?.at(-1)).filter((name) => /^\w+$/.test(name) && !leftOut.includes(name));
+    expect(unique(named)).toEqual(
+      unique([...handed, ...fields("agent/agent-options.ts", "CompactorChoices")]),
+    );
   });
 
   it("names every option of a call", () => {
@@ -97,7 +116,9 @@ describe("the page of settings and options", () => {
     const named = (call: string): readonly string[] =>
       unique((calls.get(call) ?? []).filter((name) => /^\w+$/.test(name)));
     expect(named("`before(messages, …)`")).toEqual(fields("turn/options.ts", "BeforeOptions"));
-    expect(named("`compact(messages, …)`")).toEqual(fields("turn/options.ts", "ManualOptions"));
+    expect(named("`compact(messages, …)`")).toEqual(
+      unique([...fields("turn/options.ts", "ManualOptions"), ...WISHES]),
+    );
   });
 });
 

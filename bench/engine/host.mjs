@@ -61,8 +61,8 @@ export class Host {
     this.#form = form;
     this.#grows = grows;
     this.compactor = createCompactor({
-      modelName: MODEL,
-      environment: {},
+      model: MODEL,
+      settings: { environment: {} },
       modules: [messageSnip()],
       ...options,
     });

@@ -56,7 +56,7 @@ class Seat {
   constructor(conversation, options) {
     const { tokens, turns } = conversation;
     this.#conversation = conversation;
-    this.#options = { windowTokens: ENDLESS_WINDOW, ...options };
+    this.#options = { window: { tokens: ENDLESS_WINDOW }, ...options };
     this.#mostTurns = Math.max(TURNS_PER_ROUND, (tokens * MOST_GROWTH) / TOKENS_PER_TURN);
     this.#plainPass = plainPeers[0].open({ turns }).check.run;
     this.forget();

@@ -18,7 +18,7 @@ const entry = {
 };
 
 // Without clearing, so that there is a compaction every 60 turns or so instead of hardly any.
-const host = new Host({ windowTokens: WINDOW_TOKENS, form, clearing: { form: "off" } });
+const host = new Host({ window: { tokens: WINDOW_TOKENS }, form, clearing: { form: "off" } });
 await host.open({ messages: [message], entries: [entry] });
 const bytes = [];
 let compactions = 0;

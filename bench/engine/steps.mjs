@@ -25,17 +25,17 @@ const LARGE_RESULT_REPEATS = 600;
 const SHORTEST_SAMPLE_MS = 1;
 
 const open = async (conversation, options = {}) => {
-  const host = new Host({ windowTokens: ENDLESS_WINDOW, ...options });
+  const host = new Host({ window: { tokens: ENDLESS_WINDOW }, ...options });
   await host.open(conversation);
   return host;
 };
 
 /** A window that the next large result fills, so that old results are cleared. */
 async function almostFull(conversation) {
-  conversation.ownTokens ??= (await open(conversation, { modelName: UNPRICED_MODEL })).tokens;
+  conversation.ownTokens ??= (await open(conversation, { model: UNPRICED_MODEL })).tokens;
   const host = new Host({
-    modelName: UNPRICED_MODEL,
-    windowTokens: Math.ceil(conversation.ownTokens * DECISION_PADDING) + WINDOW_RESERVE,
+    model: UNPRICED_MODEL,
+    window: { tokens: Math.ceil(conversation.ownTokens * DECISION_PADDING) + WINDOW_RESERVE },
   });
   await host.open(conversation);
   // A report would take the third away that the window was made for.

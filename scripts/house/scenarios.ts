@@ -29,12 +29,14 @@ const NEXT = { role: "user", content: "Please continue." };
 async function engine() {
   const { createCompactor } = await import(source("turn/create-compactor.ts"));
   const request = { system: "You are careful.", max_tokens: 1_000 };
-  return createCompactor({
-    modelName: "claude-haiku-4-5",
-    windowTokens: WINDOW_TOKENS,
-    request,
-    environment: {},
-  });
+  const [model, environment] = ["claude-haiku-4-5", {}];
+  try {
+    return createCompactor({ model, window: { tokens: WINDOW_TOKENS }, request, settings: { environment } });
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== "option-unknown") throw error;
+    // An older checkout, from before options had groups.
+    return createCompactor({ modelName: model, windowTokens: WINDOW_TOKENS, request, environment });
+  }
 }
 
 /** A turn with one new message in a long conversation, and its response. */

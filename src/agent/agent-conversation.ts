@@ -23,6 +23,7 @@ import {
   sessionWindow,
   spanCollapse,
   type Thresholds,
+  type WindowSources,
   windowState,
 } from "../index.ts";
 import { fileState, memoryFilesPort, type TranscriptWriter } from "../node.ts";
@@ -78,7 +79,7 @@ export interface EngineSpec {
   readonly model: Model;
   readonly windowTokens: number | undefined;
   /** The window that the resumed session's file shows; null: it shows none. */
-  readonly windowEvidence?: CompactorOptions["windowEvidence"];
+  readonly windowEvidence?: WindowSources["evidence"];
   readonly notes: NotesOptions | undefined;
   readonly notesPath?: string | undefined;
   /** Of the main conversation only. */
@@ -214,8 +215,11 @@ export class Conversation {
     return {
       ...options.compactor,
       model: engine.model,
-      windowTokens: engine.windowTokens,
-      windowEvidence: engine.windowEvidence,
+      window: {
+        ...options.compactor?.window,
+        tokens: engine.windowTokens,
+        evidence: engine.windowEvidence,
+      },
       request: this.#frame(thresholds),
       modules: modulesFor(engine),
       // In the home folder a memory file of any project below it could import whatever lies there.
@@ -223,9 +227,7 @@ export class Conversation {
       transcript: journal.transcript,
       state: this.#hostState(engine),
       ports,
-      sessionId,
-      cwd,
-      permissionMode: () => this.permissionMode(),
+      session: { id: sessionId, cwd, permissionMode: () => this.permissionMode() },
       host: {
         ...this.#told(),
         onMessage: (entry) => journal.tell(entry),
@@ -291,17 +293,16 @@ function workplaceOf(
 /** As the engine will see them: it says its own with the first turn. */
 function thresholdsFor(spec: EngineSpec, { options }: House): Thresholds {
   const { model, windowTokens, windowEvidence: evidence = null } = spec;
-  const { compactor: { models, settings: given, settingsFile, environment = process.env } = {} } = options;
-  const { settings } = resolveSettings({
-    environment,
-    file: settingsFile,
-    ...(given && { options: given }),
-  });
+  const { window, settings: given } = options.compactor ?? {};
+  const { settings } = resolveSettings({ ...given, environment: given?.environment ?? process.env });
   const session = { model: model.name, entries: [] };
   const isCollapsed =
     spec.collapse === undefined ? settings.collapseEnabled : spec.collapse.enabled !== false;
   const modes = { ...settings, collapseEnabled: isCollapsed };
-  return computeThresholds(sessionWindow(session, { windowTokens, models, settings, evidence }), modes);
+  return computeThresholds(
+    sessionWindow(session, { windowTokens, models: window?.models, settings, evidence }),
+    modes,
+  );
 }
 
 function readingOf(entries: readonly Entry[], thresholds: Thresholds): WindowReading {

@@ -15,6 +15,7 @@ import {
   type SnipSelection,
   type SnipTurn,
   type Todo,
+  type WindowSources,
 } from "../index.ts";
 import type { UserPlaces } from "../node.ts";
 import type { AgentEvent, RunResult, WindowReading } from "./agent-events.ts";
@@ -61,20 +62,11 @@ export interface AgentOptions {
 export type NotesWriter = "model" | "built-in" | "off";
 
 /** Of the engine's options, those that are not the agent's own business. */
-export type CompactorChoices = Pick<
-  CompactorOptions,
-  | "summaryModel"
-  | "windowTokens"
-  | "models"
-  | "prices"
-  | "settings"
-  | "settingsFile"
-  | "environment"
-  | "clearing"
-  | "compaction"
-  | "cacheTtl"
-  | "hooks"
->;
+export interface CompactorChoices
+  extends Pick<CompactorOptions, "cost" | "settings" | "clearing" | "compaction" | "hooks"> {
+  /** The evidence is the agent's own: it reads the session's file. */
+  readonly window?: Omit<WindowSources, "evidence"> | undefined;
+}
 
 export interface AgentType {
   readonly name: string;
@@ -177,17 +169,14 @@ const AGENT: OptionNames<AgentOptions> = {
   ports: true,
 };
 
+const WINDOW: OptionNames<CompactorChoices["window"]> = { tokens: true, models: true };
+
 const COMPACTOR: OptionNames<CompactorChoices> = {
-  summaryModel: true,
-  windowTokens: true,
-  models: true,
-  prices: true,
+  window: WINDOW,
+  cost: true,
   settings: true,
-  settingsFile: true,
-  environment: true,
   clearing: true,
   compaction: true,
-  cacheTtl: true,
   hooks: true,
 };
 
@@ -206,7 +195,7 @@ export function requireAgentOptions(options: AgentOptions): void {
   requireModel(options.model, "model");
   if (options.smallModel !== undefined) requireModel(options.smallModel, "smallModel");
   requireOptionNames(options.compactor, COMPACTOR, "compactor of openAgent");
-  requireWindow(options.compactor?.windowTokens, "compactor.windowTokens");
+  requireWindow(options.compactor?.window?.tokens, "compactor.window.tokens");
   for (const type of options.agentTypes ?? []) {
     requireOptionNames(type, AGENT_TYPE, "an agent type");
     if (type.model !== undefined) requireModel(type.model, `the model of agent type ${type.name}`);

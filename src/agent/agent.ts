@@ -57,7 +57,7 @@ export class LonghaulAgent implements Agent {
     this.notesPath = notesPath(session.path);
     this.#notes = options.notes ?? "off";
     this.#collapse = options.collapse;
-    this.#windowTokens = options.compactor?.windowTokens;
+    this.#windowTokens = options.compactor?.window?.tokens;
     const { conversation } = session;
     this.#state = createAgentState({ conversation, planPath: besideSession(session.path, ".plan.md") });
     if (options.isPlanMode !== undefined) this.setPlanMode(options.isPlanMode);

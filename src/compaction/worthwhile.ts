@@ -1,6 +1,6 @@
 import { formatCount } from "../conversation/text.ts";
 import type { LonghaulError } from "../errors.ts";
-import type { SummaryPromptOptions } from "../summary/summary-prompt.ts";
+import type { SummaryWishes } from "../summary/summary-prompt.ts";
 import { type CompactionPlan, type PlanOptions, unchangedTokens } from "./plan/compaction-plan.ts";
 import { AttemptedError, type SummaryAttempt } from "./write/attempts.ts";
 
@@ -31,9 +31,7 @@ export const SMALLEST_WORTHWHILE_SAVING: { readonly share: number; readonly toke
 export type LeastSaving = "worthwhile" | "some" | "none";
 
 /** The user insists on the compaction: with `force`, or with instructions for the summary. */
-export function isForced(
-  wish: Pick<PlanOptions, "force"> & Pick<SummaryPromptOptions, "instructions">,
-): boolean {
+export function isForced(wish: Pick<PlanOptions, "force"> & SummaryWishes): boolean {
   return wish.force === true || Boolean(wish.instructions?.trim());
 }
 

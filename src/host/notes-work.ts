@@ -15,6 +15,7 @@ import {
   type NotesTemplate,
 } from "../modules/notes/notes-format.ts";
 import { changedSections, saveNotes } from "../modules/notes/update.ts";
+import type { SummaryWishes } from "../summary/summary-prompt.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { findModel } from "../window/models.ts";
 import { coveredBy, inSoundSteps } from "./notes-coverage.ts";
@@ -27,15 +28,13 @@ const MODEL_STEP_TOKENS = 40_000;
 /** Of the model's window. */
 const MODEL_STEP_SHARE = 0.4;
 
-/** Options of a run that the writer of the notes hears of. */
-export interface NoteOptions {
+/** Options of a run that the writer of the notes hears of. Only a model follows the instructions. */
+export interface NoteOptions extends SummaryWishes {
   /**
    * Who writes them, in calls of its own; without one they are written without any model. When it does not answer in
    * time, the built-in writer notes the rest, and `fallback` of the result says so.
    */
   readonly model?: Model | undefined;
-  /** What the notes should look after; heard by a model only. */
-  readonly instructions?: string | undefined;
   /** Nothing is written. */
   readonly dryRun?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -165,7 +164,7 @@ export class NotesWork {
   }
 
   async #ask(model: Model, notes: Notes, fresh: readonly Entry[]): Promise<Notes> {
-    const { file, history, instructions } = this.#task;
+    const { file, history } = this.#task;
     const { firstByteMs, totalMs } = this.#task.timeLimits;
     const extraction = {
       ...this.#task,
@@ -176,7 +175,6 @@ export class NotesWork {
       entries: history.entries,
       fresh,
       model,
-      instructions,
       // They are in the file, whole, and were in the context when this was said.
       clearedToolUseIds: new Set<string>(),
     };

@@ -65,6 +65,7 @@ export interface ContextEdit {
 
 export interface ProviderCompaction {
   readonly type: "summarize";
+  /** The whole prompt for the provider's summary, of which the user's wishes are a part. */
   readonly instructions?: string;
 }
 

@@ -22,10 +22,7 @@ export const isModel = (value: unknown): value is Model =>
 /** The value in words, and the way to make a model of it. */
 function describe(value: unknown): readonly [given: string, remedy: string] {
   if (typeof value === "string") {
-    return [
-      "a string",
-      `Pass anthropicModel({ model: ${JSON.stringify(value)} }) or aiSdkModel({ model }), or only the name as modelName.`,
-    ];
+    return ["a string", `Pass anthropicModel({ model: ${JSON.stringify(value)} }) or aiSdkModel({ model }).`];
   }
   if (typeof field(value, "specificationVersion") === "string") {
     return ["a language model of the AI SDK", "Wrap it: aiSdkModel({ model })."];

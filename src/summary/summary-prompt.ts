@@ -13,7 +13,13 @@ import { SECTION_NAMES, type SectionName, type SummaryVariant, sectionTitle } fr
 export const SUMMARY_SYSTEM_PROMPT =
   "You write the working notes by which a coding agent takes up a long conversation that no longer fits into its context. You are exact and complete, you invent nothing, and you answer in plain text.";
 
-export interface SummaryPromptOptions {
+/** Wishes of the user for a summary, or for notes. */
+export interface SummaryWishes {
+  /** Topics that the text should look after, in the user's words. A hook may add to them. */
+  readonly instructions?: string | undefined;
+}
+
+export interface SummaryPromptOptions extends SummaryWishes {
   /** The part that the summary stands for; the whole conversation by default. */
   readonly variant?: SummaryVariant | undefined;
   /** Beginning (`from`) or end (`up-to`) of the part to summarize, if more than that part is sent. */
@@ -22,8 +28,6 @@ export interface SummaryPromptOptions {
   readonly hasEarlierSummary?: boolean;
   /** The newest messages will stand verbatim after the summary. */
   readonly keepsRecent?: boolean | undefined;
-  /** Instructions of the user for the summary. */
-  readonly instructions?: string | undefined;
 }
 
 /** A place in a conversation, in words by which a model finds it. */

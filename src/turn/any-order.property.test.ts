@@ -66,9 +66,9 @@ class Host {
           if (type === "spans-committed") this.commits += 1;
         },
       },
-      modelName,
-      windowTokens: 12_000,
-      environment: {},
+      model: modelName,
+      window: { tokens: 12_000 },
+      settings: { environment: {} },
       ports: { now: () => new Date(this.now), newUuid: () => `u${++this.calls}` },
     });
   }

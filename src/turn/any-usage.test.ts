@@ -38,7 +38,7 @@ describe("usage in the form of", () => {
   });
 
   it.each(FORMS)("%s anchors the size of the conversation", async (_, usage) => {
-    const compactor = createCompactor({ modelName: "claude-haiku-4-5", environment: {} });
+    const compactor = createCompactor({ model: "claude-haiku-4-5", settings: { environment: {} } });
     const ask = { role: "user", content: "tide table ".repeat(480) } as const;
     const turn = await compactor.before([ask]);
     expect(turn.tokens).toBeGreaterThan(600);
@@ -64,7 +64,7 @@ describe("a usage", () => {
   it("with figures that are missing is distrusted instead of read as zero", () => {
     const events: string[] = [];
     const host = { onEvent: ({ type }: { readonly type: string }) => void events.push(type) };
-    const compactor = createCompactor({ modelName: "claude-haiku-4-5", environment: {}, host });
+    const compactor = createCompactor({ model: "claude-haiku-4-5", settings: { environment: {} }, host });
     return compactor.before([{ role: "user", content: "hi" }]).then(() => {
       compactor.after({ usage: { inputTokens: undefined, outputTokens: undefined } as AnyUsage });
       compactor.after({ usage: { prompt_tokens: "many" } as unknown as AnyUsage });
@@ -87,9 +87,9 @@ describe("a usage", () => {
 describe("responses that all have the same id", () => {
   it("are counted one by one, and compacted round by round", async () => {
     const compactor = createCompactor({
-      modelName: "claude-haiku-4-5",
-      windowTokens: 32_000,
-      environment: {},
+      model: "claude-haiku-4-5",
+      window: { tokens: 32_000 },
+      settings: { environment: {} },
     });
     let messages: readonly ApiMessage[] = [{ role: "user", content: "begin" }];
     let compactions = 0;

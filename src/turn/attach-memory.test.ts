@@ -39,11 +39,11 @@ function workshop(
     ...memory,
   };
   const compactor = createCompactor({
-    environment: {},
     memoryFiles,
     host: { onEvent: (event) => events.push(event) },
     transcript: { path: "/t.jsonl", append: async (entries) => void written.push(...entries) },
     ...options,
+    settings: { environment: {}, ...options.settings },
   });
   return { compactor, events, files, written };
 }

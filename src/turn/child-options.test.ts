@@ -5,57 +5,81 @@ import { childOptions, INHERITANCE, type Inheritance } from "./child-options.ts"
 import { createCompactor } from "./create-compactor.ts";
 import type { CompactorOptions } from "./options.ts";
 
-type OptionName = keyof CompactorOptions;
+/** Options by their paths, such as `model` and `window.tokens`. */
+type Paths = Readonly<Record<string, unknown>>;
+
+const flatRules = Object.fromEntries(
+  Object.entries(INHERITANCE).flatMap(([name, rule]: [string, Inheritance | object]) =>
+    typeof rule === "string"
+      ? [[name, rule]]
+      : Object.entries(rule).map(([member, own]): unknown[] => [`${name}.${member}`, own]),
+  ),
+);
+const NAMES = Object.keys(flatRules);
+
+function nested(paths: Paths): CompactorOptions {
+  const options: Record<string, unknown> = {};
+  for (const [path, value] of Object.entries(paths)) {
+    const [name = "", member] = path.split(".");
+    options[name] = member === undefined ? value : { ...(options[name] as object), [member]: value };
+  }
+  return options;
+}
+
+function at(options: CompactorOptions, path: string): unknown {
+  const [name = "", member] = path.split(".");
+  const value = (options as Paths)[name];
+  return member === undefined ? value : (value as Paths | undefined)?.[member];
+}
 
 /** Values that only have to be recognized again. */
-const sentinel = (name: OptionName, owner: string): unknown => ({ [`${owner}-${name}`]: owner });
-const NAMES = Object.keys(INHERITANCE) as OptionName[];
-const parentOptions = Object.fromEntries(
-  NAMES.map((name) => [name, sentinel(name, "parent")]),
-) as CompactorOptions;
+const sentinel = (path: string, owner: string): unknown => ({ [`${owner}-${path}`]: owner });
 const onEvent = (): void => undefined;
 const host: CompactorOptions["host"] = { onEvent, onStatus: onEvent, caches: [onEvent] };
-const parent: CompactorOptions = { ...parentOptions, host };
+const parent: CompactorOptions = {
+  ...nested(Object.fromEntries(NAMES.map((path) => [path, sentinel(path, "parent")]))),
+  host,
+};
 
-const EXPECTED: Readonly<Record<Inheritance, readonly OptionName[]>> = {
+const EXPECTED: Readonly<Record<Inheritance, readonly string[]>> = {
   inherited: [
-    "summaryModel",
-    "cacheTtl",
-    "models",
-    "prices",
-    "settingsFile",
-    "environment",
+    "window.models",
+    "cost.prices",
+    "cost.cacheTtl",
+    "settings.file",
+    "settings.environment",
     "fileTools",
     "hooks",
     "modules",
     "memoryFiles",
-    "ports",
-    "countText",
-    "sessionId",
-    "cwd",
-    "permissionMode",
+    "ports.now",
+    "ports.newUuid",
+    "ports.countText",
+    "session.id",
+    "session.cwd",
+    "session.permissionMode",
   ],
-  merged: ["settings", "clearing", "compaction"],
-  "with-model": ["model", "modelName", "windowTokens", "windowEvidence"],
+  merged: ["settings.values", "clearing", "compaction"],
+  "with-model": ["model", "window.tokens", "window.evidence"],
   "events-only": ["host"],
   own: ["request", "state", "transcript"],
 };
 
-const rows = (Object.entries(EXPECTED) as [Inheritance, readonly OptionName[]][]).flatMap(([kind, names]) =>
-  names.map((name) => [name, kind] as const),
+const rows = (Object.entries(EXPECTED) as [Inheritance, readonly string[]][]).flatMap(([kind, paths]) =>
+  paths.map((path) => [path, kind] as const),
 );
 
 describe("the options of a subagent", () => {
   it("are all decided", () => {
-    expect(rows.map(([name]) => name).sort()).toEqual([...NAMES].sort());
+    expect(rows.map(([path]) => path).sort()).toEqual([...NAMES].sort());
   });
 
-  it.each(rows)("take %s from the parent as %s", (name, kind) => {
-    const inherited = childOptions(parent, {})[name];
-    const own = childOptions(parent, { [name]: sentinel(name, "child") })[name];
-    const withOwnModel = childOptions(parent, { modelName: "another" })[name];
-    const parents = parent[name];
-    const childs = sentinel(name, "child");
+  it.each(rows)("take %s from the parent as %s", (path, kind) => {
+    const childs = sentinel(path, "child");
+    const inherited = at(childOptions(parent, {}), path);
+    const own = at(childOptions(parent, nested({ [path]: childs })), path);
+    const withOwnModel = at(childOptions(parent, { model: "another" }), path);
+    const parents = at(parent, path);
     switch (kind) {
       case "inherited":
         expect([inherited, own, withOwnModel]).toEqual([parents, childs, parents]);
@@ -66,7 +90,7 @@ describe("the options of a subagent", () => {
         break;
       case "with-model":
         expect([inherited, own]).toEqual([parents, childs]);
-        expect(withOwnModel).toEqual(name === "modelName" ? "another" : undefined);
+        expect(withOwnModel).toEqual(path === "model" ? "another" : undefined);
         break;
       case "events-only":
         expect([inherited, withOwnModel]).toEqual([{ onEvent }, { onEvent }]);
@@ -78,28 +102,43 @@ describe("the options of a subagent", () => {
   });
 
   it("take an undefined value for one that is not given, and null for a value", () => {
-    expect(childOptions(parent, { cwd: undefined }).cwd).toEqual(parent.cwd);
-    expect(childOptions(parent, { windowEvidence: null }).windowEvidence).toBeNull();
-    const settings = { autoCompactEnabled: false };
-    const own = { settings: { blockingLimit: 5_000 } };
-    expect(childOptions({ settings }, own).settings).toEqual({ ...settings, ...own.settings });
+    const session = { id: "s1", cwd: "/p" };
+    expect(childOptions({ session }, { session: { cwd: undefined } }).session).toEqual(session);
+    expect(childOptions(parent, { window: { evidence: null } }).window?.evidence).toBeNull();
+    const values = { autoCompactEnabled: false };
+    const own = { settings: { values: { blockingLimit: 5_000 } } };
+    expect(childOptions({ settings: { values } }, own).settings?.values).toEqual({
+      ...values,
+      ...own.settings.values,
+    });
+  });
+
+  it("take the other members of a group from the parent when the child has one of them", () => {
+    const evidence = { model: "m", windowTokens: 9_000 };
+    const models = { m: { windowTokens: 8_000, maxOutputTokens: 800 } };
+    const given = { window: { tokens: 50_000, evidence, models }, cost: { prices: {} } };
+    expect(childOptions(given, { window: { tokens: 20_000 }, cost: { cacheTtl: "1h" } })).toMatchObject({
+      window: { tokens: 20_000, evidence, models },
+      cost: { prices: {}, cacheTtl: "1h" },
+    });
+    const withOwnModel = childOptions(given, { model: "another", window: { tokens: 20_000 } });
+    expect(withOwnModel.window).toEqual({ tokens: 20_000, evidence: undefined, models });
   });
 
   it("hold in the child and in its own children", async () => {
     const messages = [{ role: "user" as const, content: "hello" }];
     const main = createCompactor({
-      modelName: "claude-haiku-4-5",
-      windowTokens: 50_000,
-      environment: {},
-      settings: { autoCompactEnabled: false },
+      model: "claude-haiku-4-5",
+      window: { tokens: 50_000 },
+      settings: { environment: {}, values: { autoCompactEnabled: false } },
     });
-    const child = main.child({ settings: { blockingLimit: 20_000 } });
+    const child = main.child({ settings: { values: { blockingLimit: 20_000 } } });
     for (const each of [child, child.child()]) {
       const { thresholds, skipped } = await each.before(messages);
       expect(skipped).toBe("auto-disabled");
       expect(thresholds).toMatchObject({ size: 50_000, blocking: 20_000, autoCompactEnabled: false });
     }
-    const other = main.child({ modelName: "claude-sonnet-4-5" });
+    const other = main.child({ model: "claude-sonnet-4-5" });
     expect((await other.before(messages)).thresholds.size).toBe(200_000);
   });
 
@@ -107,8 +146,8 @@ describe("the options of a subagent", () => {
     const page = readFileSync(join(import.meta.dirname, "../../docs/engine.md"), "utf8");
     const section = page.slice(page.indexOf("## Subagents"), page.indexOf("## It never loops"));
     const listed = [...section.matchAll(/^\| ([^|]*) \| ([^|]*) \|/gm)].flatMap(([, names = "", kind = ""]) =>
-      [...names.matchAll(/`(\w+)`/g)].map(([, name]) => [name, kind.trim()]),
+      [...names.matchAll(/`([\w.]+)`/g)].map(([, name]) => [name, kind.trim()]),
     );
-    expect(Object.fromEntries(listed)).toEqual(INHERITANCE);
+    expect(Object.fromEntries(listed)).toEqual(flatRules);
   });
 });

@@ -1,30 +1,43 @@
-import type { ChildOptions, CompactorOptions } from "./options.ts";
+import { field } from "../conversation/untrusted.ts";
+import type { SettingsSources } from "../window/settings.ts";
+import type {
+  ChildOptions,
+  CompactorOptions,
+  CostOptions,
+  EnginePorts,
+  SessionOptions,
+  WindowSources,
+} from "./options.ts";
 
 /**
  * The source of a subagent's option when `child()` is not given one:
  * - `inherited`: the parent's value.
- * - `merged`: the parent's value, field by field. The child's own fields win.
+ * - `merged`: the parent's group, field by field. The child's own fields win.
  * - `with-model`: the parent's value as long as the child uses the parent's model.
  * - `events-only`: the parent's `onEvent`. The other callbacks belong to the main conversation's screen and caches.
  * - `own`: none. The option describes one conversation.
  */
 export type Inheritance = "inherited" | "merged" | "with-model" | "events-only" | "own";
 
+type RulesFor<Options> = Readonly<Record<keyof Required<Options>, Inheritance>>;
+
+/** Groups with a decision for each member. */
+interface GroupRules {
+  readonly window: RulesFor<WindowSources>;
+  readonly cost: RulesFor<CostOptions>;
+  readonly settings: RulesFor<SettingsSources>;
+  readonly ports: RulesFor<EnginePorts>;
+  readonly session: RulesFor<SessionOptions>;
+}
+
 /** A decision for every option. A new option does not compile without one. */
-export const INHERITANCE: Readonly<Record<keyof CompactorOptions, Inheritance>> = {
+export const INHERITANCE: GroupRules & Omit<RulesFor<CompactorOptions>, keyof GroupRules> = {
   model: "with-model",
-  modelName: "with-model",
-  summaryModel: "inherited",
   // A subagent has another system prompt and other tools.
   request: "own",
-  cacheTtl: "inherited",
-  windowTokens: "with-model",
-  windowEvidence: "with-model",
-  models: "inherited",
-  prices: "inherited",
-  settings: "merged",
-  settingsFile: "inherited",
-  environment: "inherited",
+  window: { tokens: "with-model", evidence: "with-model", models: "inherited" },
+  cost: { prices: "inherited", cacheTtl: "inherited" },
+  settings: { values: "merged", file: "inherited", environment: "inherited" },
   clearing: "merged",
   compaction: "merged",
   // Todos, plan, skills and agents of the main conversation would mislead a subagent.
@@ -37,43 +50,43 @@ export const INHERITANCE: Readonly<Record<keyof CompactorOptions, Inheritance>> 
   // Two conversations in one file would be resumed as one.
   transcript: "own",
   host: "events-only",
-  ports: "inherited",
-  countText: "inherited",
-  sessionId: "inherited",
-  cwd: "inherited",
-  permissionMode: "inherited",
+  ports: { now: "inherited", newUuid: "inherited", countText: "inherited" },
+  session: { id: "inherited", cwd: "inherited", permissionMode: "inherited" },
 };
-
-type OptionName = keyof CompactorOptions;
 
 /** All options of a subagent: its own, completed from its parent. An undefined value counts as not given. */
 export function childOptions(
   parent: CompactorOptions,
   own: Omit<ChildOptions, "agentId" | "description">,
 ): CompactorOptions {
-  const given: CompactorOptions = own;
-  const usesParentModel = given.model === undefined && given.modelName === undefined;
-  const names = Object.keys(INHERITANCE) as OptionName[];
-  return Object.fromEntries(names.map((name) => [name, optionOf(name, parent, given, usesParentModel)]));
+  return complete(INHERITANCE, parent, own, own.model === undefined);
 }
 
-function optionOf(
-  name: OptionName,
-  parent: CompactorOptions,
-  given: CompactorOptions,
-  usesParentModel: boolean,
-): unknown {
-  switch (INHERITANCE[name]) {
+function complete(rules: object, parent: unknown, own: unknown, usesParentModel: boolean): object {
+  return Object.fromEntries(
+    Object.entries(rules).map(([name, rule]: [string, Inheritance | object]) => {
+      const [parents, given] = [field(parent, name), field(own, name)];
+      const value =
+        typeof rule === "object"
+          ? complete(rule, parents, given, usesParentModel)
+          : inherited(rule, parents, given, usesParentModel);
+      return [name, value];
+    }),
+  );
+}
+
+function inherited(rule: Inheritance, parents: unknown, given: unknown, usesParentModel: boolean): unknown {
+  switch (rule) {
     case "inherited":
-      return given[name] === undefined ? parent[name] : given[name];
+      return given === undefined ? parents : given;
     case "with-model":
-      return given[name] === undefined && usesParentModel ? parent[name] : given[name];
+      return given === undefined && usesParentModel ? parents : given;
     case "merged":
-      return { ...definedIn(parent[name]), ...definedIn(given[name]) };
+      return { ...definedIn(parents), ...definedIn(given) };
     case "events-only":
-      return { ...definedIn({ onEvent: parent.host?.onEvent }), ...definedIn(given[name]) };
+      return { ...definedIn({ onEvent: field(parents, "onEvent") }), ...definedIn(given) };
     case "own":
-      return given[name];
+      return given;
   }
 }
 

@@ -27,10 +27,10 @@ function engine(options: CompactorOptions = {}): Engine {
   const lines: Entry[] = [];
   const forgotten: string[] = [];
   const compactor = createCompactor({
-    modelName: "claude-haiku-4-5",
-    environment: {},
+    model: "claude-haiku-4-5",
     transcript: { path: "/t.jsonl", append: async (entries) => void lines.push(...entries) },
     ...options,
+    settings: { environment: {}, ...options.settings },
     host: {
       onEvent: (event) => void events.push(event),
       onFilesForgotten: (paths) => void forgotten.push(...paths),
@@ -94,7 +94,7 @@ describe("results cleared by hand", () => {
   it("need no setting that lets the engine clear by itself", async () => {
     const { compactor } = engine({
       clearing: { form: "off" },
-      environment: { DISABLE_MICROCOMPACT: "1", DISABLE_AUTO_COMPACT: "1" },
+      settings: { environment: { DISABLE_MICROCOMPACT: "1", DISABLE_AUTO_COMPACT: "1" } },
     });
     expect((await compactor.clear(reads(5))).cleared).toBe(2);
   });
@@ -105,7 +105,7 @@ describe("results cleared by hand", () => {
   });
 
   it("leave a model that binds its thinking none from after them", async () => {
-    const { compactor, events } = engine({ modelName: "claude-opus-5-5" });
+    const { compactor, events } = engine({ model: "claude-opus-5-5" });
     const { request } = await compactor.clear(reads(5));
     const sent = JSON.stringify(request.messages);
     expect([0, 1, 4].map((nth) => sent.includes(`before ${nth}`))).toEqual([true, false, false]);
@@ -180,7 +180,7 @@ describe("whatever the conversation", () => {
       fc.asyncProperty(conversations, fc.boolean(), fc.nat(4), async (given, isBinding, keep) => {
         deepFreeze(given);
         const { compactor, lines } = engine({
-          modelName: isBinding ? "claude-opus-5-5" : "claude-haiku-4-5",
+          model: isBinding ? "claude-opus-5-5" : "claude-haiku-4-5",
         });
         const before = await compactor.before(given, { caller: "compact" });
         const turn = await compactor.clear(before.messages, { keep }).catch(() => undefined);

@@ -208,7 +208,7 @@ function createParts(options: ResolvedOptions, { agentId, parent, subagents }: C
     callbacks: options.host,
     identity: () => ({ agentId, turnId: turn.id }),
     parent: parent?.reporter,
-    summaryModel: (options.summaryModel ?? options.model)?.name ?? "",
+    summaryModel: (options.compaction.model ?? options.model)?.name ?? "",
   });
   const frame = new Frame(options.request, (request) => {
     const measured = measureRequest({ messages: [], ...request }, options.countText);
@@ -279,7 +279,7 @@ function reportSetup({ options, agentId, modules, reporter }: EngineParts): void
 
 /** Ids, times and origin of all entries made here. */
 function linkMaker(
-  { ports, sessionId, cwd }: ResolvedOptions,
+  { ports, session: { id: sessionId, cwd } }: ResolvedOptions,
   agentId: string | undefined,
 ): (parentUuid: string | null) => EntryLink {
   const origin = {
@@ -305,7 +305,7 @@ function assumedWindow({ modelName, facts, settings }: ResolvedOptions): Longhau
     `The model "${modelName}" is not in the table of models, so a context window of ${formatCount(facts.windowTokens)} tokens is assumed.`,
     {
       remedy:
-        "Pass windowTokens (--window on the command line), add the model to the option models, or correct its name.",
+        "Pass window.tokens (--window on the command line), add the model to window.models, or correct its name.",
       facts: { model: modelName, windowTokens: facts.windowTokens },
     },
   );

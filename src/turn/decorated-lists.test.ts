@@ -46,9 +46,9 @@ const HOSTS: Readonly<
 describe.each(Object.entries(HOSTS))("a host with a list of its own that %s", (_, decorated) => {
   it("stays compacted, with a count that fits", async () => {
     const compactor = createCompactor({
-      modelName: "claude-haiku-4-5",
-      windowTokens: 32_000,
-      environment: {},
+      model: "claude-haiku-4-5",
+      window: { tokens: 32_000 },
+      settings: { environment: {} },
     });
     const own: ApiMessage[] = [{ role: "user", content: "the task" }];
     let compactions = 0;

@@ -28,11 +28,11 @@ class Host {
 
   constructor(options: Partial<CompactorOptions> = {}) {
     this.compactor = createCompactor({
-      windowTokens: WINDOW_TOKENS,
-      environment: {},
       clearing: { form: "off" },
       host: { onEvent: (event) => void this.events.push(event) },
       ...options,
+      window: { tokens: WINDOW_TOKENS, ...options.window },
+      settings: { environment: {}, ...options.settings },
     });
   }
 
@@ -150,7 +150,7 @@ describe("a manual compaction that does not pay", () => {
   });
 
   it("keeps at most a quarter of the conversation by default", async () => {
-    const host = new Host({ model: writing(SHORT_SUMMARY), windowTokens: 200_000 });
+    const host = new Host({ model: writing(SHORT_SUMMARY), window: { tokens: 200_000 } });
     await host.turn(...rounds(12));
     const { compaction } = await host.compactor.compact(host.messages);
     expect(compaction?.messagesKept).toBeGreaterThan(0);
@@ -171,7 +171,7 @@ describe("whatever the conversation and however long the summary", () => {
     await fc.assert(
       fc.asyncProperty(size, fc.nat({ max: 1_500 }), wish, async ({ turns, words }, length, options) => {
         const summary = `<summary>So it is. ${"The harbour is dredged. ".repeat(length)}</summary>`;
-        const host = new Host({ model: writing(summary), windowTokens: 200_000 });
+        const host = new Host({ model: writing(summary), window: { tokens: 200_000 } });
         const given = rounds(turns, words);
         await host.turn(...given);
         const outcome = await host.compactor.compact(host.messages, options).catch((error: unknown) => error);

@@ -39,7 +39,11 @@ async function openSession(
   };
   const events: CompactorEvent[] = [];
   const host = { onEvent: (event: CompactorEvent) => void events.push(event) };
-  return { compactor: createCompactor({ modelName, environment: {}, transcript, host }), events, path };
+  return {
+    compactor: createCompactor({ model: modelName, settings: { environment: {} }, transcript, host }),
+    events,
+    path,
+  };
 }
 
 const asked = (content: string): ApiMessage => ({ role: "user", content });

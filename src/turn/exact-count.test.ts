@@ -8,12 +8,11 @@ import type { CompactorEvent } from "./events.ts";
 
 /** With auto-compact off, so that a turn at the limit only says so. */
 const OPTIONS: CompactorOptions = {
-  environment: {},
-  windowTokens: 100_000,
+  settings: { environment: {}, values: { autoCompactEnabled: false } },
+  window: { tokens: 100_000 },
   clearing: { form: "off" },
-  settings: { autoCompactEnabled: false },
   request: { system: "Be brief." },
-  countText: (text) => Math.ceil(text.length / 5),
+  ports: { countText: (text) => Math.ceil(text.length / 5) },
 };
 
 /** Blocks at 77,000 tokens. */

@@ -30,7 +30,7 @@ export interface LeftOut {
 export interface GaugeOptions {
   readonly options: Pick<
     ResolvedOptions,
-    "facts" | "modelName" | "models" | "countText" | "settings" | "compaction" | "capabilities"
+    "facts" | "modelName" | "window" | "countText" | "settings" | "compaction" | "capabilities"
   >;
   readonly thread: Thread;
   readonly frame: Frame;
@@ -97,8 +97,8 @@ export class Gauge {
 
   /** The window of a model that writes summaries: the conversation's own, or that of the table of models. */
   readonly windowOf = ({ name }: Pick<Model, "name">): number => {
-    const { modelName, models } = this.#given.options;
-    return name === modelName ? this.#facts.windowTokens : findModel(name, models).windowTokens;
+    const { modelName, window } = this.#given.options;
+    return name === modelName ? this.#facts.windowTokens : findModel(name, window.models).windowTokens;
   };
 
   /** The next call, without what has been taken out since the last usage was reported. */

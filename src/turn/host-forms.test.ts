@@ -19,10 +19,10 @@ const tokensOf = (messages: readonly ApiMessage[]): number =>
 function engine(options: CompactorOptions = {}): { compactor: Compactor; events: CompactorEvent[] } {
   const events: CompactorEvent[] = [];
   const compactor = createCompactor({
-    modelName: "claude-haiku-4-5",
-    environment: {},
+    model: "claude-haiku-4-5",
     request: { system: "be brief", max_tokens: 2_000 },
     ...options,
+    settings: { environment: {}, ...options.settings },
     host: { ...options.host, onEvent: (event) => void events.push(event) },
   });
   return { compactor, events };
@@ -79,7 +79,7 @@ describe("a host that makes its messages anew for every turn", () => {
 describe("a provider that reports far too little", () => {
   it("never lowers the count below half of the estimate, and does not make compact refuse", async () => {
     for (const reported of [400, 3_000, 9_000]) {
-      const { compactor } = engine({ windowTokens: 400_000 });
+      const { compactor } = engine({ window: { tokens: 400_000 } });
       let messages: readonly ApiMessage[] = [{ role: "user", content: "go" }];
       for (let turn = 0; turn < 60; turn++) {
         const { request, tokens } = await compactor.before(messages);
@@ -127,7 +127,7 @@ describe("a session that is resumed", () => {
     c.user("go on");
     c.assistant([thinking("since"), { type: "text", text: "gone on" }]);
     c.user("and on");
-    const { compactor } = engine({ modelName: "claude-opus-5-5" });
+    const { compactor } = engine({ model: "claude-opus-5-5" });
     const { request } = await compactor.before(c.entries);
     const sent = JSON.stringify(request.messages);
     expect(sent).toContain(CLEARED_RESULT_TEXT);
@@ -159,7 +159,7 @@ describe("a host that passes entries and changes its request", () => {
 
 describe("more pictures than the provider takes", () => {
   it("become marks in one batch, so that the next turns change nothing that was sent", async () => {
-    const { compactor, events } = engine({ settings: { autoCompactEnabled: false } });
+    const { compactor, events } = engine({ settings: { values: { autoCompactEnabled: false } } });
     let messages: readonly ApiMessage[] = [{ role: "user", content: "look" }];
     const sent: string[] = [];
     for (let turn = 0; turn < 112; turn++) {

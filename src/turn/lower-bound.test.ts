@@ -13,9 +13,9 @@ const PICTURE: ContentBlock = {
 async function countAfter(modelName: string, first: ApiMessage, share: number) {
   const events: CompactorEvent[] = [];
   const compactor = createCompactor({
-    modelName,
+    model: modelName,
     request: { system: "You are careful.", max_tokens: 1_000 },
-    environment: {},
+    settings: { environment: {} },
     host: { onEvent: (event) => events.push(event) },
   });
   const { tokens } = await compactor.before([first]);

@@ -52,11 +52,11 @@ const FULL = conversation(45);
 let events: CompactorEvent[] = [];
 const compactorOf = (options: CompactorOptions): Compactor =>
   createCompactor({
-    environment: {},
-    windowTokens: 20_000,
     clearing: { form: "off" },
     host: { onEvent: (event) => events.push(event) },
     ...options,
+    settings: { environment: {}, ...options.settings },
+    window: { tokens: 20_000, ...options.window },
     compaction: { background: false, ...options.compaction },
   });
 
@@ -149,7 +149,7 @@ describe("a model that accepts a call and never answers", () => {
   it("holds a turn for 300 seconds where it began an answer, however many ways are left", async () => {
     const model = deadModel("dead", [START, { type: "text", text: "<summary>" }]);
     const { value: turn, ms } = await timed(
-      compactorOf({ model, summaryModel: deadModel("small", [START]) }).before(FULL),
+      compactorOf({ model, compaction: { model: deadModel("small", [START]) } }).before(FULL),
     );
     expect(turn.compaction?.written.source).toBe("built-in");
     expect(ms).toBeLessThanOrEqual(302_000);
@@ -197,7 +197,7 @@ describe("a model that accepts a call and never answers", () => {
       await new Promise((resolve) => setTimeout(resolve, 55_000));
       return "<condensed>short</condensed>";
     });
-    const compactor = compactorOf({ summaryModel: slow, collapse: { timeoutMs: 600_000 } });
+    const compactor = compactorOf({ compaction: { model: slow }, collapse: { timeoutMs: 600_000 } });
     const { value: turn, ms } = await timed(compactor.before(conversation(200)));
     expect(turn.tokens).toBeLessThan(turn.thresholds.effective);
     expect(ms).toBeLessThanOrEqual(302_000);
@@ -237,11 +237,11 @@ describe("a port of the host that never answers", () => {
     async (_, append) => {
       const clearing = { form: "size", targetTokens: 2_000 } as const;
       const few = conversation(30);
-      const working = await compactorOf({ clearing, windowTokens: 60_000 }).before(few);
+      const working = await compactorOf({ clearing, window: { tokens: 60_000 } }).before(few);
       expect(working.cleared).toBeGreaterThan(0);
       const compactor = compactorOf({
         clearing,
-        windowTokens: 60_000,
+        window: { tokens: 60_000 },
         transcript: { path: "/disk.jsonl", append },
       });
       const { value: turn, ms } = await timed(compactor.before(few));

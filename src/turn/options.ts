@@ -12,11 +12,12 @@ import type { HookRunner } from "../hooks/hook.ts";
 import type { MemoryFilesOptions } from "../memory-files/memory-reader.ts";
 import type { Model, ModelRequest } from "../models/port.ts";
 import type { HostState } from "../restore/host-state.ts";
+import type { SummaryWishes } from "../summary/summary-prompt.ts";
 import type { CountText } from "../tokens/measure.ts";
 import type { ModelTable } from "../window/models.ts";
 import type { OwnPrices } from "../window/prices.ts";
 import type { WindowEvidence } from "../window/session-window.ts";
-import type { GivenSettings } from "../window/settings.ts";
+import type { SettingsSources } from "../window/settings.ts";
 import type { Thresholds, WindowState } from "../window/thresholds.ts";
 import type { ResponseFacts } from "./any-usage.ts";
 import type { CompactorEvent, SkipReason } from "./events.ts";
@@ -27,31 +28,18 @@ export type Caller = "main" | "sdk" | "subagent" | "compact" | "session-memory" 
 /** A conversation in either form: messages as the API takes them, or entries as a session keeps them. */
 export type Message = ApiMessage | Entry;
 
+/** Everything a compactor can be told, by topic. Names that are not here are refused. */
 export interface CompactorOptions<Modules extends readonly CompactorModule[] = readonly CompactorModule[]> {
   /**
-   * The model of the conversation: its window, what its provider can do, and who writes the summary. Without
-   * one the built-in summariser does, and the window is that of `modelName`.
+   * The model of the conversation: its window, what its provider can do, and who writes the summary. Only its name
+   * where the host makes all calls itself: then the built-in summariser writes.
    */
-  readonly model?: Model | undefined;
-  readonly modelName?: string | undefined;
-  /** A smaller model for summaries that cannot share the cached prefix. */
-  readonly summaryModel?: Model | undefined;
+  readonly model?: Model | string | undefined;
   /** What goes with every call besides messages: system prompt, tools, thinking, max_tokens. */
   readonly request?: RequestFrame | undefined;
-  /** How long the provider keeps the prompt cache: five minutes, or the hour that costs more to write. */
-  readonly cacheTtl?: "5m" | "1h" | undefined;
-  /** Size of the window, where the table of models does not know it. */
-  readonly windowTokens?: number | undefined;
-  /** The window that the resumed session's file shows, see `windowEvidence`; null: the file shows none. */
-  readonly windowEvidence?: WindowEvidence | null | undefined;
-  readonly models?: ModelTable | undefined;
-  /** By a model's name or a part of it, in place of the published ones: what pays depends on them. */
-  readonly prices?: Readonly<Record<string, OwnPrices>> | undefined;
-  readonly settings?: GivenSettings | undefined;
-  /** The parsed settings file. */
-  readonly settingsFile?: unknown;
-  /** Goes before all other settings; that of the process unless given. */
-  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly window?: WindowSources | undefined;
+  readonly cost?: CostOptions | undefined;
+  readonly settings?: SettingsSources | undefined;
   readonly clearing?: Partial<ClearingOptions> | undefined;
   readonly compaction?: Partial<CompactionOptions> | undefined;
   /** What only the host knows, asked for when it is put back. */
@@ -66,12 +54,39 @@ export interface CompactorOptions<Modules extends readonly CompactorModule[] = r
   /** Gets every message before it is compacted away. Without one the summary is all that is left of them. */
   readonly transcript?: TranscriptPort | undefined;
   readonly host?: HostCallbacks | undefined;
-  readonly ports?: Partial<CompactionPorts> | undefined;
-  readonly countText?: CountText | undefined;
-  readonly sessionId?: string | undefined;
+  readonly ports?: Partial<EnginePorts> | undefined;
+  readonly session?: SessionOptions | undefined;
+}
+
+/** Sources of the context window's size, besides the built-in table of models. */
+export interface WindowSources {
+  /** Size of the window. It wins over every other source. */
+  readonly tokens?: number | undefined;
+  /** The window that the resumed session's file shows, see `windowEvidence`; null: the file shows none. */
+  readonly evidence?: WindowEvidence | null | undefined;
+  /** Windows by model name, before those of the built-in table. */
+  readonly models?: ModelTable | undefined;
+}
+
+/** Prices of tokens and of the prompt cache. Whether a compaction pays depends on them. */
+export interface CostOptions {
+  /** By a model's name or a part of it, in place of the published ones. */
+  readonly prices?: Readonly<Record<string, OwnPrices>> | undefined;
+  /** How long the provider keeps the prompt cache: five minutes, or the hour that costs more to write. */
+  readonly cacheTtl?: "5m" | "1h" | undefined;
+}
+
+/** Facts of the session that hooks and new entries carry. */
+export interface SessionOptions {
+  readonly id?: string | undefined;
   readonly cwd?: string | undefined;
   /** A function is asked at each compaction: modes change. */
   readonly permissionMode?: string | (() => string) | undefined;
+}
+
+/** Clock, randomness and the estimator of tokens. */
+export interface EnginePorts extends CompactionPorts {
+  readonly countText: CountText;
 }
 
 export interface ClearingOptions {
@@ -87,7 +102,10 @@ export interface ClearingOptions {
   readonly idleMinutes: number;
 }
 
-export interface CompactionOptions {
+/** The instructions are for every summary. */
+export interface CompactionOptions extends SummaryWishes {
+  /** A smaller model for summaries that cannot share the cached prefix. */
+  readonly model: Model;
   /** Newest messages kept verbatim, in tokens; fewer where the window is small. */
   readonly keepRecentTokens: number;
   /** `provider`: the provider's own signed compaction, where it has one. */
@@ -96,8 +114,6 @@ export interface CompactionOptions {
   readonly reactiveOnly: boolean;
   /** There is no person at the keyboard: the summary says so. */
   readonly autonomous: boolean;
-  /** What every summary should look after. */
-  readonly instructions: string;
   /** Whether a model writes the summary ahead of need, so that no turn waits for it; it does unless this is false. */
   readonly background: boolean;
   /** Milliseconds that a call for a summary or for notes waits for its first byte. 60,000 by default. */
@@ -170,8 +186,8 @@ export interface Turn<T extends Message = Message> {
   readonly problem: LonghaulError | undefined;
 }
 
-export interface ManualOptions {
-  readonly instructions?: string | undefined;
+/** The instructions are for this summary, after those for every summary. */
+export interface ManualOptions extends SummaryWishes {
   /**
    * Compact even if it does not pay, see `SMALLEST_WORTHWHILE_SAVING`. Instructions imply it. Without either, such a
    * compaction fails with `compaction-ineffective` and changes nothing.
@@ -195,8 +211,8 @@ export interface UndoOptions {
 }
 
 /** An option that is not given here has the value of the parent where `INHERITANCE` says so. */
-export interface ChildOptions
-  extends Omit<CompactorOptions, "ports" | "environment" | "settingsFile" | "countText"> {
+export interface ChildOptions extends Omit<CompactorOptions, "ports" | "settings"> {
+  readonly settings?: Pick<SettingsSources, "values"> | undefined;
   readonly agentId?: string | undefined;
   readonly description?: string | undefined;
 }

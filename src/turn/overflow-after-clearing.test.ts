@@ -15,11 +15,11 @@ const round = (words: number, ...ids: readonly string[]): readonly ApiMessage[] 
 const open = (form: "api" | "off", windowTokens: number = WINDOW_TOKENS): Compactor =>
   createCompactor({
     model: scriptedModel([], { name: "claude-sonnet-5-5", capabilities: { contextEdits: true } }),
-    windowTokens,
+    window: { tokens: windowTokens },
     request: { system: "You are careful.", max_tokens: 1_000 },
     compaction: { summariser: "built-in", reactiveOnly: true },
     clearing: { form },
-    environment: {},
+    settings: { environment: {} },
   });
 
 /** The provider clears the first result and keeps the other three. */

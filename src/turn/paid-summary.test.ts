@@ -10,7 +10,9 @@ import type { Compacted } from "./run-compaction.ts";
 const WINDOW_TOKENS = 200_000;
 const HOUR_MS = 3_600_000;
 const MODEL = "house-model";
-const PRICES = { prices: { [MODEL]: { input: 1, output: 5, cacheRead: 0.1, cacheWrite5m: 1.25 } } };
+const PRICES = {
+  cost: { prices: { [MODEL]: { input: 1, output: 5, cacheRead: 0.1, cacheWrite5m: 1.25 } } },
+};
 
 type EventOf<Type extends CompactorEvent["type"]> = Extract<CompactorEvent, { readonly type: Type }>;
 
@@ -27,9 +29,12 @@ class Talk {
   constructor(options: Partial<CompactorOptions> = {}) {
     this.#compactor = createCompactor({
       model: this.#model(),
-      windowTokens: WINDOW_TOKENS,
-      ports: { now: () => new Date(this.#nowMs), newUuid: () => crypto.randomUUID() },
-      countText: (text) => text.split(" ").length,
+      window: { tokens: WINDOW_TOKENS },
+      ports: {
+        countText: (text) => text.split(" ").length,
+        now: () => new Date(this.#nowMs),
+        newUuid: () => crypto.randomUUID(),
+      },
       host: { onEvent: (event) => this.events.push(event) },
       ...options,
     });

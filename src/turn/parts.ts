@@ -78,7 +78,7 @@ export interface BackgroundSummary {
 }
 
 /** A compaction to be carried out. */
-export interface CompactionRequest {
+export interface CompactionRequest extends Pick<ManualOptions, "instructions" | "force"> {
   readonly trigger: Trigger;
   readonly plan: CompactionPlan;
   /** The summary was written in the background. */
@@ -87,9 +87,6 @@ export interface CompactionRequest {
   readonly source?: SummarySource | undefined;
   /** The summary of `source` could not be used after all, and why. */
   readonly onSourceDeclined?: ((reason: string) => void) | undefined;
-  readonly instructions?: string | undefined;
-  /** The user insists: compact even if it does not pay. */
-  readonly force?: boolean | undefined;
   /** There is no time to ask one. */
   readonly withoutModel?: boolean | undefined;
   /** The result should stay below this. */

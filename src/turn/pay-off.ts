@@ -201,7 +201,7 @@ function callCost(
     output_tokens: outputTokens,
     cache_read_input_tokens: read,
   };
-  const writer = isFork ? model : (options.summaryModel?.name ?? model);
+  const writer = isFork ? model : (options.compaction.model?.name ?? model);
   return costOf(usage, writer, prices) ?? 0;
 }
 

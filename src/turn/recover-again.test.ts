@@ -12,12 +12,12 @@ const round = (id: string, words: number): readonly ApiMessage[] => [
 /** A turn whose last result fills most of a window of 48,000 tokens. */
 async function openTurn(): Promise<Compactor> {
   const compactor = createCompactor({
-    modelName: "claude-haiku-4-5",
-    windowTokens: 48_000,
+    model: "claude-haiku-4-5",
+    window: { tokens: 48_000 },
     request: { system: "You are careful.", max_tokens: 1_000 },
     compaction: { summariser: "built-in", reactiveOnly: true },
     clearing: { form: "off" },
-    environment: {},
+    settings: { environment: {} },
   });
   await compactor.before([{ role: "user", content: "Look." }, ...round("t0", 2_000), ...round("t1", 7_000)]);
   return compactor;

@@ -15,12 +15,12 @@ const round = (id: string, words: number): readonly ApiMessage[] => [
 async function reportAfterOverflow(options: { words: number; stated: string; factor: number }) {
   const events: CompactorEvent[] = [];
   const compactor = createCompactor({
-    modelName: "claude-haiku-4-5",
-    windowTokens: WINDOW_TOKENS,
+    model: "claude-haiku-4-5",
+    window: { tokens: WINDOW_TOKENS },
     request: { system: "You are careful.", max_tokens: 1_000 },
     compaction: { summariser: "built-in", reactiveOnly: true },
     clearing: { form: "off" },
-    environment: {},
+    settings: { environment: {} },
     host: { onEvent: (event) => events.push(event) },
   });
   const list = [
@@ -62,12 +62,12 @@ describe("the request after an overflow", () => {
   it("leaves room for the output that the error names, beside an unseen result", async () => {
     const maxTokens = 64_000;
     const compactor = createCompactor({
-      modelName: "claude-haiku-4-5",
-      windowTokens: 200_000,
+      model: "claude-haiku-4-5",
+      window: { tokens: 200_000 },
       request: { system: "You are careful.", max_tokens: maxTokens },
       compaction: { summariser: "built-in", reactiveOnly: true },
       clearing: { form: "off" },
-      environment: {},
+      settings: { environment: {} },
     });
     const list = [{ role: "user", content: "Look." } as const, ...round("t0", 200), ...round("t1", 60_000)];
     const { tokens } = await compactor.before(list);

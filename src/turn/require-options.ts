@@ -1,5 +1,5 @@
 import { kindOf, requireJson } from "../conversation/given-messages.ts";
-import { isRecord } from "../conversation/untrusted.ts";
+import { field, isRecord } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import { isModel, requireModel } from "../models/require-model.ts";
 import { isTimeLimit } from "../models/time-limit.ts";
@@ -17,15 +17,27 @@ import type {
   UndoOptions,
 } from "./options.ts";
 
-/** The names of an interface's options. The compiler sees to it that none is missing. */
-export type OptionNames<Options> = Readonly<Record<keyof Required<Options>, unknown>>;
+/**
+ * The names of an interface's options; a group of options may have the names of its members. The compiler sees to it
+ * that none is missing.
+ */
+export type OptionNames<Options> = Readonly<Record<keyof Required<NonNullable<Options>>, unknown>>;
 
-/** Throws `option-invalid` for what is no object, and `option-unknown` for a name that does not exist. */
-export function requireOptionNames(options: unknown, names: object, where: string): void {
+/**
+ * Throws `option-invalid` for what is no object, and `option-unknown` for a name that does not exist, also in groups.
+ * The path is that of a group.
+ */
+export function requireOptionNames(options: unknown, names: object, where: string, path = ""): void {
   if (options === undefined) return;
-  if (!isRecord(options)) throw invalidOption(where, "an object", options);
-  for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(names, name)) throw unknownOption(name, Object.keys(names), where);
+  if (!isRecord(options)) {
+    const members = path === "" ? "" : ` with ${Object.keys(names).join(", ")}`;
+    throw invalidOption(where, "an object", options, `Pass an object${members}, or leave it out.`);
+  }
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(names, name)) throw unknownOption(name, names, where);
+    const members = field(names, name);
+    const group = path === "" ? name : `${path}.${name}`;
+    if (isRecord(members)) requireOptionNames(value, members, group, group);
   }
 }
 
@@ -44,43 +56,60 @@ export function invalidOption(
 const shown = (value: unknown): string =>
   typeof value === "string" && value !== "" && value.length <= 40 ? JSON.stringify(value) : kindOf(value);
 
-function unknownOption(name: string, names: readonly string[], where: string): LonghaulError {
+function unknownOption(name: string, names: object, where: string): LonghaulError {
   const meant = nearest(name, names);
   return new LonghaulError("option-unknown", `${where} has no option "${name}".`, {
     remedy:
       meant === undefined
-        ? `Remove it, or use one of: ${[...names].sort().join(", ")}.`
+        ? `Remove it, or use one of: ${Object.keys(names).sort().join(", ")}.`
         : `Did you mean "${meant}"?`,
     facts: { option: name, ...(meant === undefined ? {} : { meant }) },
   });
 }
 
-/** Names that other libraries use for the same thing. */
+/** Former names, and names that other libraries use for the same thing. */
 const SAME_THING: Readonly<Record<string, string>> = {
-  window: "windowTokens",
-  contextwindow: "windowTokens",
-  maxcontexttokens: "windowTokens",
-  contextlimit: "windowTokens",
+  windowtokens: "window.tokens",
+  windowevidence: "window.evidence",
+  contextwindow: "window.tokens",
+  maxcontexttokens: "window.tokens",
+  contextlimit: "window.tokens",
+  modelname: "model",
+  modelid: "model",
+  summarymodel: "compaction.model",
+  settingsfile: "settings.file",
+  env: "settings.environment",
+  sessionid: "session.id",
+  tokencounter: "ports.countText",
   system: "request",
   systemprompt: "request",
   tools: "request",
-  onevent: "host",
-  onprogress: "host",
-  summarizer: "summariser",
   notes: "modules",
   collapse: "modules",
 };
 
-/** The name that was meant: a name of other libraries for it, or one that is two letters away at most. */
-function nearest(name: string, names: readonly string[]): string | undefined {
+/** The option that was meant: a name for the same thing, or one that is two letters away at most, also in groups. */
+function nearest(name: string, names: object): string | undefined {
+  const same = Object.entries(SAME_THING).filter(([, path]) =>
+    Object.hasOwn(names, path.split(".")[0] ?? ""),
+  );
   const wanted = name.toLowerCase();
-  const same = SAME_THING[wanted];
-  if (same !== undefined && names.includes(same)) return same;
-  const byDistance = names
-    .map((option) => [distance(wanted, option.toLowerCase()), option] as const)
+  const byDistance = [...Object.keys(names).map((own) => [own, own] as const), ...same, ...membersIn(names)]
+    .map(([known, path]) => [distance(wanted, known.toLowerCase()), path] as const)
     .sort(([one], [other]) => one - other);
-  const [closest, option] = byDistance[0] ?? [Number.POSITIVE_INFINITY, undefined];
-  return closest <= Math.min(2, Math.floor(name.length / 3)) ? option : undefined;
+  const [closest, path] = byDistance[0] ?? [Number.POSITIVE_INFINITY, undefined];
+  return closest <= Math.min(2, Math.floor(name.length / 3)) ? path : undefined;
+}
+
+/** The members of all groups, each with its path. */
+function membersIn(names: object): (readonly [member: string, path: string])[] {
+  return Object.entries(names).flatMap(([group, members]) =>
+    isRecord(members)
+      ? [...Object.keys(members).map((own) => [own, own] as const), ...membersIn(members)].map(
+          ([member, path]) => [member, `${group}.${path}`] as const,
+        )
+      : [],
+  );
 }
 
 /** Letters to insert, remove or replace to make one word of the other; swapped neighbors count as one. */
@@ -120,11 +149,6 @@ export function requireTime(value: unknown, option: string): void {
 export const hasMethods = (value: unknown, methods: readonly string[]): boolean =>
   isRecord(value) && methods.every((method) => typeof value[method] === "function");
 
-const CHILD = {
-  ...INHERITANCE,
-  agentId: true,
-  description: true,
-} as const satisfies OptionNames<ChildOptions>;
 const CLEARING: OptionNames<ClearingOptions> = {
   form: true,
   tools: true,
@@ -132,6 +156,7 @@ const CLEARING: OptionNames<ClearingOptions> = {
   idleMinutes: true,
 };
 const COMPACTION: OptionNames<CompactionOptions> = {
+  model: true,
   keepRecentTokens: true,
   summariser: true,
   reactiveOnly: true,
@@ -161,6 +186,16 @@ const SETTINGS: OptionNames<Settings> = {
   blockingLimit: true,
   collapseEnabled: true,
 };
+
+/** All names, with those of the groups' members. */
+const COMPACTOR = {
+  ...INHERITANCE,
+  settings: { ...INHERITANCE.settings, values: SETTINGS },
+  clearing: CLEARING,
+  compaction: COMPACTION,
+  host: HOST,
+} as const satisfies OptionNames<CompactorOptions>;
+const CHILD = { ...COMPACTOR, agentId: true, description: true } as const satisfies OptionNames<ChildOptions>;
 const BEFORE: OptionNames<BeforeOptions> = { signal: true, caller: true, request: true };
 const MANUAL: OptionNames<ManualOptions> = {
   instructions: true,
@@ -173,17 +208,9 @@ const MANUAL: OptionNames<ManualOptions> = {
 const CLEAR: OptionNames<ClearOptions> = { keep: true };
 const UNDO: OptionNames<UndoOptions> = { signal: true };
 
-/** Groups of options, each with its own names. */
-const GROUPS = {
-  clearing: CLEARING,
-  compaction: COMPACTION,
-  host: HOST,
-  settings: SETTINGS,
-} as const satisfies Partial<Record<keyof CompactorOptions, OptionNames<object>>>;
-
 /** Throws for options of `createCompactor` that cannot be meant: nothing of them is ignored silently. */
 export function requireCompactorOptions(options: CompactorOptions): void {
-  requireAllOptions(options, INHERITANCE, "createCompactor");
+  requireAllOptions(options, COMPACTOR, "createCompactor");
 }
 
 export function requireChildOptions(options: ChildOptions): void {
@@ -199,15 +226,14 @@ function requireAllOptions(
     throw invalidOption(`The argument of ${where}`, "options", options, `Pass ${where}({ model }).`);
   }
   requireOptionNames(options, names, where);
-  for (const [group, known] of Object.entries(GROUPS)) {
-    requireOptionNames(options[group as keyof typeof GROUPS], known, group);
-  }
-  for (const name of ["model", "summaryModel"] as const) {
-    if (options[name] !== undefined) requireModel(options[name], name);
-  }
+  const { model, compaction } = options;
+  if (model === "") throw invalidOption("model", "a Model or the name of a model", model);
+  if (model !== undefined && typeof model !== "string") requireModel(model);
+  if (compaction?.model !== undefined) requireModel(compaction.model, "compaction.model");
   requireWindows(options);
   requireChoices(options);
-  requirePorts(options);
+  requireObjects(options);
+  requireSession(options);
   requireJson(options.request, "request");
 }
 
@@ -235,23 +261,21 @@ export function requireWindow(tokens: unknown, option = "windowTokens"): void {
   );
 }
 
-function requireWindows({ windowTokens, models }: CompactorOptions): void {
-  requireWindow(windowTokens);
+function requireWindows({ window: { tokens, models } = {} }: CompactorOptions): void {
+  requireWindow(tokens, "window.tokens");
   if (models === undefined) return;
-  if (!isRecord(models)) throw invalidOption("models", "an object of windows by model name", models);
+  if (!isRecord(models)) throw invalidOption("window.models", "an object of windows by model name", models);
   for (const [name, facts] of Object.entries(models)) {
-    requireWindow(isRecord(facts) ? (facts.windowTokens ?? null) : facts, `models["${name}"].windowTokens`);
+    const option = `window.models["${name}"].windowTokens`;
+    requireWindow(isRecord(facts) ? (facts.windowTokens ?? null) : facts, option);
   }
 }
 
 const FORMS: readonly ClearingOptions["form"][] = ["auto", "size", "time", "cached", "api", "off"];
 const SUMMARISERS: readonly CompactionOptions["summariser"][] = ["model", "provider", "built-in"];
 
-function requireChoices({ modelName, cacheTtl, clearing, compaction }: CompactorOptions): void {
-  if (modelName !== undefined && (typeof modelName !== "string" || modelName === "")) {
-    throw invalidOption("modelName", "the name of a model", modelName);
-  }
-  requireOneOf(cacheTtl, ["5m", "1h"], "cacheTtl");
+function requireChoices({ cost, clearing, compaction }: CompactorOptions): void {
+  requireOneOf(cost?.cacheTtl, ["5m", "1h"], "cost.cacheTtl");
   requireOneOf(clearing?.form, FORMS, "clearing.form");
   requireOneOf(compaction?.summariser, SUMMARISERS, "compaction.summariser");
   requireFigure(compaction?.keepRecentTokens, "compaction.keepRecentTokens");
@@ -261,41 +285,46 @@ function requireChoices({ modelName, cacheTtl, clearing, compaction }: Compactor
   requireTime(compaction?.timeoutMs, "compaction.timeoutMs");
 }
 
-/** An object with these methods, and the way to get one. */
-const PORTS = [
+/** An object with this method, and the way to get one. */
+const OBJECTS = [
   [
     "transcript",
-    ["append"],
+    "append",
     "Pass { path, append(entries) }, such as await openTranscript(path) of longhaul/node.",
   ],
-  ["hooks", ["run"], "Pass createHooks({ settings, callbacks }), not the settings themselves."],
-  ["countText", [], "Pass a function that counts the tokens of a text."],
+  ["hooks", "run", "Pass createHooks({ settings, callbacks }), not the settings themselves."],
 ] as const;
 
-function requirePorts(options: CompactorOptions): void {
-  for (const [name, methods, remedy] of PORTS) {
-    const port: unknown = options[name];
-    if (port === undefined) continue;
-    if (methods.length === 0 ? typeof port !== "function" : !hasMethods(port, methods)) {
-      throw invalidOption(
-        name,
-        methods.length === 0 ? "a function" : `an object with ${methods.join(", ")}()`,
-        port,
-        remedy,
-      );
-    }
+function requireObjects(options: CompactorOptions): void {
+  for (const [name, method, remedy] of OBJECTS) {
+    const given: unknown = options[name];
+    if (given === undefined || hasMethods(given, [method])) continue;
+    throw invalidOption(name, `an object with ${method}()`, given, remedy);
   }
-  const { host = {}, modules = [] } = options;
+  const { host: { caches, ...callbacks } = {}, ports, settings, modules = [] } = options;
   requireModules(modules);
-  for (const [name, callback] of Object.entries(host)) {
-    const isRight = name === "caches" ? Array.isArray(callback) : typeof callback === "function";
-    if (callback !== undefined && !isRight) {
-      throw invalidOption(
-        `host.${name}`,
-        name === "caches" ? "an array of functions" : "a function",
-        callback,
-      );
-    }
+  requireFunctions("host", callbacks);
+  requireFunctions("ports", ports);
+  if (caches !== undefined && !Array.isArray(caches)) {
+    throw invalidOption("host.caches", "an array of functions", caches);
+  }
+  if (settings?.environment !== undefined && !isRecord(settings.environment)) {
+    throw invalidOption("settings.environment", "an object of strings by name", settings.environment);
+  }
+}
+
+function requireFunctions(group: string, functions: object = {}): void {
+  for (const [name, given] of Object.entries(functions)) {
+    if (given === undefined || typeof given === "function") continue;
+    throw invalidOption(`${group}.${name}`, "a function", given);
+  }
+}
+
+function requireSession({ session: { id, cwd, permissionMode } = {} }: CompactorOptions): void {
+  const mode = typeof permissionMode === "function" ? undefined : permissionMode;
+  for (const [name, given] of Object.entries({ id, cwd, permissionMode: mode })) {
+    if (given !== undefined && typeof given !== "string")
+      throw invalidOption(`session.${name}`, "a string", given);
   }
 }
 

@@ -7,27 +7,43 @@ import {
 import type { CompactionPorts } from "../compaction/apply/new-entries.ts";
 import { field } from "../conversation/untrusted.ts";
 import { PLAIN_CAPABILITIES } from "../models/plain-model.ts";
-import type { ModelCapabilities } from "../models/port.ts";
+import type { Model, ModelCapabilities } from "../models/port.ts";
 import { type ModelTimeLimits, timeLimitsOf } from "../models/time-limit.ts";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
 import type { KnownModel } from "../window/models.ts";
 import { type PriceTable, readPrices } from "../window/prices.ts";
 import { sessionWindow } from "../window/session-window.ts";
 import { type EffectiveSettings, resolveSettings } from "../window/settings.ts";
-import type { ClearingOptions, CompactionOptions, CompactorOptions } from "./options.ts";
+import type {
+  ClearingOptions,
+  CompactionOptions,
+  CompactorOptions,
+  CostOptions,
+  SessionOptions,
+  WindowSources,
+} from "./options.ts";
 
 /** Complete: what nobody set has its default, and what was set wrong is named in `warnings`. */
 export interface ResolvedOptions
-  extends Omit<CompactorOptions, "settings" | "prices" | "clearing" | "compaction" | "ports" | "countText"> {
+  extends Omit<
+    CompactorOptions,
+    "model" | "window" | "cost" | "settings" | "clearing" | "compaction" | "ports" | "session"
+  > {
+  /** Undefined where the host makes all calls itself. */
+  readonly model: Model | undefined;
+  readonly modelName: string | undefined;
   readonly facts: KnownModel;
   readonly capabilities: ModelCapabilities;
+  readonly window: WindowSources;
   readonly settings: EffectiveSettings;
   readonly prices: PriceTable;
+  readonly cacheTtl: CostOptions["cacheTtl"];
   readonly clearing: ClearingOptions;
   readonly compaction: Partial<CompactionOptions>;
   readonly timeLimits: ModelTimeLimits;
   readonly ports: CompactionPorts;
   readonly countText: CountText;
+  readonly session: SessionOptions;
   readonly warnings: readonly string[];
 }
 
@@ -38,37 +54,43 @@ const DEFAULT_CLEARING: ClearingOptions = Object.freeze({
   idleMinutes: IDLE_THRESHOLD_MS / MINUTE_MS,
 });
 
-export function resolveOptions(options: CompactorOptions): ResolvedOptions {
-  const name = options.model?.name ?? options.modelName;
-  const { settings, warnings } = resolveSettings({
-    environment: options.environment ?? environmentOfProcess(),
-    ...(options.settings === undefined ? {} : { options: options.settings }),
-    file: options.settingsFile,
-  });
-  const { windowTokens, models, windowEvidence: evidence = null } = options;
-  const facts = sessionWindow({ model: name, entries: [] }, { windowTokens, models, settings, evidence });
-  const own = readPrices(options.prices, field(options.settingsFile, "prices"));
+export function resolveOptions({ cost, ...options }: CompactorOptions): ResolvedOptions {
+  const { window = {}, ports, compaction = {}, session = {} } = options;
+  const model = typeof options.model === "string" ? undefined : options.model;
+  const modelName = typeof options.model === "string" ? options.model : options.model?.name;
+  const { values, file, environment = environmentOfProcess() } = options.settings ?? {};
+  const { settings, warnings } = resolveSettings({ values, file, environment });
+  const { tokens: windowTokens, models, evidence = null } = window;
+  const facts = sessionWindow(
+    { model: modelName, entries: [] },
+    { windowTokens, models, settings, evidence },
+  );
+  const own = readPrices(cost?.prices, field(file, "prices"));
   return {
     ...options,
-    modelName: name,
+    model,
+    modelName,
     facts,
-    capabilities: options.model?.capabilities ?? {
+    capabilities: model?.capabilities ?? {
       ...PLAIN_CAPABILITIES,
       boundThinking: facts.bindsThinking === true,
     },
+    window,
     settings,
     prices: own.prices,
+    cacheTtl: cost?.cacheTtl,
     clearing: { ...DEFAULT_CLEARING, ...options.clearing },
-    compaction: options.compaction ?? {},
+    compaction,
     timeLimits: timeLimitsOf({
-      firstByteMs: options.compaction?.firstByteTimeoutMs,
-      totalMs: options.compaction?.timeoutMs,
+      firstByteMs: compaction.firstByteTimeoutMs,
+      totalMs: compaction.timeoutMs,
     }),
     ports: {
-      now: options.ports?.now ?? (() => new Date()),
-      newUuid: options.ports?.newUuid ?? (() => globalThis.crypto.randomUUID()),
+      now: ports?.now ?? (() => new Date()),
+      newUuid: ports?.newUuid ?? (() => globalThis.crypto.randomUUID()),
     },
-    countText: options.countText ?? ESTIMATORS.o200k,
+    countText: ports?.countText ?? ESTIMATORS.o200k,
+    session,
     warnings: [...warnings, ...own.warnings],
   };
 }

@@ -6,11 +6,11 @@ import { DECISION_PADDING } from "../tokens/measure.ts";
 
 const newCompactor = (): Compactor =>
   createCompactor({
-    modelName: "claude-sonnet-5",
-    windowTokens: 200_000,
+    model: "claude-sonnet-5",
+    window: { tokens: 200_000 },
     request: { system: "You are careful.", max_tokens: 1_000 },
     clearing: { form: "off" },
-    environment: {},
+    settings: { environment: {} },
   });
 
 /** What another process left right after a compaction, and what the person says to that. */

@@ -26,11 +26,11 @@ function endOfLongWork(): ConversationBuilder {
 async function resume(conversation: readonly Entry[]): Promise<Turn & { events: readonly CompactorEvent[] }> {
   const events: CompactorEvent[] = [];
   const compactor = createCompactor({
-    modelName: "claude-sonnet-5",
-    windowTokens: WINDOW_TOKENS,
+    model: "claude-sonnet-5",
+    window: { tokens: WINDOW_TOKENS },
     request: { system: "You are careful.", max_tokens: 1_000 },
     clearing: { form: "off" },
-    environment: {},
+    settings: { environment: {} },
     host: { onEvent: (event) => events.push(event) },
   });
   return { ...(await compactor.before(conversation)), events };
@@ -101,11 +101,11 @@ describe("a session that is resumed", () => {
       c.tool(`t${round}`, "Read", { file_path: `/project/${round}.ts` }, words);
     }
     const compactor = createCompactor({
-      modelName: "claude-mythos-5-2",
-      windowTokens: WINDOW_TOKENS,
+      model: "claude-mythos-5-2",
+      window: { tokens: WINDOW_TOKENS },
       request: { system: "You are careful. ".repeat(100), max_tokens: 1_000 },
       compaction: { summariser: "built-in", keepRecentTokens: 0 },
-      environment: {},
+      settings: { environment: {} },
     });
     const first = await compactor.before(c.entries);
     compactor.after({ usage: { input_tokens: Math.round(first.tokens * 1.25), output_tokens: 10 } });
@@ -117,7 +117,7 @@ describe("a session that is resumed", () => {
 
 describe("a usage that a host passes together with a change of its list", () => {
   it.each(["entries", "messages"])("is no report on the changed list, in the form of %s", async (form) => {
-    const compactor = createCompactor({ modelName: "claude-haiku-4-5", environment: {} });
+    const compactor = createCompactor({ model: "claude-haiku-4-5", settings: { environment: {} } });
     const c = new ConversationBuilder();
     c.user("Put the books in order.");
     c.assistant("Which books?");

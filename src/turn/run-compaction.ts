@@ -72,8 +72,8 @@ export function reportFailure(parts: Compacted, trigger: Trigger, error: unknown
 
 /** For the boundary: a usage may have proven a larger window since the session was opened. */
 function recordFor({ gauge, options }: Needs<"gauge" | "options">): SessionRecord {
-  const { modelName: model, windowEvidence } = options;
-  const window = provenIn(model, gauge.facts) ?? windowEvidence;
+  const { modelName: model } = options;
+  const window = provenIn(model, gauge.facts) ?? options.window.evidence;
   return { ...(model === undefined ? {} : { model }), ...(window === undefined ? {} : { window }) };
 }
 
@@ -85,6 +85,7 @@ export function compactOptions(
 ): CompactOptions {
   const { trigger, prepared, source, instructions, targetTokens, restoreBudgetTokens, signal } = request;
   const { options } = parts;
+  const { session } = options;
   let retries = 0;
   return {
     prepared,
@@ -92,17 +93,17 @@ export function compactOptions(
     instructions: [options.compaction.instructions, instructions].filter(Boolean).join("\n\n") || undefined,
     source,
     model: options.model,
-    summaryModel: options.summaryModel,
+    summaryModel: options.compaction.model,
     summariser: request.withoutModel ? "built-in" : options.compaction.summariser,
     fork: trigger === "reactive" ? undefined : forkOf(parts),
     state: hostState(parts),
     fileTools: options.fileTools,
     hooks: options.hooks,
     hookContext: {
-      sessionId: options.sessionId ?? "",
-      cwd: options.cwd ?? "",
+      sessionId: session.id ?? "",
+      cwd: session.cwd ?? "",
       permissionMode:
-        typeof options.permissionMode === "function" ? options.permissionMode() : options.permissionMode,
+        typeof session.permissionMode === "function" ? session.permissionMode() : session.permissionMode,
       agentId: parts.agentId,
     },
     onHook: (outcome) => reportHook(parts, outcome),

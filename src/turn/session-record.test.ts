@@ -13,11 +13,10 @@ async function recordAfter(...reported: readonly number[]): Promise<CompactMetad
     c.tool(`t${turn}`, "Read", { file_path: `/project/${turn}.ts` }, "text ".repeat(8_000));
   }
   const compactor = createCompactor({
-    modelName: MODEL,
-    windowEvidence: null,
+    model: MODEL,
+    window: { evidence: null },
     clearing: { form: "off" },
-    settings: { autoCompactEnabled: false },
-    environment: {},
+    settings: { values: { autoCompactEnabled: false }, environment: {} },
   });
   for (const tokens of reported) {
     await compactor.before(c.entries);

@@ -17,7 +17,12 @@ const rounds = (count: number): readonly ApiMessage[] =>
 function engine(options: CompactorOptions) {
   const events: CompactorEvent[] = [];
   const host = { onEvent: (event: CompactorEvent) => void events.push(event) };
-  const compactor = createCompactor({ environment: {}, clearing: { form: "off" }, host, ...options });
+  const compactor = createCompactor({
+    clearing: { form: "off" },
+    host,
+    ...options,
+    settings: { environment: {}, ...options.settings },
+  });
   const problems = () => events.filter((event) => event.type === "setup-problem");
   return { compactor, problems };
 }
@@ -27,35 +32,38 @@ const failing = (failure: ModelFailure) =>
 
 describe("an unknown model name", () => {
   it("is reported once, by an event and by the problem of the first turn", async () => {
-    const { compactor, problems } = engine({ modelName: "harbor-9" });
+    const { compactor, problems } = engine({ model: "harbor-9" });
     const turn = await compactor.before(HELLO);
     expect(turn.problem).toMatchObject({
       code: "window-assumed",
       message: expect.stringMatching(/"harbor-9".*200,000/),
-      remedy: expect.stringContaining("windowTokens"),
+      remedy: expect.stringContaining("window.tokens"),
     });
     expect((await compactor.before(HELLO)).problem).toBeUndefined();
     expect(problems()).toMatchObject([{ code: "window-assumed", model: "harbor-9" }]);
   });
 
   it.each<readonly [string, CompactorOptions]>([
-    ["the window is an option", { windowTokens: 32_000 }],
+    ["the window is an option", { window: { tokens: 32_000 } }],
     [
       "the host's own table has the model",
-      { models: { "harbor-9": { windowTokens: 9_000, maxOutputTokens: 900 } } },
+      { window: { models: { "harbor-9": { windowTokens: 9_000, maxOutputTokens: 900 } } } },
     ],
-    ["a setting limits the window", { settings: { autoCompactWindow: 50_000 } }],
-    ["the environment limits the window", { environment: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "50000" } }],
+    ["a setting limits the window", { settings: { values: { autoCompactWindow: 50_000 } } }],
+    [
+      "the environment limits the window",
+      { settings: { environment: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "50000" } } },
+    ],
   ])("is not reported where %s", async (_, options) => {
-    const { compactor, problems } = engine({ modelName: "harbor-9", ...options });
+    const { compactor, problems } = engine({ model: "harbor-9", ...options });
     expect((await compactor.before(HELLO)).problem).toBeUndefined();
     expect(problems()).toEqual([]);
   });
 
   it("is reported once for all subagents that have it, and again for another name", async () => {
-    const { compactor, problems } = engine({ modelName: "claude-haiku-4-5" });
+    const { compactor, problems } = engine({ model: "claude-haiku-4-5" });
     for (const modelName of ["harbor-9", "harbor-9", "harbor-10"]) {
-      await compactor.child({ modelName }).before(HELLO);
+      await compactor.child({ model: modelName }).before(HELLO);
     }
     expect(problems()).toMatchObject([{ model: "harbor-9" }, { model: "harbor-10" }]);
   });
@@ -74,7 +82,7 @@ describe("a summary model that", () => {
       const model = failing(failure);
       const { compactor, problems } = engine({
         model,
-        windowTokens: 40_000,
+        window: { tokens: 40_000 },
         compaction: { background: false },
       });
       const code = `model-${failure.kind}`;
@@ -90,7 +98,7 @@ describe("a summary model that", () => {
 
   it("fails in the background is reported before the window is full", async () => {
     const model = failing({ kind: "authentication" });
-    const { compactor, problems } = engine({ model, windowTokens: 40_000 });
+    const { compactor, problems } = engine({ model, window: { tokens: 40_000 } });
     const [ask, answer] = rounds(1) as [ApiMessage, ApiMessage];
     let messages = rounds(17).slice(0, -1);
     for (let turn = 0; turn < 4; turn++) {
@@ -108,7 +116,7 @@ describe("a summary model that", () => {
   it("fails for the notes is reported too", async () => {
     const model = failing({ kind: "authentication" });
     const file = new HeldNotes();
-    const { compactor, problems } = engine({ model, windowTokens: 40_000, notes: { file } });
+    const { compactor, problems } = engine({ model, window: { tokens: 40_000 }, notes: { file } });
     const turn = await compactor.before(rounds(8));
     compactor.after({ usage: { input_tokens: turn.tokens, output_tokens: 10 } });
     await compactor.close();
@@ -119,7 +127,7 @@ describe("a summary model that", () => {
     const model = failing({ kind: "other", retry: false });
     const { compactor, problems } = engine({
       model,
-      windowTokens: 40_000,
+      window: { tokens: 40_000 },
       compaction: { background: false },
     });
     const turn = await compactor.before(rounds(30));

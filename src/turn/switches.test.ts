@@ -6,6 +6,7 @@ import type { ApiMessage } from "../conversation/message.ts";
 import { ModelError } from "../models/model-error.ts";
 import { PLAIN_CAPABILITIES } from "../models/plain-model.ts";
 import type { Model, ModelCapabilities } from "../models/port.ts";
+import type { GivenSettings } from "../window/settings.ts";
 import type { CompactorEvent } from "./events.ts";
 import type { ClearingOptions } from "./options.ts";
 
@@ -33,10 +34,10 @@ function engine(options: CompactorOptions = {}, capabilities: Partial<ModelCapab
   let now = Date.parse("2026-01-01T00:00:00Z");
   const compactor = createCompactor({
     model: modelWith(capabilities),
-    windowTokens: WINDOW_TOKENS,
-    environment: {},
     ports: { now: () => new Date(now), newUuid: () => crypto.randomUUID() },
     ...options,
+    window: { tokens: WINDOW_TOKENS, ...options.window },
+    settings: { environment: {}, ...options.settings },
     host: { onEvent: (event) => void events.push(event) },
   });
   return {
@@ -77,8 +78,8 @@ async function clearedBy(
 }
 
 describe("DISABLE_COMPACT", () => {
-  const DISABLED = { environment: { DISABLE_COMPACT: "1" } };
-  const ONLY_CLEARING = { environment: { DISABLE_AUTO_COMPACT: "1" } };
+  const DISABLED = { settings: { environment: { DISABLE_COMPACT: "1" } } };
+  const ONLY_CLEARING = { settings: { environment: { DISABLE_AUTO_COMPACT: "1" } } };
   const tools = ["Read"].map((name) => ({ name, input_schema: { type: "object" as const } }));
 
   it.each<[ClearingOptions["form"], Partial<ModelCapabilities>, string]>([
@@ -90,7 +91,7 @@ describe("DISABLE_COMPACT", () => {
     const request = { tools };
     expect(await clearedBy(form, { ...ONLY_CLEARING, request }, can)).toEqual([what]);
     expect(await clearedBy(form, { ...DISABLED, request }, can)).toEqual([]);
-    const settings = { compactEnabled: false };
+    const settings = { values: { compactEnabled: false } };
     expect(await clearedBy(form, { settings, request }, can)).toEqual([]);
   });
 
@@ -135,12 +136,16 @@ describe("an overflow while a switch forbids automatic compaction", () => {
   it.each<[string, CompactorOptions, RegExp]>([
     [
       "DISABLE_AUTO_COMPACT",
-      { environment: { DISABLE_AUTO_COMPACT: "1" } },
+      { settings: { environment: { DISABLE_AUTO_COMPACT: "1" } } },
       /DISABLE_AUTO_COMPACT.*manually/,
     ],
-    ["autoCompactEnabled", { settings: { autoCompactEnabled: false } }, /autoCompactEnabled.*manually/],
-    ["DISABLE_COMPACT", { environment: { DISABLE_COMPACT: "1" } }, /Unset DISABLE_COMPACT/],
-    ["compactEnabled", { settings: { compactEnabled: false } }, /compactEnabled to true/],
+    [
+      "autoCompactEnabled",
+      { settings: { values: { autoCompactEnabled: false } } },
+      /autoCompactEnabled.*manually/,
+    ],
+    ["DISABLE_COMPACT", { settings: { environment: { DISABLE_COMPACT: "1" } } }, /Unset DISABLE_COMPACT/],
+    ["compactEnabled", { settings: { values: { compactEnabled: false } } }, /compactEnabled to true/],
   ])("reaches the user with a remedy that names %s, and nothing is compacted", async (_, options, remedy) => {
     const { compactor, events } = engine(options);
     await compactor.before(reads(3, 10));
@@ -157,7 +162,7 @@ describe("an overflow while a switch forbids automatic compaction", () => {
   });
 
   it("keeps the error of the host's own client as its cause", async () => {
-    const { compactor } = engine({ settings: { autoCompactEnabled: false } });
+    const { compactor } = engine({ settings: { values: { autoCompactEnabled: false } } });
     await compactor.before(reads(3, 10));
     const message = "prompt is too long: 50000 tokens > 40000 maximum";
     const theirs = Object.assign(new Error(message), {
@@ -170,8 +175,8 @@ describe("an overflow while a switch forbids automatic compaction", () => {
   });
 
   it("names the switch at the blocking limit as well", async () => {
-    const problemWith = async (settings: CompactorOptions["settings"]): Promise<string | undefined> => {
-      const { compactor } = engine({ settings: { ...settings, blockingLimit: 1_000 } });
+    const problemWith = async (values: GivenSettings): Promise<string | undefined> => {
+      const { compactor } = engine({ settings: { values: { ...values, blockingLimit: 1_000 } } });
       const turn = await compactor.before(reads(10, 50));
       expect(turn.problem?.code).toBe("window-full");
       return turn.problem?.remedy;
@@ -187,17 +192,21 @@ describe("CLAUDE_CONTEXT_COLLAPSE", () => {
     (await engine(options).compactor.before(reads(2, 10))).skipped;
 
   it.each(["1", "true", "yes", "on"])("switches context collapse on with %s", async (value) => {
-    expect(await reasonWith({ environment: { CLAUDE_CONTEXT_COLLAPSE: value } })).toBe("collapse-on");
+    expect(await reasonWith({ settings: { environment: { CLAUDE_CONTEXT_COLLAPSE: value } } })).toBe(
+      "collapse-on",
+    );
   });
 
   it("is a setting too, and gives way to the option `collapse`", async () => {
     const environment = { CLAUDE_CONTEXT_COLLAPSE: "1" };
     expect(await reasonWith({})).toBe("below-threshold");
-    expect(await reasonWith({ settingsFile: { collapseEnabled: true } })).toBe("collapse-on");
-    expect(await reasonWith({ environment, collapse: { enabled: false } })).toBe("below-threshold");
-    expect(await reasonWith({ environment: { CLAUDE_CONTEXT_COLLAPSE: "0" }, collapse: {} })).toBe(
-      "collapse-on",
+    expect(await reasonWith({ settings: { file: { collapseEnabled: true } } })).toBe("collapse-on");
+    expect(await reasonWith({ settings: { environment }, collapse: { enabled: false } })).toBe(
+      "below-threshold",
     );
+    expect(
+      await reasonWith({ settings: { environment: { CLAUDE_CONTEXT_COLLAPSE: "0" } }, collapse: {} }),
+    ).toBe("collapse-on");
   });
 
   it("is what `turn.thresholds` names as the keeper of headroom, unless a switch forbids it", async () => {
@@ -207,12 +216,16 @@ describe("CLAUDE_CONTEXT_COLLAPSE", () => {
     expect(await keeperWith({ collapse: {} })).toBe("collapse");
     expect(await keeperWith({ collapse: { enabled: false } })).toBe("auto-compact");
     expect(await keeperWith({ compaction: { reactiveOnly: true } })).toBe("overflow");
-    expect(await keeperWith({ collapse: {}, environment: { DISABLE_AUTO_COMPACT: "1" } })).toBe("manual");
-    expect(await keeperWith({ collapse: {}, environment: { DISABLE_COMPACT: "1" } })).toBe("nobody");
+    expect(await keeperWith({ collapse: {}, settings: { environment: { DISABLE_AUTO_COMPACT: "1" } } })).toBe(
+      "manual",
+    );
+    expect(await keeperWith({ collapse: {}, settings: { environment: { DISABLE_COMPACT: "1" } } })).toBe(
+      "nobody",
+    );
   });
 
   it("is ignored with a notice when its value is no switch", async () => {
-    const { compactor, events } = engine({ environment: { CLAUDE_CONTEXT_COLLAPSE: "maybe" } });
+    const { compactor, events } = engine({ settings: { environment: { CLAUDE_CONTEXT_COLLAPSE: "maybe" } } });
     expect((await compactor.before(reads(2, 10))).skipped).toBe("below-threshold");
     expect(events).toContainEqual(
       expect.objectContaining({

@@ -15,7 +15,7 @@ const tools = [
 ];
 
 const engine = (request: object = { tools }): Compactor =>
-  createCompactor({ modelName: "claude-haiku-4-5", environment: {}, request });
+  createCompactor({ model: "claude-haiku-4-5", settings: { environment: {} }, request });
 
 const round = (id: string, todos: unknown): readonly ApiMessage[] => [
   { role: "assistant", content: [toolUse(id, "TodoWrite", { todos })] },

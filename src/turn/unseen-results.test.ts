@@ -24,10 +24,10 @@ function conversation(unseen: readonly number[], rounds = 24, roundWords = 3_000
 
 const engine = (options: CompactorOptions = {}): Compactor =>
   createCompactor({
-    modelName: "claude-haiku-4-5",
-    environment: {},
+    model: "claude-haiku-4-5",
     clearing: { form: "off" },
     ...options,
+    settings: { environment: {}, ...options.settings },
     compaction: { summariser: "built-in", background: false, ...options.compaction },
   });
 
@@ -73,7 +73,7 @@ describe("a tool result that no model has seen", () => {
   });
 
   it("keeps 2,000 tokens beside a large system prompt, because only the estimate of messages is padded", async () => {
-    const compactor = engine({ windowTokens: 44_000, request: { system: words(9_500, 3) } });
+    const compactor = engine({ window: { tokens: 44_000 }, request: { system: words(9_500, 3) } });
     const turn = await compactor.before(conversation([60, 6_000, 500], 6, 300));
     const [tiny, long = "", short] = answersOf(turn);
     expect([tiny, short]).toEqual([words(60, 0), words(500, 2)]);
@@ -83,7 +83,7 @@ describe("a tool result that no model has seen", () => {
   });
 
   it("survives the recovery from an overflow", async () => {
-    const compactor = engine({ windowTokens: 400_000 });
+    const compactor = engine({ window: { tokens: 400_000 } });
     const messages = conversation([9_000], 20);
     await compactor.before(messages);
     const tooLong = new ModelError(

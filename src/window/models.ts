@@ -10,7 +10,7 @@ export interface ModelFacts {
 
 /**
  * The source of a window's size:
- * - `option`: an explicit option, such as `--window` or `windowTokens`.
+ * - `option`: an explicit option, such as `--window` or `window.tokens`.
  * - `environment`, `setting`: the environment variable or the setting that limits the window.
  * - `auto-compaction`: the session's newest automatic compaction.
  * - `reported-usage`: a reported usage that the model table's window could not hold.

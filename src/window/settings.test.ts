@@ -8,11 +8,11 @@ describe("settings", () => {
 
   it("come from the environment before an explicit option, the file and the default", () => {
     const file = { autoCompactWindow: 50_000 };
-    const options = { autoCompactWindow: 60_000 };
+    const values = { autoCompactWindow: 60_000 };
     const environment = { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "70000" };
     expect(resolveSettings({ file }).settings.autoCompactWindow).toBe(50_000);
-    expect(resolveSettings({ file, options }).settings.autoCompactWindow).toBe(60_000);
-    expect(resolveSettings({ file, options, environment }).settings.autoCompactWindow).toBe(70_000);
+    expect(resolveSettings({ file, values }).settings.autoCompactWindow).toBe(60_000);
+    expect(resolveSettings({ file, values, environment }).settings.autoCompactWindow).toBe(70_000);
   });
 
   it.each(["1", "true", "YES", " on "])("take %j in the environment for true", (value) => {
@@ -44,8 +44,8 @@ describe("settings", () => {
     const expected = { settings: { ...DEFAULT_SETTINGS, autoCompactPercent: 80 }, warnings: [] };
     expect(resolveSettings({ environment })).toEqual(expected);
     expect(resolveSettings({ file: { autoCompactPercent: value } })).toEqual(expected);
-    const options = { autoCompactPercent: value as `${number}%` };
-    expect(resolveSettings({ options })).toEqual(expected);
+    const values = { autoCompactPercent: value as `${number}%` };
+    expect(resolveSettings({ values })).toEqual(expected);
   });
 
   it.each(["%", "80%%", "eighty%", "0%", "101%", "-5%", "%80", ""])(

@@ -23,11 +23,13 @@ export const DEFAULT_SETTINGS: Settings = Object.freeze({
   collapseEnabled: false,
 });
 
+/** Sources of settings. The environment goes before the values, and these before the file. */
 export interface SettingsSources {
-  readonly environment?: Readonly<Record<string, string | undefined>>;
-  readonly options?: GivenSettings;
+  readonly values?: GivenSettings | undefined;
   /** The parsed settings file. Not trusted: it is what somebody typed. */
   readonly file?: unknown;
+  /** An engine takes that of the process unless given. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 /** With the source of the window's limit. */
@@ -115,7 +117,7 @@ export function resolveSettings(sources: SettingsSources = {}): ResolvedSettings
   for (const rule of RULES) {
     const places: readonly (readonly [Origin, () => boolean | number | undefined])[] = [
       ["environment", () => fromEnvironment(rule, sources.environment ?? {}, warnings)],
-      ["option", () => read(rule, sources.options?.[rule.name], `option ${rule.name}`, warnings)],
+      ["option", () => read(rule, sources.values?.[rule.name], `option ${rule.name}`, warnings)],
       ["setting", () => read(rule, file[rule.name], `setting ${rule.name} in the settings file`, warnings)],
     ];
     for (const [from, look] of places) {

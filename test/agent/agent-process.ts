@@ -13,7 +13,7 @@ const agent = await openAgent({
   session: session === "" ? undefined : session,
   tools: () => [toolOf("Read", ({ of = "" }) => `${of}: ${"a line of the tide table. ".repeat(120)}`)],
   collapse: { enabled: mode === "collapse" },
-  compactor: { windowTokens: 16_000, environment: {}, clearing: { form: "off" } },
+  compactor: { window: { tokens: 16_000 }, settings: { environment: {} }, clearing: { form: "off" } },
 });
 process.stdout.write(`session ${agent.sessionPath}\n`);
 const maxTurns = mode === "snip" ? 4 : undefined;

@@ -45,7 +45,11 @@ export async function agentScene(options: SimulatorOptions = {}): Promise<AgentS
         retries: { wait: async () => undefined },
         onEvent: (event) => idle.push(event),
         ...more,
-        compactor: { environment: {}, windowTokens: options.windowTokens, ...more.compactor },
+        compactor: {
+          ...more.compactor,
+          settings: { environment: {}, ...more.compactor?.settings },
+          window: { tokens: options.windowTokens, ...more.compactor?.window },
+        },
       });
       opened.push(agent);
       return agent;

@@ -50,7 +50,7 @@ describe("an agent whose window fills up", () => {
     const agent = await scene.open({
       tools: () => [Read],
       maxOutputTokens: 2_000,
-      compactor: { windowTokens: 200_000 },
+      compactor: { window: { tokens: 200_000 } },
     });
 
     const { events, result } = await ran(agent, "Work through the tide tables.");
@@ -90,7 +90,7 @@ describe("an agent whose window fills up", () => {
       const agent = await scene.open({
         tools: () => [Read],
         maxOutputTokens: 2_000,
-        compactor: { windowTokens: 200_000, clearing: { form: "off" }, environment },
+        compactor: { window: { tokens: 200_000 }, clearing: { form: "off" }, settings: { environment } },
       });
       expect(agent.reading.thresholds.autoCompactEnabled).toBe(false);
 

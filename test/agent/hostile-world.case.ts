@@ -144,7 +144,7 @@ export async function play(
     person,
     permissions: { mode },
     agentTypes: [{ name: "worker", description: "Works.", model: worker, tools: workerTools }],
-    compactor: { environment: {}, windowTokens: 200_000 },
+    compactor: { settings: { environment: {} }, window: { tokens: 200_000 } },
     ...more,
   });
   const rules: string[] = [];

@@ -98,8 +98,8 @@ export class AgentLoop {
       options.use ??
       createCompactor({
         ports,
-        environment: {},
         ...options.compactor,
+        settings: { environment: {}, ...options.compactor?.settings },
         model: this.model,
         request: frame,
         host: {

@@ -88,9 +88,9 @@ export class AlternatingHost {
     this.#sent = tagsIn(list);
     const { lines } = this;
     this.compactor = createCompactor({
-      modelName: "claude-haiku-4-5",
-      windowTokens,
-      environment: {},
+      model: "claude-haiku-4-5",
+      window: { tokens: windowTokens },
+      settings: { environment: {} },
       ...(collapses ? { collapse: { summariser: "built-in" as const } } : {}),
       transcript: {
         path: "/sessions/one.jsonl",

@@ -51,7 +51,11 @@ function slowLoop(takesMs: number, options: Omit<CompactorOptions, "model" | "re
     model: summaries.model,
     resultTokens: 500,
     turnMs: TURN_MS,
-    compactor: { windowTokens: WINDOW_TOKENS, clearing: { form: "off" }, ...options },
+    compactor: {
+      clearing: { form: "off" },
+      ...options,
+      window: { tokens: WINDOW_TOKENS, ...options.window },
+    },
     onTurn: () => summaries.tick(),
   });
   return { loop, summaries };
@@ -216,7 +220,7 @@ describe("a subagent", () => {
     const use = loop.compactor.child({
       agentId: "diver",
       model: summaries.model,
-      windowTokens: WINDOW_TOKENS,
+      window: { tokens: WINDOW_TOKENS },
       request: FRAME,
       clearing: { form: "off" },
     });

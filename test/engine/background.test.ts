@@ -53,7 +53,7 @@ function slowLoop(takesMs: number, options: SlowOptions = {}): Slow {
     resultTokens,
     turnMs: TURN_MS,
     compactor: {
-      windowTokens,
+      window: { tokens: windowTokens },
       clearing: { form: "off" },
 
       transcript,

@@ -88,7 +88,7 @@ describe.each<Form>(["messages", "entries"])("a clock that jumps, with %s", (for
       form,
       resultTokens: 800,
       compactor: {
-        windowTokens: WINDOW_TOKENS,
+        window: { tokens: WINDOW_TOKENS },
         ports: { now: () => new Date(Date.UTC(2026, 0, 1) + random.between(-400, 400) * DAY_MS) },
       },
     });

@@ -39,7 +39,7 @@ function family(): Family {
       agentId: nameOf(child),
       description: `looks after berth ${child}`,
       model: parent.model,
-      windowTokens: windowOf(child),
+      window: { tokens: windowOf(child) },
       request: frameOf(child),
       clearing: { form: "off" },
       compaction: { background: false },
@@ -117,7 +117,7 @@ describe("many subagents that compact at once beside their parent", () => {
 
   it("can have subagents themselves", async () => {
     const { compactors } = family();
-    const grandchild = compactors[0]?.child({ agentId: "grandchild", windowTokens: 10_000 });
+    const grandchild = compactors[0]?.child({ agentId: "grandchild", window: { tokens: 10_000 } });
     expect(grandchild?.agentId).toBe("grandchild");
     expect(compactors[0]?.children).toEqual([grandchild]);
     expect(compactors[1]?.children).toEqual([]);

@@ -43,13 +43,13 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
   const host = (options: CompactorOptions = {}): Host => {
     const events: CompactorEvent[] = [];
     const compactor = createCompactor({
-      modelName: "claude-haiku-4-5",
-      windowTokens: WINDOW_TOKENS,
+      model: "claude-haiku-4-5",
       request: REQUEST,
-      environment: {},
       clearing: { form: "off" },
       host: { onEvent: (event) => events.push(event) },
       ...options,
+      window: { tokens: WINDOW_TOKENS, ...options.window },
+      settings: { environment: {}, ...options.settings },
       modules: modules(),
     });
     return { compactor, events };
@@ -108,7 +108,7 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
   });
 
   it("recovers from an overflow by a smaller request", async () => {
-    const { compactor } = host({ settings: { autoCompactEnabled: true } });
+    const { compactor } = host({ settings: { values: { autoCompactEnabled: true } } });
     const messages = [...rounds(8), NEXT];
     await compactor.before(messages);
     const tooLong = new ModelError({ kind: "too-long", tokens: 40_000, limit: WINDOW_TOKENS }, "too long");

@@ -46,7 +46,12 @@ describe.each(COURSES)("the fork of a conversation with %s in the form of %s", (
   });
 
   it("is tried for an hour where that was paid for, and finds the cache", async () => {
-    const loop = scene.loop({ modelName, form, turnMs: 20 * 60_000, compactor: { cacheTtl: "1h" } });
+    const loop = scene.loop({
+      modelName,
+      form,
+      turnMs: 20 * 60_000,
+      compactor: { cost: { cacheTtl: "1h" } },
+    });
     expect(await workUntil(loop, hasCompacted(loop))).toBe(true);
     expect(loop.eventsOf("compacted")[0]?.attempts).toMatchObject([{ step: "fork", outcome: "written" }]);
     const fork = scene.simulator.requests.all.findLast((request) => isFork(asCandidate(request)));

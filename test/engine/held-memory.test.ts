@@ -24,7 +24,7 @@ describe.each<Form>(["messages", "entries"])("what a conversation in the form of
       simulator,
       form,
       resultTokens: 900,
-      compactor: { windowTokens: WINDOW_TOKENS },
+      compactor: { window: { tokens: WINDOW_TOKENS } },
       onTurn: ({ messages }) => traces.add(messages),
     });
     do await loop.run(10);
@@ -43,7 +43,7 @@ describe.each<Form>(["messages", "entries"])("what a conversation in the form of
       simulator,
       form,
       resultTokens: 900,
-      compactor: { windowTokens: WINDOW_TOKENS },
+      compactor: { window: { tokens: WINDOW_TOKENS } },
     });
     do await loop.run(10);
     while (loop.eventsOf("compacted").length < 5 && loop.turns < 200);

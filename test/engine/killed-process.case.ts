@@ -114,7 +114,7 @@ async function work(): Promise<void> {
     resumed: conversation,
     resultTokens: 1_000,
     humanEvery: 5,
-    compactor: { windowTokens, clearing: { form: "off" }, transcript, ...headroom() },
+    compactor: { window: { tokens: windowTokens }, clearing: { form: "off" }, transcript, ...headroom() },
     host: {
       onEvent: (event) => report({ type: "event", name: event.type, reason: stringField(event, "reason") }),
     },

@@ -48,7 +48,11 @@ describe("a compaction whose lines are written after the engine gave them up", (
         await file.append(entries);
       },
     };
-    const compactor = createCompactor({ environment: {}, windowTokens: 20_000, transcript });
+    const compactor = createCompactor({
+      settings: { environment: {} },
+      window: { tokens: 20_000 },
+      transcript,
+    });
     const before = compactor.before(conversation);
     await Promise.race([held, before]);
     expect(isHeld).toBe(true);

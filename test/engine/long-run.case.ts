@@ -85,7 +85,7 @@ export async function longRun(options: LongRunOptions): Promise<LongRun> {
   const loop: AgentLoop = new AgentLoop({
     ...options,
     simulator,
-    compactor: { windowTokens, transcript, ...headroomOf(options) },
+    compactor: { window: { tokens: windowTokens }, transcript, ...headroomOf(options) },
     host: { onEvent: (event) => watch.note(event, loop) },
     onTurn: (turn) => watch.see(turn, loop),
   });

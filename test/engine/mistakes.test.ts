@@ -16,7 +16,7 @@ import { HeldNotes } from "./notes-file.case.ts";
 /** A JavaScript host: no compiler tells it what is wrong. */
 const any = (value: unknown): never => value as never;
 const create = (options: unknown): unknown => createCompactor(any(options));
-const engine = () => createCompactor({ modelName: "claude-haiku-4-5", environment: {} });
+const engine = () => createCompactor({ model: "claude-haiku-4-5", settings: { environment: {} } });
 const before = (...messages: readonly unknown[]): Promise<unknown> => engine().before(any(messages));
 const ask = { role: "user", content: "What is in a.ts?" };
 
@@ -254,22 +254,32 @@ const RESPONSES: readonly Mistake[] = [
 ];
 
 const OPTIONS: readonly Mistake[] = [
-  ["a window of zero", () => create({ windowTokens: 0 }), "window-invalid", /200_000/],
-  ["a negative window", () => create({ windowTokens: -1 }), "window-invalid", /200_000/],
-  ["a window that is not a number", () => create({ windowTokens: Number.NaN }), "window-invalid", /200_000/],
+  ["a window of zero", () => create({ window: { tokens: 0 } }), "window-invalid", /200_000/],
+  ["a negative window", () => create({ window: { tokens: -1 } }), "window-invalid", /200_000/],
   [
-    "an endless window",
-    () => create({ windowTokens: Number.POSITIVE_INFINITY }),
+    "a window that is not a number",
+    () => create({ window: { tokens: Number.NaN } }),
     "window-invalid",
     /200_000/,
   ],
-  ["a window in words", () => create({ windowTokens: "200k" }), "window-invalid", /200_000/],
-  ["a table of models without windows", () => create({ models: { mine: {} } }), "window-invalid", /200_000/],
   [
-    "a name in place of a model",
-    () => create({ model: "claude-sonnet-5-5" }),
+    "an endless window",
+    () => create({ window: { tokens: Number.POSITIVE_INFINITY } }),
+    "window-invalid",
+    /200_000/,
+  ],
+  ["a window in words", () => create({ window: { tokens: "200k" } }), "window-invalid", /200_000/],
+  [
+    "a table of models without windows",
+    () => create({ window: { models: { mine: {} } } }),
+    "window-invalid",
+    /200_000/,
+  ],
+  [
+    "a name in place of the model for summaries",
+    () => create({ compaction: { model: "claude-sonnet-5-5" } }),
     "not-a-model",
-    /anthropicModel\(\{ model: "claude-sonnet-5-5" \}\).*modelName/,
+    /anthropicModel\(\{ model: "claude-sonnet-5-5" \}\)/,
   ],
   [
     "an AI SDK model in place of a model",
@@ -293,9 +303,9 @@ const OPTIONS: readonly Mistake[] = [
     "a name in place of the model to call",
     () => complete(any("gpt-5"), { messages: [] }),
     "not-a-model",
-    /modelName/,
+    /anthropicModel\(\{ model: "gpt-5" \}\)/,
   ],
-  ["a summary model that is none", () => create({ summaryModel: {} }), "not-a-model", /Model port/],
+  ["a summary model that is none", () => create({ compaction: { model: {} } }), "not-a-model", /Model port/],
   [
     "a model in place of options",
     () => create(scriptedModel([])),
@@ -303,19 +313,20 @@ const OPTIONS: readonly Mistake[] = [
     /createCompactor\(\{ model \}\)/,
   ],
   ["options that are no object", () => create("claude"), "option-invalid", /an object/],
-  ["a misspelled option", () => create({ widnowTokens: 5_000 }), "option-unknown", /"windowTokens"/],
-  ["an option in the wrong case", () => create({ modelname: "gpt-5" }), "option-unknown", /"modelName"/],
+  ["a misspelled option", () => create({ compactoin: {} }), "option-unknown", /"compaction"/],
+  ["a misspelled former option", () => create({ widnowTokens: 5_000 }), "option-unknown", /"window\.tokens"/],
+  ["an option in the wrong case", () => create({ filetools: new Map() }), "option-unknown", /"fileTools"/],
   [
     "the name another library has for an option",
     () => create({ contextWindow: 5_000 }),
     "option-unknown",
-    /"windowTokens"/,
+    /"window\.tokens"/,
   ],
   [
     "an option that nothing resembles",
     () => create({ flavor: "plain" }),
     "option-unknown",
-    /one of: .*windowTokens/,
+    /one of: .*window/,
   ],
   [
     "a misspelled option in a group",
@@ -335,7 +346,8 @@ const OPTIONS: readonly Mistake[] = [
     "option-invalid",
     /"auto" or "size"/,
   ],
-  ["a name of a model that is no text", () => create({ modelName: 5 }), "option-invalid", /name of a model/],
+  ["a model that is a number", () => create({ model: 5 }), "not-a-model", /Model port/],
+  ["an empty name of a model", () => create({ model: "" }), "option-invalid", /name of a model/],
   [
     "settings in place of a hook runner",
     () => create({ hooks: { PreCompact: [] } }),
@@ -404,12 +416,17 @@ const OPTIONS: readonly Mistake[] = [
     "option-unknown",
     /"request"/,
   ],
-  ["a child with a window of zero", () => engine().child({ windowTokens: 0 }), "window-invalid", /200_000/],
   [
-    "a child with a name in place of a model",
-    () => engine().child({ model: any("gpt-5") }),
+    "a child with a window of zero",
+    () => engine().child({ window: { tokens: 0 } }),
+    "window-invalid",
+    /200_000/,
+  ],
+  [
+    "a child with a name in place of the model for summaries",
+    () => engine().child({ compaction: { model: any("gpt-5") } }),
     "not-a-model",
-    /modelName/,
+    /anthropicModel\(\{ model: "gpt-5" \}\)/,
   ],
   [
     "a misspelled option of child",
@@ -429,9 +446,91 @@ const OPTIONS: readonly Mistake[] = [
     "a misspelled engine option of an agent",
     () => openAgent({ model: scriptedModel([]), compactor: any({ windowToken: 5_000 }) }),
     "option-unknown",
-    /"windowTokens"/,
+    /"window\.tokens"/,
+  ],
+  [
+    "an option of the engine that is the agent's own business",
+    () => openAgent({ model: scriptedModel([]), compactor: { window: any({ evidence: null }) } }),
+    "option-unknown",
+    /one of: models, tokens/,
   ],
 ];
+
+/** Each former option, and the place of its successor. */
+const FORMER: Readonly<Record<string, string>> = {
+  modelName: "model",
+  summaryModel: "compaction.model",
+  windowTokens: "window.tokens",
+  windowEvidence: "window.evidence",
+  models: "window.models",
+  prices: "cost.prices",
+  cacheTtl: "cost.cacheTtl",
+  settingsFile: "settings.file",
+  environment: "settings.environment",
+  countText: "ports.countText",
+  sessionId: "session.id",
+  cwd: "session.cwd",
+  permissionMode: "session.permissionMode",
+};
+
+/** A wrong name in each group, and the name that was meant. */
+const MISNAMED: readonly (readonly [group: string, options: object, meant: string])[] = [
+  ["window", { window: { token: 5_000 } }, "tokens"],
+  ["cost", { cost: { price: {} } }, "prices"],
+  ["settings", { settings: { enviroment: {} } }, "environment"],
+  ["settings", { settings: { autoCompactEnabled: false } }, "values.autoCompactEnabled"],
+  ["settings.values", { settings: { values: { autocompactenabled: false } } }, "autoCompactEnabled"],
+  ["clearing", { clearing: { tool: [] } }, "tools"],
+  ["compaction", { compaction: { summarizer: "model" } }, "summariser"],
+  ["host", { host: { onEvents: () => undefined } }, "onEvent"],
+  ["ports", { ports: { newUUIDs: () => "" } }, "newUuid"],
+  ["session", { session: { permisionMode: "default" } }, "permissionMode"],
+];
+
+/** Values of the wrong kind, by the path that the error names. */
+const WRONG_KIND: readonly (readonly [path: string, options: object])[] = [
+  ["window", { window: 200_000 }],
+  ["settings", { settings: "settings.json" }],
+  ["settings.values", { settings: { values: true } }],
+  ["settings.environment", { settings: { environment: "production" } }],
+  ["cost.cacheTtl", { cost: { cacheTtl: "1d" } }],
+  ["ports.now", { ports: { now: Date.now() } }],
+  ["ports.countText", { ports: { countText: 4 } }],
+  ["session", { session: "s1" }],
+  ["session.id", { session: { id: 7 } }],
+  ["session.cwd", { session: { cwd: new URL("file:///p") } }],
+  ["session.permissionMode", { session: { permissionMode: true } }],
+  ["host.caches", { host: { caches: () => undefined } }],
+];
+
+const made: readonly (readonly [where: string, make: (options: object) => unknown])[] = [
+  ["createCompactor", create],
+  ["child", (options) => engine().child(any(options))],
+];
+
+describe.each(made)("%s refuses", (where, make) => {
+  it.each(Object.entries(FORMER))("the former option %s, and names %s", async (former, meant) => {
+    const error = await failureOf(() => make({ [former]: {} }));
+    expect(error).toMatchObject({
+      code: "option-unknown",
+      message: `${where} has no option "${former}".`,
+      remedy: `Did you mean "${meant}"?`,
+      facts: { option: former, meant },
+    });
+  });
+
+  it.each(MISNAMED)("a name that the group %s does not have: %j", async (group, options, meant) => {
+    expect(await failureOf(() => make(options))).toMatchObject({
+      code: "option-unknown",
+      message: expect.stringMatching(new RegExp(`^${group} has no option `)),
+      facts: { meant },
+    });
+  });
+
+  it.each(WRONG_KIND)("a value of the wrong kind for %s: %j", async (option, options) => {
+    expect(await failureOf(() => make(options))).toMatchObject({ code: "option-invalid", facts: { option } });
+  });
+});
 
 async function failureOf(attempt: () => unknown): Promise<unknown> {
   try {
@@ -488,7 +587,11 @@ describe("a mistake", () => {
   });
 
   it("is none where a host passes what every form of message has in common", async () => {
-    const options: CompactorOptions = { modelName: "claude-haiku-4-5", environment: {}, model: undefined };
+    const options: CompactorOptions = {
+      model: "claude-haiku-4-5",
+      settings: { environment: {} },
+      window: undefined,
+    };
     const compactor = createCompactor(options);
     const messages = [
       { role: "system", content: "Be brief." },

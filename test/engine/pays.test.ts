@@ -34,7 +34,7 @@ const optionOf = ({ options }: EventOf<"weighed">, name: string): EventOf<"weigh
 describe("clearing before the threshold", () => {
   it("happens where carrying results along has become dearer than a rewrite, and the events say so", async () => {
     const prices = { [HAIKU]: { input: 1, output: 5, cacheRead: 0.4, cacheWrite5m: 1.25 } };
-    const loop = work(await open(), { compactor: { prices } });
+    const loop = work(await open(), { compactor: { cost: { prices } } });
     expect(await workUntil(loop, () => weighed(loop, "early").length > 0)).toBe(true);
     const [event] = weighed(loop, "early");
     if (event === undefined) throw new Error("nothing was weighed");
@@ -56,7 +56,7 @@ describe("clearing before the threshold", () => {
 
   it("does not happen where reading from the cache costs next to nothing", async () => {
     const prices = { [HAIKU]: { input: 1, output: 5, cacheRead: 0.001, cacheWrite5m: 1.25 } };
-    const loop = work(await open(), { compactor: { prices } });
+    const loop = work(await open(), { compactor: { cost: { prices } } });
     expect(await workUntil(loop, () => weighed(loop, "full").length > 0)).toBe(true);
     expect(weighed(loop, "early")).toEqual([]);
   });
@@ -99,7 +99,7 @@ describe("at the threshold", () => {
   });
 
   it("results are cleared where no compaction is allowed", async () => {
-    const loop = work(await open(), { compactor: { settings: { autoCompactEnabled: false } } });
+    const loop = work(await open(), { compactor: { settings: { values: { autoCompactEnabled: false } } } });
     const isFull = (): boolean =>
       loop.eventsOf("results-cleared").some(({ tokensBefore }) => tokensBefore > 60_000);
     expect(await workUntil(loop, isFull)).toBe(true);

@@ -37,7 +37,7 @@ describe.each(FORMS)("the provider's own compaction, with %s in the form of %s",
 
 describe.each(FORMS)("after an overflow, with %s in the form of %s", (modelName, form) => {
   it("the provider's own compaction keeps no thinking that is bound to the whole request", async () => {
-    const compactor = { windowTokens: 200_000, compaction: { summariser: "provider" } } as const;
+    const compactor = { window: { tokens: 200_000 }, compaction: { summariser: "provider" } } as const;
     const loop = scene.loop({ modelName, form, compactor });
     expect(await workUntil(loop, () => loop.recoveries === 1)).toBe(true);
     const [compacted] = loop.eventsOf("compacted");

@@ -34,7 +34,7 @@ describe.each<readonly [string, Form]>([
 ])("an overflow that nobody saw coming, with %s in the form of %s", (modelName, form) => {
   it("is recovered from with one more call, and the true window is known from then on", async () => {
     await open();
-    const loop = scene.loop({ modelName, form, compactor: { windowTokens: 200_000 } });
+    const loop = scene.loop({ modelName, form, compactor: { window: { tokens: 200_000 } } });
     expect(await workUntil(loop, () => loop.recoveries === 1)).toBe(true);
     expect(overflows()).toBe(1);
     expect(loop.lastTurn?.thresholds.size).toBe(WINDOW_TOKENS);
@@ -71,7 +71,7 @@ describe("recovery", () => {
 
   it("after a 413 replaces old pictures by marks, and the newest stay", async () => {
     await open({ windowTokens: 200_000 });
-    const loop = scene.loop({ compactor: { windowTokens: 200_000 } });
+    const loop = scene.loop({ compactor: { window: { tokens: 200_000 } } });
     await loop.run(2);
     for (let picture = 0; picture < 4; picture++) {
       loop.conversation.addUser([{ type: "text", text: `picture ${picture}` }, bigImage(2_000_000)]);
@@ -119,7 +119,7 @@ describe("recovery", () => {
     "is off with %o",
     async (environment) => {
       await open();
-      const loop = scene.loop({ compactor: { environment } });
+      const loop = scene.loop({ compactor: { settings: { environment } } });
       await expect(loop.run(100)).rejects.toMatchObject({ code: "model-too-long" });
       expect(loop.events.filter(({ type }) => type === "compaction-started")).toEqual([]);
       expect(overflows()).toBe(1);

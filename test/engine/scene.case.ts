@@ -55,9 +55,9 @@ export async function openScene({
         resultTokens: 800,
         ...more,
         compactor: {
-          windowTokens,
           clearing: { form: "off" },
           ...more.compactor,
+          window: { tokens: windowTokens, ...more.compactor?.window },
           // When a summary that is written ahead is ready depends on the machine; it has tests of its own.
           compaction: { background: false, ...more.compactor?.compaction },
         },

@@ -36,8 +36,8 @@ const conversation: readonly ApiMessage[] = [
 ];
 
 const optionsOf = (compaction: CompactorOptions["compaction"]): CompactorOptions => ({
-  environment: {},
-  windowTokens: 20_000,
+  settings: { environment: {} },
+  window: { tokens: 20_000 },
   clearing: { form: "off" },
   model: connect({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, "claude-haiku-4-5"),
   compaction: { background: false, ...compaction },

@@ -22,8 +22,8 @@ afterEach(() => simulator.close());
 
 const engine = (): Compactor =>
   createCompactor({
-    modelName: MODEL,
-    environment: {},
+    model: MODEL,
+    settings: { environment: {} },
     request,
     compaction: { summariser: "built-in", background: false },
   });
@@ -85,7 +85,7 @@ describe("a conversation without thinking, while thinking is enabled,", () => {
     for (let at = 0; at < 3; at++) c.tool(`t${at}`, "Read", { file_path: `/f${at}` }, words(40, at));
     for (const messages of [rounds(3), c.entries] as readonly (readonly Message[])[]) {
       const { thinking: _, ...known } = request;
-      const compactor = createCompactor({ modelName: MODEL, environment: {}, request: known });
+      const compactor = createCompactor({ model: MODEL, settings: { environment: {} }, request: known });
       const error: unknown = await send(await compactor.before(messages)).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: "model-thinking-missing" });
       const again = await compactor.recover(error);

@@ -19,7 +19,7 @@ describe("the engine without any module", () => {
   engineContract(() => []);
 
   it("has no methods of modules", () => {
-    const compactor: object = createCompactor({ environment: {} });
+    const compactor: object = createCompactor({ settings: { environment: {} } });
     expect("snip" in compactor || "expand" in compactor).toBe(false);
   });
 
@@ -28,7 +28,7 @@ describe("the engine without any module", () => {
     const onEvent = (event: { readonly type: string; readonly warning?: string }): void => {
       if (event.type === "settings-ignored") warnings.push(event.warning ?? "");
     };
-    createCompactor({ environment: {}, settings: { collapseEnabled: true }, host: { onEvent } });
+    createCompactor({ settings: { environment: {}, values: { collapseEnabled: true } }, host: { onEvent } });
     expect(warnings).toEqual(["collapseEnabled is ignored: add spanCollapse() to the modules."]);
   });
 });

@@ -159,17 +159,16 @@ export class Conversation {
     const options: CompactorOptions = {
       model: provider.model(setup.model, ENGINE),
       request: frameOf(setup, this.thinking),
-      windowTokens: setup.toldWindow,
+      window: { tokens: setup.toldWindow },
       clearing: setup.clearing,
       compaction: setup.compaction,
       transcript: this.#port(),
       host: { onEvent: (event) => this.events.push(event) },
-      sessionId: "soak",
-      cwd: "/home/dev/harbor",
+      session: { id: "soak", cwd: "/home/dev/harbor" },
     };
     if (parent !== undefined) return parent.child(options);
     const ports = { now: () => new Date(time.now()), newUuid };
-    return createCompactor({ ...options, ...this.#headroom(), ports, environment: {} });
+    return createCompactor({ ...options, ...this.#headroom(), ports, settings: { environment: {} } });
   }
 
   #headroom(): Pick<CompactorOptions, "notes" | "collapse"> {

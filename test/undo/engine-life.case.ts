@@ -82,9 +82,9 @@ export class EngineLife {
       ...(options.collapses ? { collapse: { summariser: "built-in" } } : {}),
       transcript: inMemory(this.lines),
       host: { onEvent: (event) => void this.events.push(event) },
-      modelName: options.modelName,
-      windowTokens: 12_000,
-      environment: {},
+      model: options.modelName,
+      window: { tokens: 12_000 },
+      settings: { environment: {} },
       ports: this.#ports,
     });
     this.#add([

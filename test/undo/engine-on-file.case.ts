@@ -27,10 +27,10 @@ export class EngineOnFile {
   async open(): Promise<void> {
     this.#writer = await openTranscript(this.path, { lock: async () => async () => undefined });
     this.engine = createCompactor({
-      environment: {},
       transcript: this.#writer,
-      modelName: "claude-haiku-4-5",
+      model: "claude-haiku-4-5",
       ...this.#options,
+      settings: { environment: {}, ...this.#options.settings },
     });
   }
 

@@ -29,12 +29,12 @@ const open = (): Promise<TranscriptWriter> =>
 function compactor(transcript: TranscriptPort | undefined, more: CompactorOptions = {}): Compactor {
   const host = { onEvent: (event: CompactorEvent) => void events.push(event) };
   return createCompactor({
-    environment: {},
-    windowTokens: 12_000,
     transcript,
     host,
     clearing: { form: "off" },
     ...more,
+    settings: { environment: {}, ...more.settings },
+    window: { tokens: 12_000, ...more.window },
   });
 }
 

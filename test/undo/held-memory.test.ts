@@ -18,7 +18,7 @@ const task = (): readonly ApiMessage[] => [
 
 it("what was left by an undo or a redo can be forgotten: only the conversation as it is now is held", async () => {
   const transcript = await openTranscript(join(folder, "session.jsonl"));
-  const engine = createCompactor({ environment: {}, windowTokens: 12_000, transcript });
+  const engine = createCompactor({ settings: { environment: {} }, window: { tokens: 12_000 }, transcript });
   const traces = new Traces();
   let { messages } = await engine.compact(task());
   for (let times = 0; times < 3; times++) {

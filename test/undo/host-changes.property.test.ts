@@ -46,9 +46,9 @@ class Life {
   readonly #form: Form;
   readonly #lines: Entry[] = [];
   readonly #engine = createCompactor({
-    environment: {},
+    settings: { environment: {} },
     transcript: inMemory(this.#lines),
-    modelName: "claude-haiku-4-5",
+    model: "claude-haiku-4-5",
   });
   #messages: readonly Message[] = [];
   /** Texts that the host said and did not take back, in their order. */

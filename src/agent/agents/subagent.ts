@@ -71,7 +71,7 @@ function conversationOf(
       model: type.model ?? parent.model,
       windowTokens: type.windowTokens ?? (type.model === undefined ? parent.windowTokens : undefined),
       notes: undefined,
-      create: ({ ports: _, environment: __, settingsFile: ___, countText: ____, ...own }) =>
+      create: ({ ports: _, settings: __, ...own }) =>
         parent.compactor.child({ ...own, agentId: id, description: task.description }),
     },
   );

@@ -212,10 +212,9 @@ async function setupOf(
         ...{ smallModel, places: composition.places, ...wiring },
         model: earlier === undefined ? model : await modelNamed(earlier),
         compactor: {
-          windowTokens: options.window,
-          prices: composition.prices,
-          settingsFile: composition.settingsFile,
-          environment: composition.places.env,
+          window: { tokens: options.window },
+          cost: { prices: composition.prices },
+          settings: { file: composition.settingsFile, environment: composition.places.env },
           hooks,
         },
       });

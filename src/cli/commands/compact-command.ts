@@ -2,6 +2,7 @@ import { isForced } from "../../compaction/worthwhile.ts";
 import type { SummaryProgress, SummaryStep } from "../../compaction/write/attempts.ts";
 import { compactSession, type SessionCompaction, writeCompaction } from "../../host/compact-session.ts";
 import type { WindowOf } from "../../models/output-limit.ts";
+import type { SummaryWishes } from "../../summary/summary-prompt.ts";
 import type { Session } from "../../transcript/load.ts";
 import { compactionDisabled } from "../../turn/guards.ts";
 import { findModel, isSameModel } from "../../window/models.ts";
@@ -26,10 +27,14 @@ import { compactView } from "../view/compact-view.ts";
 import { formatCount, plural } from "../view/numbers.ts";
 import { type TargetChoice, targetOf } from "../write-target.ts";
 
-export interface CompactCommandOptions extends WindowChoice, ModelChoice, TargetChoice, ProjectChoice {
+export interface CompactCommandOptions
+  extends WindowChoice,
+    ModelChoice,
+    TargetChoice,
+    ProjectChoice,
+    SummaryWishes {
   readonly json?: boolean;
   readonly keepRecent?: number;
-  readonly instructions?: string;
   readonly force?: boolean;
   readonly fromNotes?: boolean;
   /** A message's uuid, or its beginning. */

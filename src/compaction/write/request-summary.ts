@@ -5,6 +5,7 @@ import {
   pointAt,
   SUMMARY_SYSTEM_PROMPT,
   type SummaryPromptOptions,
+  type SummaryWishes,
   summaryPrompt,
 } from "../../summary/summary-prompt.ts";
 import { isTruncated, type ModelSummary, messagesToSummarise, ownRequest, summaryIn } from "./ask-model.ts";
@@ -22,7 +23,8 @@ const SUMMARY_OUTPUT_TOKENS = 20_000;
 
 export interface SummaryRequestOptions
   extends CutToFitOptions,
-    Pick<SummaryPromptOptions, "instructions" | "variant" | "keepsRecent"> {
+    SummaryWishes,
+    Pick<SummaryPromptOptions, "variant" | "keepsRecent"> {
   /** Of a summary `from` a point: what stays in front of it. Sent to be understood, not to be summarised. */
   readonly before?: readonly Entry[] | undefined;
   /** Room that the window has for the summary, where that is less than usual. */

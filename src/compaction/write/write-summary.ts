@@ -2,6 +2,7 @@ import type { HookOutcome } from "../../hooks/hook.ts";
 import { throwIfAborted, untilAborted } from "../../models/abortable.ts";
 import { SUMMARY_BUDGET_TOKENS } from "../../summary/builtin/summarise.ts";
 import { withoutQuotedFacts } from "../../summary/sections.ts";
+import type { SummaryWishes } from "../../summary/summary-prompt.ts";
 import { type HookOptions, hookSteps } from "../hook-steps.ts";
 import type { CompactionPlan } from "../plan/compaction-plan.ts";
 import { SMALLEST_SUMMARY_TOKENS } from "../plan/feasibility.ts";
@@ -31,13 +32,14 @@ export interface SummaryOptions extends ChainOptions, HookOptions {
   readonly targetTokens?: number;
 }
 
-/** A summary that is written, and nothing has changed yet: it can be used at once or later. */
-export interface PreparedSummary {
+/**
+ * A summary that is written, and nothing has changed yet: it can be used at once or later. Its instructions are the
+ * user's words, then those of the hooks.
+ */
+export interface PreparedSummary extends SummaryWishes {
   readonly written: WrittenSummary;
   /** Of the hooks that were asked before it. */
   readonly hookOutcomes: readonly HookOutcome[];
-  /** Its instructions: the user's words, then those of the hooks. */
-  readonly instructions: string | undefined;
 }
 
 /** The slow part of a compaction: hooks are asked, and somebody writes the summary. */

@@ -135,6 +135,14 @@ describe("a session replayed", () => {
     expect(long.cost.total).toBeLessThan(short.cost.total);
   });
 
+  it("gives the engine the settings that it is told", async () => {
+    const policies: readonly ReplayPolicyName[] = ["longhaul-built-in"];
+    const usual = of(await replay({ policies }), "longhaul-built-in");
+    const settings = { autoCompactPercent: 50 };
+    const early = of(await replay({ policies, engine: { settings } }), "longhaul-built-in");
+    expect(early.peakTokens).toBeLessThan(0.8 * usual.peakTokens);
+  });
+
   it("takes the prices of the model it is told, and a usual model's where the session's are unknown", async () => {
     const session = { id: "x", model: "nobody-1" };
     const options: ReplayOptions = { policies: ["everything"] };

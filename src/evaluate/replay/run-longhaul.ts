@@ -105,17 +105,17 @@ class EngineRun {
 }
 
 function engineOptions(stage: Stage): CompactorOptions {
-  const { clock, scale, thresholds, ttl, transcriptPath, engine, ownPrices } = stage;
+  const { clock, scale, thresholds, ttl, transcriptPath, ownPrices } = stage;
+  const { settings: values, ...engine } = stage.engine;
   let ids = 0;
   return {
     ...engine,
     model: summaryModel(stage),
     request: scale.frame,
-    windowTokens: thresholds.size,
-    cacheTtl: ttl,
-    prices: ownPrices,
+    window: { tokens: thresholds.size },
+    cost: { cacheTtl: ttl, prices: ownPrices },
     // The same wherever it runs.
-    environment: {},
+    settings: { values, environment: {} },
     transcript: { path: transcriptPath, append: async () => undefined },
     ports: { now: () => new Date(clock.now()), newUuid: () => `replayed-${++ids}` },
   };

@@ -38,7 +38,6 @@ const newLoop = (form: Form, modelName: string, options: CompactorOptions = {}):
     form,
     resultTokens: 2_000,
     compactor: {
-      windowTokens: WINDOW_TOKENS,
       clearing: { form: "cached" },
       compaction: { background: false },
       transcript: {
@@ -47,6 +46,7 @@ const newLoop = (form: Form, modelName: string, options: CompactorOptions = {}):
         read: async (uuids) => lines.filter(({ uuid }) => uuid !== undefined && uuids.includes(uuid)),
       },
       ...options,
+      window: { tokens: WINDOW_TOKENS, ...options.window },
     },
   });
 

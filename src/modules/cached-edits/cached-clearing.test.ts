@@ -30,7 +30,7 @@ const editingLoop = (
     model: connect(scene.simulator, modelName, { cacheEdits: true }),
     form,
     resultTokens,
-    compactor: { windowTokens: WINDOW_TOKENS },
+    compactor: { window: { tokens: WINDOW_TOKENS } },
   });
 
 const deleted = ({ usage }: LoggedRequest): number => Number(usage?.cache_deleted_input_tokens ?? 0);
@@ -128,7 +128,7 @@ describe("clearing by edits", () => {
       simulator: scene.simulator,
       model: connect(scene.simulator, "claude-haiku-4-5", { cacheEdits: true }),
       resultTokens: 2_000,
-      compactor: { windowTokens: 80_000, clearing: { form: "cached" }, collapse: {} },
+      compactor: { window: { tokens: 80_000 }, clearing: { form: "cached" }, collapse: {} },
     });
     expect(await workUntil(loop, () => loop.eventsOf("spans-committed").length > 0)).toBe(true);
     expect(clearings(loop, "cached")).toBeGreaterThan(8);
@@ -147,7 +147,7 @@ describe("clearing by edits", () => {
       model: parent.model,
       resultTokens: 1_000,
       seed: 9,
-      use: parent.compactor.child({ model: parent.model, windowTokens: WINDOW_TOKENS }),
+      use: parent.compactor.child({ model: parent.model, window: { tokens: WINDOW_TOKENS } }),
     });
     await child.run(30);
     expect(clearings(parent, "cached")).toBe(0);

@@ -23,8 +23,8 @@ const reminded = (message: ApiMessage, words: string): ApiMessage => ({
 class Host {
   readonly events: CompactorEvent[] = [];
   readonly compactor: Compactor = createCompactor({
-    environment: {},
-    windowTokens: 20_000,
+    settings: { environment: {} },
+    window: { tokens: 20_000 },
     clearing: { form: "off" },
     collapse: { summariser: "built-in" },
     host: { onEvent: (event) => this.events.push(event) },

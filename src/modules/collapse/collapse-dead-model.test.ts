@@ -19,10 +19,10 @@ describe("a turn that waits for room", () => {
     const events: CompactorEvent[] = [];
     const model = scriptedModel(() => new Promise<never>(() => undefined));
     const compactor = createCompactor({
-      environment: {},
-      windowTokens: 20_000,
+      settings: { environment: {} },
+      window: { tokens: 20_000 },
       clearing: { form: "off" },
-      summaryModel: model,
+      compaction: { model },
       collapse: { timeoutMs: 1 },
       host: { onEvent: (event) => events.push(event) },
     });
@@ -37,10 +37,10 @@ describe("a turn that waits for room", () => {
 
   it("gives it up in time also when garbage is collected while it waits", async () => {
     const compactor = createCompactor({
-      environment: {},
-      windowTokens: 20_000,
+      settings: { environment: {} },
+      window: { tokens: 20_000 },
       clearing: { form: "off" },
-      summaryModel: scriptedModel(() => new Promise<never>(() => undefined)),
+      compaction: { model: scriptedModel(() => new Promise<never>(() => undefined)) },
       collapse: { timeoutMs: 100 },
     });
     const collecting = setInterval(collectGarbage, 10);

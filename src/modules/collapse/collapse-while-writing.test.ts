@@ -23,10 +23,10 @@ it("a span that is staged while others are being written to the transcript is no
     return asCondensed("- Work was done.");
   });
   const compactor = createCompactor({
-    environment: {},
-    windowTokens: 20_000,
+    settings: { environment: {} },
+    window: { tokens: 20_000 },
     clearing: { form: "off" },
-    summaryModel,
+    compaction: { model: summaryModel },
     collapse: {},
     host: { onEvent: (event) => events.push(event) },
     transcript: {

@@ -342,7 +342,7 @@ class Collapse implements AttachedModule {
       summariser === "built-in" || this.#isOutOfTime || (this.#isWaitedFor && this.#hasModelFailed);
     const summary = await withTimeLimit(modelSignal, timeoutMs, (limited) =>
       summariseSpan(plan, {
-        model: isBuiltIn ? undefined : (options.summaryModel ?? options.model),
+        model: isBuiltIn ? undefined : (options.compaction.model ?? options.model),
         countTokens: gauge.countTokens,
         windowOf: gauge.windowOf,
         firstByteMs: options.timeLimits.firstByteMs,

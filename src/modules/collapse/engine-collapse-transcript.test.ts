@@ -88,9 +88,9 @@ async function reopen(): Promise<{ readonly compactor: Compactor; readonly turn:
   const { conversation } = await resumeSession(path);
   const has = new Set(conversation.map(({ uuid }) => uuid));
   const compactor = createCompactor({
-    modelName: "claude-haiku-4-5",
-    windowTokens: WINDOW_TOKENS,
-    environment: {},
+    model: "claude-haiku-4-5",
+    window: { tokens: WINDOW_TOKENS },
+    settings: { environment: {} },
     request: FRAME,
     collapse: {},
     clearing: { form: "off" },
@@ -131,7 +131,7 @@ describe("a process that ends", () => {
     // The last usage was reported before the commit: what was saved since is not counted.
     expect(turn.tokens).toBeLessThan(turn.thresholds.effective * 0.75);
     const whole = await compactor.expand(turn.messages);
-    const never = createCompactor({ environment: {}, windowTokens: 1_000_000 });
+    const never = createCompactor({ settings: { environment: {} }, window: { tokens: 1_000_000 } });
     const asItWas = await never.before(loop.conversation.messages);
     expect(shown(whole.request.messages)).toEqual(shown(asItWas.request.messages));
   });

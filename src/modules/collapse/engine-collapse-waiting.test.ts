@@ -78,7 +78,7 @@ describe("a window that is as good as full", () => {
       await gate;
       return asCondensed("- Work was done.");
     });
-    const loop = scene.loop({ compactor: { collapse: {}, summaryModel } });
+    const loop = scene.loop({ compactor: { collapse: {}, compaction: { model: summaryModel } } });
     expect(await workUntil(loop, () => summaryModel.requests.length > 0)).toBe(true);
     await fillUp(loop);
     const turn = loop.turn();

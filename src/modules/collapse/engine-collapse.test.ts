@@ -144,7 +144,7 @@ describe("spans", () => {
     const use = parent.compactor.child({
       agentId: "child",
       model: parent.model,
-      windowTokens: 16_000,
+      window: { tokens: 16_000 },
       request: FRAME,
       modules: [spanCollapse({})],
       clearing: { form: "off" },
@@ -161,7 +161,7 @@ describe("spans", () => {
   it.each([{ DISABLE_COMPACT: "1" }, { DISABLE_AUTO_COMPACT: "1" }])(
     "are off with %o",
     async (environment) => {
-      const loop = scene.loop(collapsing({ environment }));
+      const loop = scene.loop(collapsing({ settings: { environment } }));
       await expect(loop.run(100)).rejects.toMatchObject({ code: "model-too-long" });
       expect(spanCalls()).toBe(0);
     },
@@ -201,7 +201,7 @@ describe("a compaction where spans are collapsed", () => {
       await gate.passed;
       return asCondensed("- Work was done.");
     });
-    const loop = scene.loop(collapsing({ summaryModel }));
+    const loop = scene.loop(collapsing({ compaction: { model: summaryModel } }));
     expect(await workUntil(loop, () => summaryModel.requests.length > 0)).toBe(true);
     loop.conversation.goOnWith((await loop.compactor.compact(loop.conversation.messages)).messages);
     gate.open();

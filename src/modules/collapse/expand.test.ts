@@ -17,7 +17,7 @@ function spansFor(claims: Readonly<Record<string, readonly string[]>>): readonly
 const expandAll = async (shown: readonly Entry[], written: readonly Entry[]): Promise<readonly Entry[]> => {
   let reads = 0;
   const compactor = createCompactor({
-    environment: {},
+    settings: { environment: {} },
     transcript: {
       path: "/t.jsonl",
       append: async () => undefined,

@@ -97,7 +97,7 @@ describe("notes that are taken along the way", () => {
     const loop = scene.loop({ compactor: { notes: { file } } });
     await loop.run(2);
     const child = scene.loop({
-      use: loop.compactor.child({ model: loop.model, request: FRAME, windowTokens: 32_000 }),
+      use: loop.compactor.child({ model: loop.model, request: FRAME, window: { tokens: 32_000 } }),
     });
     const before = noteCalls().length;
     await child.run(20);

@@ -19,7 +19,12 @@ describe("a session that is resumed", () => {
     const turn = async (words: number): Promise<number> => {
       const model = scriptedModel(() => NOTE);
       const windowTokens = 32_000;
-      const compactor = createCompactor({ model, windowTokens, environment: {}, notes: { file } });
+      const compactor = createCompactor({
+        model,
+        window: { tokens: windowTokens },
+        settings: { environment: {} },
+        notes: { file },
+      });
       say("user", "tide ".repeat(words));
       await compactor.before(entries);
       compactor.after({ content: [] });

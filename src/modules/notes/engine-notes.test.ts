@@ -51,12 +51,12 @@ function scene(options: Partial<CompactorOptions> = {}, text?: string): Scene {
   const compactor = createCompactor({
     model: modelWith(() => NOTE),
     request: { max_tokens: 6_000 },
-    windowTokens: 32_000,
-    environment: {},
     clearing: { form: "off" },
     host: { onEvent: (event) => events.push(event) },
     notes: { file },
     ...options,
+    window: { tokens: 32_000, ...options.window },
+    settings: { environment: {}, ...options.settings },
   });
   let turns = 0;
   const made: Scene = {

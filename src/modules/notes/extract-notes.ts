@@ -19,6 +19,7 @@ import { abortedError, throwIfAborted } from "../../models/abortable.ts";
 import { ModelError, type ModelFailureKind } from "../../models/model-error.ts";
 import type { WindowOf } from "../../models/output-limit.ts";
 import type { Model, ModelReply, ModelRequest, ModelUsage } from "../../models/port.ts";
+import type { SummaryWishes } from "../../summary/summary-prompt.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import { type EditTool, findEditTool } from "./model-edits.ts";
 import { type TakenAnswer, takeAnswer } from "./notes-answer.ts";
@@ -26,15 +27,13 @@ import { measureNotes, type Notes, type NotesLimits, type NotesTemplate } from "
 import { NOTES_SYSTEM_PROMPT, notesPrompt } from "./notes-prompt.ts";
 
 /** The notes, the conversation and the model of an extraction. */
-export interface ExtractionRequest {
+export interface ExtractionRequest extends SummaryWishes {
   /** As they are; what comes of the extraction is based on these. */
   readonly notes: Notes;
   readonly path: string;
   readonly template: NotesTemplate;
   readonly limits: NotesLimits;
   readonly countTokens: CountText;
-  /** The user's standing wishes. */
-  readonly instructions: string | undefined;
   /** How to share the conversation's cached prefix; undefined where there is none to share. */
   readonly fork: ForkSource | undefined;
   /** The whole conversation, as the fork sends it. */

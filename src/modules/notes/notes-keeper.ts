@@ -184,7 +184,7 @@ export class NotesKeeper {
       instructions: options.compaction.instructions,
       entries,
       clearedToolUseIds: snapshotOf(parts).clearedToolUseIds ?? new Set(),
-      model: writer && (options.summaryModel ?? writer),
+      model: writer && (options.compaction.model ?? writer),
       fork: writer && forkNow(parts),
       windowOf: gauge.windowOf,
       firstByteMs: options.timeLimits.firstByteMs,

@@ -1,3 +1,4 @@
+import type { SummaryWishes } from "../../summary/summary-prompt.ts";
 import { type EditTool, partsInWords } from "./model-edits.ts";
 import type { Notes, NotesLimits } from "./notes-format.ts";
 import { type NotesSize, nameKey, notesAsShown, overLimits, sectionName } from "./notes-format.ts";
@@ -6,7 +7,7 @@ import { type NotesSize, nameKey, notesAsShown, overLimits, sectionName } from "
 export const NOTES_SYSTEM_PROMPT =
   "You keep the notes of a coding agent's session, by which the work is taken up again when the conversation no longer fits into its context. You are exact and brief, and you invent nothing.";
 
-export interface NotesPromptOptions {
+export interface NotesPromptOptions extends SummaryWishes {
   readonly notes: Notes;
   readonly size: NotesSize;
   readonly limits: NotesLimits;
@@ -16,8 +17,6 @@ export interface NotesPromptOptions {
   readonly editTool: EditTool | undefined;
   /** Only what is not in the notes yet is sent, and not the whole conversation. */
   readonly isPart?: boolean;
-  /** The user's standing wishes. */
-  readonly instructions?: string | undefined;
 }
 
 /** By which a request is told from everything else. */

@@ -18,6 +18,7 @@ import { indexOfMessage } from "../../conversation/copies.ts";
 import { previousSound, soundCuts } from "../../conversation/cut.ts";
 import { type Entry, entryBlocks, isSynthetic } from "../../conversation/entry.ts";
 import { type ContinuationInput, continuationMessage } from "../../summary/continuation.ts";
+import type { SummaryWishes } from "../../summary/summary-prompt.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import { notedUpTo } from "./notes-format.ts";
 
@@ -110,11 +111,10 @@ export function planFromNotes(snapshot: Snapshot, request: NotesPlanRequest): No
   return { plan: { ...plan, countTokens } };
 }
 
-export interface NotesText {
+/** Notes, and the standing instructions that they were taken by. */
+export interface NotesText extends SummaryWishes {
   /** As it will stand in the conversation. */
   readonly text: string;
-  /** Standing instructions that the notes were taken by. */
-  readonly instructions?: string | undefined;
 }
 
 /** Notes as the summary of a compaction. They know nothing of what is asked for now: then somebody has to write. */

@@ -17,11 +17,11 @@ import type { Message } from "../../turn/options.ts";
 const REQUEST = { system: "You are careful.", max_tokens: 1_000 } as const;
 
 const OPTIONS: CompactorOptions = {
-  modelName: "claude-haiku-4-5",
-  windowTokens: 200_000,
+  model: "claude-haiku-4-5",
+  window: { tokens: 200_000 },
   request: REQUEST,
   clearing: { form: "off" },
-  environment: {},
+  settings: { environment: {} },
 };
 
 const engine = (): Compactor => createCompactor(OPTIONS);
@@ -202,7 +202,7 @@ describe("the count in a resumed session whose host goes back to before its own 
 });
 
 /** Tokens of a provider whose tokenizer makes two thirds more than the estimate of this engine. */
-const counting: CompactorOptions = { ...OPTIONS, countText: (text) => Math.ceil(text.length / 4) };
+const counting: CompactorOptions = { ...OPTIONS, ports: { countText: (text) => Math.ceil(text.length / 4) } };
 const trueTokens = (list: readonly Message[]): number =>
   Math.round((5 / 3) * list.reduce((sum, message) => sum + charactersIn(message) / 4, 0));
 

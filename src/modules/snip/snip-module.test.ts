@@ -42,13 +42,13 @@ describe("a snip", () => {
         fc.pre(last - first < ROUNDS - 1);
         const lines: Entry[] = [];
         const entries = rounds(sizes);
-        const compactor = createCompactor({ environment: {}, transcript: inMemory(lines) });
+        const compactor = createCompactor({ settings: { environment: {} }, transcript: inMemory(lines) });
         const turn = await compactor.snip<Entry>(entries, { from: first * 4, to: last * 4 + 3 });
         const read = currentConversation(lines).entries;
 
         expect(turn.snipped).toMatchObject({ messages: (last - first + 1) * 4, spared: 0 });
         expect(read.map(({ uuid }) => uuid)).toEqual(turn.messages.map(({ uuid }) => uuid));
-        const resumed = await createCompactor({ environment: {} }).before<Entry>(read);
+        const resumed = await createCompactor({ settings: { environment: {} } }).before<Entry>(read);
         for (const tokens of [contextTokens(read), resumed.tokens]) {
           expect(Math.abs(tokens - turn.tokens)).toBeLessThanOrEqual(0.15 * turn.tokens + 150);
         }
@@ -63,7 +63,10 @@ describe("a snip", () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
       lines.push(...entries);
     };
-    const compactor = createCompactor({ environment: {}, transcript: { path: "/t.jsonl", append } });
+    const compactor = createCompactor({
+      settings: { environment: {} },
+      transcript: { path: "/t.jsonl", append },
+    });
     const { messages } = await compactor.snip<Entry>(rounds([9, 9, 9]), { from: 0, to: 3 });
     const written = new Set(lines.map(({ uuid }) => uuid));
     expect(messages.filter(({ uuid }) => !written.has(uuid))).toEqual([]);
@@ -74,7 +77,10 @@ describe("a snip", () => {
     const append = async (): Promise<void> => {
       if (isFull) throw new Error("no space left");
     };
-    const compactor = createCompactor({ environment: {}, transcript: { path: "/t.jsonl", append } });
+    const compactor = createCompactor({
+      settings: { environment: {} },
+      transcript: { path: "/t.jsonl", append },
+    });
     const entries = rounds([9, 9, 9]);
     const { tokens } = await compactor.before<Entry>(entries);
     isFull = true;
@@ -87,7 +93,7 @@ describe("a snip", () => {
   it("tells the host which files the agent no longer sees", async () => {
     const forgotten: string[] = [];
     const compactor = createCompactor({
-      environment: {},
+      settings: { environment: {} },
       host: { onFilesForgotten: (paths) => forgotten.push(...paths) },
     });
     await compactor.snip<Entry>(rounds([9, 9, 9]), { from: 4, to: 7 });
@@ -95,7 +101,7 @@ describe("a snip", () => {
   });
 
   it("reports what stays because it belongs to a message that was not chosen", async () => {
-    const compactor = createCompactor({ environment: {} });
+    const compactor = createCompactor({ settings: { environment: {} } });
     // The call of round 0 is chosen, its result is not.
     const { snipped } = await compactor.snip<Entry>(rounds([9, 9]), { from: 0, to: 1 });
     expect(snipped).toMatchObject({ messages: 1, added: 0, spared: 1 });

@@ -36,8 +36,8 @@ describe("messages that were removed stay removed when the session is read back"
   ])("%s", async (_, pictures) => {
     const lines: Entry[] = [];
     const compactor = createCompactor({
-      environment: {},
-      modelName: "claude-opus-5-5",
+      settings: { environment: {} },
+      model: "claude-opus-5-5",
       transcript: { path: "/t.jsonl", append: async (entries) => void lines.push(...entries) },
     });
     let { messages } = await compactor.snip(conversation(pictures), { from: 7, to: 8 });
@@ -57,7 +57,7 @@ describe("messages that were removed stay removed when the session is read back"
   it("where the host keeps entries: the next one hangs on the last of what it was handed back", async () => {
     const lines: Entry[] = [];
     const compactor = createCompactor({
-      environment: {},
+      settings: { environment: {} },
       transcript: { path: "/t.jsonl", append: async (entries) => void lines.push(...entries) },
     });
     const c = new ConversationBuilder();

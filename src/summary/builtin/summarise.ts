@@ -4,6 +4,7 @@ import type { CountText } from "../../tokens/measure.ts";
 import { SUMMARY_HEADING } from "../format.ts";
 import { digestSession, LABELS, leftOutLine, type SessionDigest } from "../readers/readers.ts";
 import { SECTION_NAMES, type SectionName, type SummaryVariant, sectionHeading } from "../sections.ts";
+import type { SummaryWishes } from "../summary-prompt.ts";
 import { fitSections, type Piece, type SectionDraft } from "./budget.ts";
 import { renderConcepts, renderFiles } from "./render-code.ts";
 import { renderErrors, renderProblemSolving } from "./render-problems.ts";
@@ -13,11 +14,10 @@ import { renderCurrentWork, renderNextStep, renderPending } from "./render-work.
 /** Room for a summary that one can work from, at a twentieth of a 200,000 token window or less. */
 export const SUMMARY_BUDGET_TOKENS = 8_000;
 
-export interface SummariseOptions {
+/** Pieces that share words with the instructions are kept first. */
+export interface SummariseOptions extends SummaryWishes {
   readonly countTokens: CountText;
   readonly budgetTokens?: number | undefined;
-  /** Wishes of the user for the summary; pieces that share its words are kept first. */
-  readonly instructions?: string | undefined;
   /** The part of the conversation that is summarized; all of it unless given. */
   readonly variant?: SummaryVariant | undefined;
 }

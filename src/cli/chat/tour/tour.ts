@@ -134,7 +134,7 @@ export async function openTour(options: TourOptions = {}): Promise<Tour> {
       permissions: { mode: "accept-edits", allow: isWatched ? [] : [commandKey(TEST_COMMAND).key] },
       notes: "model",
       // What the user's own environment switches off would be missing here.
-      compactor: { models: { [MODEL_NAME]: MODEL_FACTS }, environment: {} },
+      compactor: { window: { models: { [MODEL_NAME]: MODEL_FACTS } }, settings: { environment: {} } },
     },
     guide: new TourGuide(turns === undefined ? steps : longRun(steps, seen, turns), {
       seen,
