@@ -1,30 +1,23 @@
 import type { planUnder } from "../compaction/plan/compaction-plan.ts";
-import type { AttachmentEntry, Entry } from "../conversation/entry.ts";
-import { isEntry } from "../conversation/entry.ts";
 import { formatCount } from "../conversation/text.ts";
 import { LonghaulError } from "../errors.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { Model, ModelRequest } from "../models/port.ts";
 import { timedOut, withinTime } from "../models/time-limit.ts";
-import { visiblePaths } from "../restore/read-state.ts";
-import { inProportion } from "../window/thresholds.ts";
 import { clearStale } from "./clear-stale.ts";
 import type { SkipReason } from "./events.ts";
 import { whyNotNow } from "./guards.ts";
 import type { BeforeOptions, Message, Turn } from "./options.ts";
 import type { EngineParts, Needs } from "./parts.ts";
-import { fittingPlan, sendingFrame, snapshotOf } from "./planning.ts";
+import { fittingPlan, sendingFrame } from "./planning.ts";
 import { failureReason } from "./reporter.ts";
-import { limitMedia, noteFindings } from "./rewrite.ts";
+import { limitMedia } from "./rewrite.ts";
 import { type Compacted, reportFailure, runCompaction } from "./run-compaction.ts";
 import { beginTurn, takeIn } from "./take-in.ts";
 import { type Outcome, turnToSend } from "./turn-result.ts";
 
 /** Some providers report nothing: then the estimate is all there is. */
 const TURNS_TO_WAIT_FOR_REPORT = 3;
-
-/** Tokens of memory files attached in one turn. Rules that take more would leave little of the window for the work. */
-const MEMORY_BUDGET_TOKENS = 20_000;
 
 /** A turn waits for the provider's count meanwhile, and the estimate is there already. */
 const EXACT_COUNT_TIMEOUT_MS = 2_000;
@@ -38,7 +31,7 @@ export async function before<T extends Message>(
   const { signal } = options;
   beginTurn(parts, options);
   takeIn(parts, messages);
-  await attachMemoryFiles(parts, signal);
+  await parts.modules.addContext(signal);
   limitMedia(parts);
   const cleared = await clearStale(parts, signal);
   await countExactly(parts, signal);
@@ -153,40 +146,6 @@ function floorTooHigh(floorTokens: number, threshold: number): LonghaulError {
       facts: { floorTokens, threshold },
     },
   );
-}
-
-/** Memory files that govern what the agent has touched since the last call, once each, after the newest message. */
-async function attachMemoryFiles(parts: EngineParts, signal: AbortSignal | undefined): Promise<void> {
-  const { memory, options, thread, gauge, newLink, transcript, reporter } = parts;
-  if (memory === undefined || isAnswerOpen(thread.entries)) return;
-  const { attachments, files, skipped } = await memory.drain({
-    countTokens: gauge.countTokens,
-    budgetTokens: inProportion(gauge.thresholds, MEMORY_BUDGET_TOKENS),
-    visible: () => {
-      const { entries, clearedToolUseIds } = snapshotOf(parts);
-      return visiblePaths(entries, { tools: options.fileTools, clearedToolUseIds });
-    },
-    signal,
-  });
-  if (attachments.length > 0) {
-    let parent = thread.leaf;
-    const entries = attachments.map((attachment): AttachmentEntry => {
-      const link = newLink(parent);
-      parent = link.uuid;
-      return { ...link, type: "attachment", attachment };
-    });
-    noteFindings(parts, thread.attach(entries));
-    transcript.add(entries);
-  }
-  if (files.length > 0 || skipped.length > 0) reporter.emit({ type: "memory-attached", files, skipped });
-}
-
-/** The model is to continue its own message, or a result is still to come: nothing may stand between. */
-function isAnswerOpen(entries: readonly Entry[]): boolean {
-  const newest = entries.findLast(
-    (entry) => isEntry(entry) && entry.type !== "system" && entry.type !== "progress",
-  );
-  return newest?.type === "assistant";
 }
 
 /**

@@ -28,7 +28,6 @@ const EXPECTED: Readonly<Record<Inheritance, readonly OptionName[]>> = {
     "fileTools",
     "hooks",
     "modules",
-    "memoryFiles",
     "ports",
     "countText",
     "sessionId",

@@ -33,7 +33,6 @@ export const INHERITANCE: Readonly<Record<keyof CompactorOptions, Inheritance>> 
   hooks: "inherited",
   // Each module decides what it does in a subagent.
   modules: "inherited",
-  memoryFiles: "inherited",
   // Two conversations in one file would be resumed as one.
   transcript: "own",
   host: "events-only",

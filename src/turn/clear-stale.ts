@@ -24,7 +24,7 @@ import { failureReason } from "./reporter.ts";
 import { type ClearedMessages, gainOf, historyChanged, noteFindings, withCleared } from "./rewrite.ts";
 
 type Measured = Needs<"thread" | "gauge" | "modules" | "options">;
-type Cleared = Weighed & Needs<"transcript" | "turn" | "newLink" | "memory">;
+type Cleared = Weighed & Needs<"transcript" | "turn" | "newLink">;
 
 /**
  * Micro: the first thing on every turn, and no model call. Which form is cheapest depends on the cache: once it
@@ -155,12 +155,9 @@ function report(
   { form, results, tools, paths }: Clearing,
   before: { readonly tokensBefore: number; readonly unchangedTokens: number },
 ): void {
-  const { modules, reporter, memory, gauge } = parts;
-  modules.changed({ kind: "cleared" });
-  if (paths.length > 0) {
-    reporter.host.filesForgotten(paths);
-    memory?.forget(paths);
-  }
+  const { modules, reporter, gauge } = parts;
+  modules.changed({ kind: "cleared", paths });
+  if (paths.length > 0) reporter.host.filesForgotten(paths);
   const tokensAfter = gauge.size().tokens;
   reporter.emit({
     type: "results-cleared",

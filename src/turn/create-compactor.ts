@@ -3,7 +3,6 @@ import type { EntryLink } from "../conversation/entry.ts";
 import { formatCount } from "../conversation/text.ts";
 import { Pace } from "../cost/pace.ts";
 import { LonghaulError } from "../errors.ts";
-import { NestedMemory } from "../memory-files/nested-memory.ts";
 import type { BackgroundAgent } from "../restore/host-state.ts";
 import { measureRequest } from "../tokens/measure.ts";
 import { after } from "./after.ts";
@@ -256,7 +255,6 @@ function createParts(options: ResolvedOptions, { agentId, parent, subagents }: C
       asLine: thread.asLine,
     }),
     reporter,
-    memory: options.memoryFiles && new NestedMemory({ ...options.memoryFiles, fileTools: options.fileTools }),
     background: new Background(() => parts),
     subagents,
     modules,

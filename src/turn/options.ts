@@ -9,7 +9,6 @@ import type { FileTools } from "../conversation/tool-kinds.ts";
 import type { StepBack } from "../conversation/undo-rewind.ts";
 import type { LonghaulError } from "../errors.ts";
 import type { HookRunner } from "../hooks/hook.ts";
-import type { MemoryFilesOptions } from "../memory-files/memory-reader.ts";
 import type { Model, ModelRequest } from "../models/port.ts";
 import type { HostState } from "../restore/host-state.ts";
 import type { CountText } from "../tokens/measure.ts";
@@ -59,9 +58,10 @@ export interface CompactorOptions<Modules extends readonly CompactorModule[] = r
   /** The agent's tools for files, where they have other names than those of {@link FILE_TOOLS}. */
   readonly fileTools?: FileTools | undefined;
   readonly hooks?: HookRunner | undefined;
-  /** Memory files that govern what the agent touches, attached as it does. */
-  readonly memoryFiles?: MemoryFilesOptions | undefined;
-  /** Mechanisms that the engine works without: `sessionNotes`, `spanCollapse`, `messageSnip`, `cachedEdits`, `apiClearing`. */
+  /**
+   * Mechanisms that the engine works without: `sessionNotes`, `memoryFiles`, `spanCollapse`, `messageSnip`,
+   * `cachedEdits`, `apiClearing`.
+   */
   readonly modules?: Modules | undefined;
   /** Gets every message before it is compacted away. Without one the summary is all that is left of them. */
   readonly transcript?: TranscriptPort | undefined;

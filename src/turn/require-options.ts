@@ -69,6 +69,7 @@ const SAME_THING: Readonly<Record<string, string>> = {
   summarizer: "summariser",
   notes: "modules",
   collapse: "modules",
+  memoryfiles: "modules",
 };
 
 /** The name that was meant: a name of other libraries for it, or one that is two letters away at most. */

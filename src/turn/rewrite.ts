@@ -67,18 +67,13 @@ export function historyChanged({
 }
 
 /** From here on the conversation is this one: everything known of the old one, or made ready for it, is forgotten. */
-export function restart(
-  parts: Rewritten & Needs<"background" | "memory" | "agentId">,
-  entries: readonly Entry[],
-): void {
-  const { thread, cache, modules, background, memory, turn, agentId, reporter } = parts;
+export function restart(parts: Rewritten & Needs<"background" | "agentId">, entries: readonly Entry[]): void {
+  const { thread, cache, modules, background, turn, agentId, reporter } = parts;
   noteFindings(parts, thread.restart(entries));
   historyChanged(parts);
   cache.restart();
   modules.changed({ kind: "restarted" });
   background.reset();
-  memory?.forget();
-  memory?.attachedIn(entries);
   // A subagent must not reset what others share; caches that it was given are its own.
   if (turn.ownsSharedState || agentId !== undefined) reporter.host.cleanCaches();
 }

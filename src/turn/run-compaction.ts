@@ -10,7 +10,6 @@ import { copiedIds } from "../conversation/copies.ts";
 import type { Entry, SessionRecord } from "../conversation/entry.ts";
 import { asOneWrite } from "../conversation/one-write.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
-import { memoryFilesNow } from "../memory-files/memory-reader.ts";
 import { untilAborted } from "../models/abortable.ts";
 import type { BackgroundAgent, HostState } from "../restore/host-state.ts";
 import { recentlyReadPaths } from "../restore/read-state.ts";
@@ -24,8 +23,7 @@ import { codeOf, failureReason } from "./reporter.ts";
 import { restart } from "./rewrite.ts";
 
 /** The parts that a compaction reads and changes. */
-export type Compacted = Weighed &
-  Needs<"agentId" | "now" | "newLink" | "transcript" | "chain" | "memory" | "subagents">;
+export type Compacted = Weighed & Needs<"agentId" | "now" | "newLink" | "transcript" | "chain" | "subagents">;
 
 /** Carries a plan out and lets the conversation go on with the result. A failure leaves everything as it was. */
 export async function runCompaction(parts: Compacted, request: CompactionRequest): Promise<Compaction> {
@@ -177,12 +175,11 @@ function forgetFiles({ reporter, options }: Needs<"reporter" | "options">, plan:
   if (paths.length > 0) reporter.host.filesForgotten(paths);
 }
 
-/** What the host told, and what is known here besides: subagents under way, memory files, facts of modules. */
+/** What the host told, and what is known here besides: subagents under way, facts of modules. */
 function hostState({ options, subagents, modules }: Needs<"options" | "subagents" | "modules">): HostState {
-  const { state = {}, memoryFiles } = options;
+  const { state = {} } = options;
   const running = subagents();
   return {
-    ...(memoryFiles === undefined ? {} : { memoryFiles: memoryFilesNow(memoryFiles) }),
     ...modules.hostState(),
     ...state,
     ...(running.length === 0 ? {} : { agents: () => agentsWith(running, state) }),

@@ -5,17 +5,7 @@ import type { Needs } from "./parts.ts";
 import { historyChanged, leaveOutMisplacedThinking, noteFindings } from "./rewrite.ts";
 
 type Read = Needs<
-  | "thread"
-  | "gauge"
-  | "turn"
-  | "cache"
-  | "pace"
-  | "modules"
-  | "reporter"
-  | "newLink"
-  | "transcript"
-  | "memory"
-  | "chain"
+  "thread" | "gauge" | "turn" | "cache" | "pace" | "modules" | "reporter" | "newLink" | "transcript" | "chain"
 >;
 
 /** A turn begins: with its caller, and another request around the messages if the host passes one. */
@@ -33,7 +23,7 @@ export function beginTurn(
 
 /** Reads the host's list, writes what is new to the transcript, and tells everybody who must know. */
 export function takeIn(parts: Read, messages: readonly Message[]): void {
-  const { thread, turn, transcript, reporter, modules, memory, cache } = parts;
+  const { thread, turn, transcript, reporter, modules, cache } = parts;
   const { reply } = turn;
   const taken = thread.take(messages, reply);
   // The lines of new thinking carry the place at which it was written.
@@ -44,13 +34,8 @@ export function takeIn(parts: Read, messages: readonly Message[]): void {
   if (thinkingBlocks > 0) {
     reporter.emit({ type: "thinking-left-out", blocks: thinkingBlocks, reason: "rewrite" });
   }
-  if (isAnother) {
-    historyChanged(parts);
-    memory?.attachedIn(thread.entries);
-  }
+  if (isAnother) historyChanged(parts);
   modules.changed({ kind: "read", added, isAnother });
-  // What had been attached may have gone with the conversation that it stood in.
-  memory?.touched(isAnother ? thread.entries : added);
   if (added.some(({ type }) => type === "assistant")) turn.replyTaken();
   noteAdded(parts, added, reply !== undefined);
   cache.notePause();

@@ -385,11 +385,10 @@ class Collapse implements AttachedModule {
 
   /** The agent no longer sees them. */
   #forget(gone: readonly Entry[]): void {
-    const { reporter, options, memory, thread } = this.#parts;
+    const { reporter, options, modules } = this.#parts;
     const paths = recentlyReadPaths(gone, options.fileTools);
     if (paths.length > 0) reporter.host.filesForgotten(paths);
-    memory?.forget();
-    memory?.attachedIn(thread.entries);
+    modules.changed({ kind: "removed", isSummarized: true });
     if (options.transcript === undefined) this.originals.add(gone);
   }
 }

@@ -107,12 +107,12 @@ function savedBeforeReport(
 }
 
 /** The agent no longer sees the files that the removed messages showed. */
-function forget({ reporter, memory, options, thread }: EngineParts, before: readonly Entry[]): void {
+function forget({ reporter, modules, options, thread }: EngineParts, before: readonly Entry[]): void {
   const left = new Set(thread.entries.map(({ uuid }) => uuid));
   const gone = before.filter(({ uuid }) => !left.has(uuid));
   const paths = recentlyReadPaths(gone, options.fileTools);
   if (paths.length > 0) reporter.host.filesForgotten(paths);
-  memory?.attachedIn(thread.entries);
+  modules.changed({ kind: "removed", isSummarized: false });
 }
 
 /** A host counts in its own messages. */
