@@ -266,13 +266,6 @@ export {
   measureEntries,
   measureRequest,
 } from "./tokens/measure.ts";
-export type {
-  AiSdkUsage,
-  AnyUsage,
-  OpenAiChatUsage,
-  OpenAiResponsesUsage,
-  ResponseFacts,
-} from "./turn/any-usage.ts";
 export { createCompactor } from "./turn/create-compactor.ts";
 export type {
   ChainRecord,
@@ -283,6 +276,8 @@ export type {
   Trigger,
 } from "./turn/events.ts";
 export type {
+  AiSdkUsage,
+  AnyUsage,
   BeforeOptions,
   Caller,
   ChildOptions,
@@ -296,6 +291,9 @@ export type {
   HostCallbacks,
   ManualOptions,
   Message,
+  OpenAiChatUsage,
+  OpenAiResponsesUsage,
+  ResponseFacts,
   TranscriptPort,
   Turn,
   UndoOptions,

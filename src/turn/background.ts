@@ -7,7 +7,7 @@ import {
 import { type PreparedSummary, prepareSummary } from "../compaction/write/write-summary.ts";
 import { withTimeLimit } from "../models/time-limit.ts";
 import { clearableTokens } from "./clear-stale.ts";
-import { whyNotNow } from "./guards.ts";
+import { whyNotNow } from "./health.ts";
 import type { BackgroundSummary, OfferedPlan } from "./parts.ts";
 import { fittingPlan, forkNow, measuredBy, refreshPlan, restoreBudget, snapshotOf } from "./planning.ts";
 import { codeOf } from "./reporter.ts";

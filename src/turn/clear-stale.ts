@@ -1,6 +1,6 @@
-import type { Clearing } from "../clear/stale-results.ts";
 import {
   type BySizeOptions,
+  type Clearing,
   chooseBySize,
   chooseByTime,
   MINIMUM_SAVING_TOKENS,
@@ -9,8 +9,8 @@ import {
 } from "../clear/stale-results.ts";
 import { LonghaulError } from "../errors.ts";
 import { untilAborted } from "../models/abortable.ts";
+import type { Settings } from "../window/settings.ts";
 import { inProportion } from "../window/thresholds.ts";
-import { whyNotToClear } from "./guards.ts";
 import type { Needs } from "./parts.ts";
 import {
   type ClearingSize,
@@ -49,6 +49,16 @@ export async function clearStale(parts: Cleared, signal: AbortSignal | undefined
   // The messages stay as they are, and so does the prefix in the cache.
   if (hidden !== undefined) report(parts, hidden, { tokensBefore, unchangedTokens: tokensBefore });
   return hidden?.results.length ?? 0;
+}
+
+/** Stale tool results: clearing has a switch of its own, and the switch for everything stops it as well. */
+export function whyNotToClear({
+  settings,
+}: {
+  readonly settings: Pick<Settings, "compactEnabled" | "microcompactEnabled">;
+}): "disabled" | "clearing-disabled" | undefined {
+  if (!settings.compactEnabled) return "disabled";
+  return settings.microcompactEnabled ? undefined : "clearing-disabled";
 }
 
 /** The transcript has it first: where that fails, nothing has changed. */

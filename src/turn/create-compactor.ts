@@ -6,13 +6,10 @@ import { LonghaulError } from "../errors.ts";
 import type { BackgroundAgent } from "../restore/host-state.ts";
 import { measureRequest } from "../tokens/measure.ts";
 import { after } from "./after.ts";
-import type { ResponseFacts } from "./any-usage.ts";
 import { Background } from "./background.ts";
 import { before } from "./before.ts";
 import { childOptions } from "./child-options.ts";
-import { CompactionChain } from "./compaction-chain.ts";
-import { CurrentTurn } from "./current-turn.ts";
-import { Frame } from "./frame.ts";
+import { CurrentTurn, Frame } from "./current-turn.ts";
 import { Gauge, usualRatioOf } from "./gauge.ts";
 import { Health } from "./health.ts";
 import { clearByHand, compactByHand } from "./manual.ts";
@@ -26,6 +23,7 @@ import type {
   CompactorOptions,
   ManualOptions,
   Message,
+  ResponseFacts,
   Turn,
   UndoOptions,
 } from "./options.ts";
@@ -249,7 +247,6 @@ function createParts(options: ResolvedOptions, { agentId, parent, subagents }: C
     health: new Health({ now }),
     cache: new ProviderCache({ now, ttl: options.cacheTtl }),
     pace: new Pace(),
-    chain: new CompactionChain(),
     transcript: new TranscriptQueue(options.transcript, {
       onFailure: (waiting) => reporter.emit({ type: "transcript-failed", waiting }),
       asLine: thread.asLine,

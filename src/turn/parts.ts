@@ -6,14 +6,11 @@ import type { Entry, EntryLink, Usage } from "../conversation/entry.ts";
 import type { Pace } from "../cost/pace.ts";
 import type { BackgroundAgent, HostState } from "../restore/host-state.ts";
 import type { EffectiveSettings } from "../window/settings.ts";
-import type { OwnUsage, ResponseFacts } from "./any-usage.ts";
-import type { CompactionChain } from "./compaction-chain.ts";
-import type { CurrentTurn } from "./current-turn.ts";
+import type { CurrentTurn, Frame } from "./current-turn.ts";
 import type { Trigger } from "./events.ts";
-import type { Frame } from "./frame.ts";
 import type { Gauge, LeftOut } from "./gauge.ts";
 import type { Health } from "./health.ts";
-import type { CompactorModule, ManualOptions } from "./options.ts";
+import type { CompactorModule, ManualOptions, OwnUsage, ResponseFacts } from "./options.ts";
 import type { ProviderCache } from "./provider-cache.ts";
 import type { Reporter } from "./reporter.ts";
 import type { ResolvedOptions } from "./resolve-options.ts";
@@ -44,7 +41,6 @@ export interface EngineParts {
   readonly cache: ProviderCache;
   /** How fast the conversation grows. */
   readonly pace: Pace;
-  readonly chain: CompactionChain;
   readonly transcript: TranscriptQueue;
   readonly reporter: Reporter;
   /** The summary that is written ahead of need. */

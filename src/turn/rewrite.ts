@@ -1,12 +1,13 @@
-import type { Clearing } from "../clear/stale-results.ts";
-import { type AppliedClearing, applyClearing } from "../clear/stale-results.ts";
+import { type AppliedClearing, applyClearing, type Clearing } from "../clear/stale-results.ts";
 import { withOldMediaAsMarks } from "../compaction/plan/media-marks.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import { MAX_REQUEST_BYTES, maxMediaFor } from "../conversation/check/limits.ts";
-import type { Entry, MicrocompactBoundaryEntry } from "../conversation/entry.ts";
+import { timeOf } from "../conversation/copies.ts";
+import { type Entry, isCompactBoundary, type MicrocompactBoundaryEntry } from "../conversation/entry.ts";
 import { withoutThinkingFrom } from "../conversation/without-thinking.ts";
 import { withoutBlocks } from "./bound-thinking.ts";
 import type { EventDetail } from "./events.ts";
+import type { Message } from "./options.ts";
 import type { Needs } from "./parts.ts";
 
 type Rewritten = Needs<
@@ -27,6 +28,41 @@ export interface Rewrite {
 interface LeftOutThinking {
   readonly blocks: number;
   readonly reason?: Extract<EventDetail, { readonly type: "thinking-left-out" }>["reason"];
+}
+
+/** Reads the host's list, writes what is new to the transcript, and tells everybody who must know. */
+export function takeIn(parts: Rewritten, messages: readonly Message[]): void {
+  const { thread, turn, transcript, reporter, modules, cache } = parts;
+  const { reply } = turn;
+  const taken = thread.take(messages, reply);
+  // The lines of new thinking carry the place at which it was written.
+  thread.misplacedThinking();
+  const { added, findings, isAnotherConversation: isAnother, thinkingBlocks } = taken;
+  turn.take(messages);
+  transcript.add(taken.lines, taken.again);
+  if (thinkingBlocks > 0) {
+    reporter.emit({ type: "thinking-left-out", blocks: thinkingBlocks, reason: "rewrite" });
+  }
+  if (isAnother) historyChanged(parts);
+  modules.changed({ kind: "read", added, isAnother });
+  if (added.some(({ type }) => type === "assistant")) turn.replyTaken();
+  noteAdded(parts, added, reply !== undefined);
+  cache.notePause();
+  noteFindings(parts, findings);
+  leaveOutMisplacedThinking(parts);
+}
+
+function noteAdded(
+  { gauge, turn, cache }: Needs<"gauge" | "turn" | "cache">,
+  entries: readonly Entry[],
+  isCallTimeKnown: boolean,
+): void {
+  for (const entry of entries) {
+    gauge.add(entry);
+    if (isCompactBoundary(entry)) turn.foundBoundary();
+    const at = entry.type === "assistant" && !isCallTimeKnown ? Date.parse(timeOf(entry) ?? "") : Number.NaN;
+    if (Number.isFinite(at)) cache.called(at);
+  }
 }
 
 /**

@@ -1,11 +1,9 @@
 import { rebuild, tierOf } from "../compaction/apply/assemble.ts";
 import { conventionsOf, linesInPlace } from "../compaction/apply/session-lines.ts";
-import type { Compaction, CompactOptions } from "../compaction/compact.ts";
-import { compact } from "../compaction/compact.ts";
+import { type Compaction, type CompactOptions, compact } from "../compaction/compact.ts";
 import { type CompactionPlan, unchangedTokens } from "../compaction/plan/compaction-plan.ts";
 import type { LeastSaving } from "../compaction/worthwhile.ts";
-import type { SummaryProgress } from "../compaction/write/attempts.ts";
-import { attemptsOf } from "../compaction/write/attempts.ts";
+import { attemptsOf, type SummaryProgress } from "../compaction/write/attempts.ts";
 import { copiedIds } from "../conversation/copies.ts";
 import type { Entry, SessionRecord } from "../conversation/entry.ts";
 import { asOneWrite } from "../conversation/one-write.ts";
@@ -15,15 +13,14 @@ import type { BackgroundAgent, HostState } from "../restore/host-state.ts";
 import { recentlyReadPaths } from "../restore/read-state.ts";
 import { provenIn } from "../window/session-window.ts";
 import type { Trigger } from "./events.ts";
-import { withHostStatus } from "./host-status.ts";
 import type { CompactionRequest, Needs } from "./parts.ts";
 import { netSavingOf, usuallyKept, type Weighed } from "./pay-off.ts";
 import { forkOf } from "./planning.ts";
-import { codeOf, failureReason } from "./reporter.ts";
+import { codeOf, failureReason, withHostStatus } from "./reporter.ts";
 import { restart } from "./rewrite.ts";
 
 /** The parts that a compaction reads and changes. */
-export type Compacted = Weighed & Needs<"agentId" | "now" | "newLink" | "transcript" | "chain" | "subagents">;
+export type Compacted = Weighed & Needs<"agentId" | "now" | "newLink" | "transcript" | "subagents">;
 
 /** Carries a plan out and lets the conversation go on with the result. A failure leaves everything as it was. */
 export async function runCompaction(parts: Compacted, request: CompactionRequest): Promise<Compaction> {
@@ -204,7 +201,7 @@ function reportSuccess(
 ): void {
   const { gauge, turn, health } = parts;
   const threshold = gauge.thresholds.autoCompact;
-  const chain = parts.chain.record({ turnId: turn.id, turn: health.turn, threshold, caller: turn.caller });
+  const chain = turn.compacted({ turn: health.turn, threshold });
   parts.reporter.emit({
     type: "restored",
     items: compaction.restored.items.map(({ kind, name, tokens }) => ({ kind, name, tokens })),

@@ -1,7 +1,6 @@
 import type { Clearing } from "../clear/stale-results.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import { clearedIdsIn, withClearedResults } from "../conversation/cleared.ts";
-import type { RewindMark, RewindRecord } from "../conversation/entry.ts";
 import {
   type AssistantEntry,
   type AttachmentEntry,
@@ -11,6 +10,8 @@ import {
   isEntry,
   isMicrocompactBoundary,
   type MicrocompactBoundaryEntry,
+  type RewindMark,
+  type RewindRecord,
 } from "../conversation/entry.ts";
 import { requireList, requireReadable } from "../conversation/given-messages.ts";
 import type { ApiMessage } from "../conversation/message.ts";
@@ -18,22 +19,13 @@ import { newestLineUuid } from "../conversation/queued.ts";
 import { isRecord } from "../conversation/untrusted.ts";
 import { withoutThinkingIn } from "../conversation/without-thinking.ts";
 import type { ContextMeter } from "../tokens/context-meter.ts";
-import { ChangedInPlace } from "./changed-in-place.ts";
+import { ChangedInPlace } from "./compare-messages.ts";
 import type { Contents, Measures } from "./contents.ts";
 import { continuing, type EditedLines, editedLines, isMark, withMarks } from "./edited-lines.ts";
 import type { Message } from "./options.ts";
-import type { ReplyFacts } from "./plain-form.ts";
-import type { Prefix } from "./usage-trust.ts";
-import { isReport } from "./usage-trust.ts";
+import type { Reply } from "./plain-form.ts";
+import { isReport, type Prefix } from "./usage-trust.ts";
 import { Views, type ViewsOptions } from "./views.ts";
-
-/** A response whose message is not in the conversation yet, and the conversation that it answers. */
-export interface Reply {
-  readonly facts: ReplyFacts;
-  readonly to: Prefix;
-  /** Tokens of the request that the provider cleared: the usage does not include them. */
-  readonly clearedTokens: number;
-}
 
 export interface ThreadOptions extends ViewsOptions {
   readonly newLink: (parentUuid: string | null) => EntryLink;

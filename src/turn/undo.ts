@@ -8,12 +8,11 @@ import { LonghaulError } from "../errors.ts";
 import { untilAborted } from "../models/abortable.ts";
 import { recentlyReadPaths } from "../restore/read-state.ts";
 import { inProportion } from "../window/thresholds.ts";
+import { turnResult } from "./before.ts";
 import type { Message, Turn } from "./options.ts";
 import type { EngineParts, Needs } from "./parts.ts";
-import { beginRewrite, restart } from "./rewrite.ts";
-import { takeIn } from "./take-in.ts";
+import { beginRewrite, restart, takeIn } from "./rewrite.ts";
 import { fromTranscript } from "./transcript-queue.ts";
-import { turnResult } from "./turn-result.ts";
 
 /**
  * What may come after an undo before the engine compacts by itself again: an undo that the next turn took back would

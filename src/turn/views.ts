@@ -3,8 +3,13 @@ import type { Finding } from "../conversation/check/finding.ts";
 import { CheckedMessages } from "../conversation/check/growing-check.ts";
 import type { CheckOptions } from "../conversation/check/rule.ts";
 import { copiedIds } from "../conversation/copies.ts";
-import type { AssistantEntry, AttachmentEntry, Entry } from "../conversation/entry.ts";
-import { isCompactBoundary, isEntry } from "../conversation/entry.ts";
+import {
+  type AssistantEntry,
+  type AttachmentEntry,
+  type Entry,
+  isCompactBoundary,
+  isEntry,
+} from "../conversation/entry.ts";
 import { FlattenedEntries, type FlattenOptions, flatten } from "../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { newestLineUuid } from "../conversation/queued.ts";
@@ -14,7 +19,7 @@ import { ContextMeter } from "../tokens/context-meter.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { BoundThinking } from "./bound-thinking.ts";
 import { Contents, Measures } from "./contents.ts";
-import type { CheckedFrame } from "./frame.ts";
+import type { CheckedFrame } from "./current-turn.ts";
 import { HostView } from "./host-view.ts";
 import type { Message } from "./options.ts";
 import { PlainForm } from "./plain-form.ts";

@@ -3,7 +3,7 @@ import type { SummaryProgress, SummaryStep } from "../../compaction/write/attemp
 import { compactSession, type SessionCompaction, writeCompaction } from "../../host/compact-session.ts";
 import type { WindowOf } from "../../models/output-limit.ts";
 import type { Session } from "../../transcript/load.ts";
-import { compactionDisabled } from "../../turn/guards.ts";
+import { compactionDisabled } from "../../turn/health.ts";
 import { findModel, isSameModel } from "../../window/models.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import { readCompactSettings, timeLimitsIn } from "../command-settings.ts";

@@ -3,8 +3,7 @@ import type { Entry } from "../../conversation/entry.ts";
 import { untilAborted } from "../../models/abortable.ts";
 import { withTimeLimit } from "../../models/time-limit.ts";
 import { recentlyReadPaths } from "../../restore/read-state.ts";
-import { whyNotNow } from "../../turn/guards.ts";
-import { withHostStatus } from "../../turn/host-status.ts";
+import { whyNotNow } from "../../turn/health.ts";
 import type { Message, Turn } from "../../turn/options.ts";
 import type {
   AttachedModule,
@@ -14,7 +13,7 @@ import type {
   EngineParts,
 } from "../../turn/parts.ts";
 import { measuredBy, snapshotOf } from "../../turn/planning.ts";
-import { codeOf } from "../../turn/reporter.ts";
+import { codeOf, withHostStatus } from "../../turn/reporter.ts";
 import {
   type OptionNames,
   requireOneOf,

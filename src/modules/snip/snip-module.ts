@@ -1,11 +1,10 @@
 import type { Entry } from "../../conversation/entry.ts";
 import type { SnipEnd } from "../../conversation/snipped.ts";
 import { recentlyReadPaths } from "../../restore/read-state.ts";
+import { turnResult } from "../../turn/before.ts";
 import type { Message, Turn } from "../../turn/options.ts";
 import type { AttachedModule, ConversationChange, EngineModule, EngineParts } from "../../turn/parts.ts";
-import { beginRewrite } from "../../turn/rewrite.ts";
-import { takeIn } from "../../turn/take-in.ts";
-import { turnResult } from "../../turn/turn-result.ts";
+import { beginRewrite, takeIn } from "../../turn/rewrite.ts";
 import { isReport } from "../../turn/usage-trust.ts";
 import { type Snipped, type SnipSelection, snip } from "./snip.ts";
 
