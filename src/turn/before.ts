@@ -1,13 +1,12 @@
 import type { Compaction } from "../compaction/compact.ts";
 import type { planUnder } from "../compaction/plan/compaction-plan.ts";
-import type { Finding } from "../conversation/check/finding.ts";
 import { formatCount } from "../conversation/text.ts";
 import { LonghaulError } from "../errors.ts";
 import { type CacheMarkOptions, withCacheMarks } from "../models/anthropic/prompt-cache-marks.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { Model, ModelRequest } from "../models/port.ts";
 import { timedOut, withinTime } from "../models/time-limit.ts";
-import { type Thresholds, type WindowState, windowState } from "../window/thresholds.ts";
+import { type Thresholds, windowState } from "../window/thresholds.ts";
 import { clearStale } from "./clear-stale.ts";
 import type { SkipReason } from "./events.ts";
 import { remedyWithoutAutoCompact, whyNotNow } from "./health.ts";
@@ -237,13 +236,29 @@ export function turnToSend<T extends Message>(parts: Sending, outcome: Outcome):
 
 /** What the host gets between two calls. */
 export function turnResult<T extends Message>(parts: Answered, outcome: Outcome): Turn<T> {
-  const { gauge, reporter } = parts;
+  const { gauge, reporter, thread, turn } = parts;
   const { tokens } = gauge.size();
   const window = windowState(tokens, gauge.thresholds);
   const problem =
     outcome.problem ??
     (window.isAtBlockingLimit ? windowFull(tokens, gauge.thresholds) : reporter.nextProblem());
-  return new TurnResult<T>(parts, outcome, { problem, tokens, window });
+  const { compaction, cleared = 0, skipped } = outcome;
+  const makeRequest = requestMaker(parts);
+  let request: ModelRequest | undefined;
+  const result: Omit<Turn<T>, "request"> = {
+    id: turn.id,
+    messages: thread.handBack(turn.given) as readonly T[],
+    tokens,
+    thresholds: gauge.thresholds,
+    window,
+    compaction,
+    cleared,
+    skipped: compaction === undefined ? skipped : undefined,
+    findings: turn.findings,
+    problem,
+  };
+  // Made when it is asked for: marks are looked for in the whole conversation, and not every host sends this.
+  return Object.defineProperty(result, "request", { get: () => (request ??= makeRequest()) }) as Turn<T>;
 }
 
 /** The response will be compared with this. */
@@ -253,43 +268,6 @@ function noteSending({ frame, options, thread, turn, cache }: Sending): void {
   thread.noteSent();
   turn.sent();
   cache.sent({ system, tools, model, caller: turn.caller, messages: thread.sent.length });
-}
-
-type TurnFigures = Pick<Turn, "problem" | "tokens" | "window">;
-
-class TurnResult<T extends Message> implements Turn<T> {
-  readonly id: string;
-  readonly messages: readonly T[];
-  readonly tokens: number;
-  readonly thresholds: Thresholds;
-  readonly window: WindowState;
-  readonly compaction: Compaction | undefined;
-  readonly cleared: number;
-  readonly skipped: SkipReason | undefined;
-  readonly findings: readonly Finding[];
-  readonly problem: LonghaulError | undefined;
-  readonly #makeRequest: () => ModelRequest;
-  #request: ModelRequest | undefined;
-
-  constructor(parts: Answered, outcome: Outcome, { problem, tokens, window }: TurnFigures) {
-    this.id = parts.turn.id;
-    this.messages = parts.thread.handBack(parts.turn.given) as readonly T[];
-    this.tokens = tokens;
-    this.thresholds = parts.gauge.thresholds;
-    this.window = window;
-    this.compaction = outcome.compaction;
-    this.cleared = outcome.cleared ?? 0;
-    this.skipped = outcome.compaction === undefined ? outcome.skipped : undefined;
-    this.findings = parts.turn.findings;
-    this.problem = problem;
-    this.#makeRequest = requestMaker(parts);
-  }
-
-  /** Made when it is asked for: marks are looked for in the whole conversation, and not every host sends this. */
-  get request(): ModelRequest {
-    this.#request ??= this.#makeRequest();
-    return this.#request;
-  }
 }
 
 /** Holds on to what is sent now: the conversation goes on before the request may be asked for. */

@@ -149,10 +149,11 @@ const scaled = ({ gauge }: Needs<"gauge">, tokens: number): number =>
   inProportion(gauge.thresholds, tokens) / gauge.ratio;
 
 function goOnWith(parts: Cleared, clearing: Clearing, applied: ClearedMessages): void {
+  const { entries, mark } = applied;
   const { gauge, thread, reporter } = parts;
   const tokensBefore = gauge.size().tokens;
   const { tokensFromFirst } = sizeOf(parts, clearing);
-  noteFindings(parts, thread.clear(clearing, applied, applied.mark));
+  noteFindings(parts, thread.rewrite([...entries, mark], { kind: "cleared", clearing, mark }));
   historyChanged(parts);
   if (applied.thinkingLeftOut > 0) {
     reporter.emit({ type: "thinking-left-out", blocks: applied.thinkingLeftOut, reason: "rewrite" });

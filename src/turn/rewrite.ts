@@ -5,6 +5,7 @@ import { MAX_REQUEST_BYTES, maxMediaFor } from "../conversation/check/limits.ts"
 import { timeOf } from "../conversation/copies.ts";
 import { type Entry, isCompactBoundary, type MicrocompactBoundaryEntry } from "../conversation/entry.ts";
 import { withoutThinkingFrom } from "../conversation/without-thinking.ts";
+import { recentlyReadPaths } from "../restore/read-state.ts";
 import { withoutBlocks } from "./bound-thinking.ts";
 import type { EventDetail } from "./events.ts";
 import type { Message } from "./options.ts";
@@ -79,7 +80,7 @@ export function beginRewrite(parts: Rewritten): Rewrite {
     leaf: cleared?.mark.uuid ?? thread.leaf,
     marks,
     goOnWith(entries, { blocks, reason = "rewrite" }, own = []) {
-      noteFindings(parts, thread.rewrite(entries, [...own, ...marks]));
+      noteFindings(parts, thread.rewrite(entries, { kind: "rewritten", marks: [...own, ...marks] }));
       historyChanged(parts);
       const leftOut = blocks + (cleared?.thinkingLeftOut ?? 0);
       if (leftOut > 0) reporter.emit({ type: "thinking-left-out", blocks: leftOut, reason });
@@ -105,13 +106,23 @@ export function historyChanged({
 /** From here on the conversation is this one: everything known of the old one, or made ready for it, is forgotten. */
 export function restart(parts: Rewritten & Needs<"background" | "agentId">, entries: readonly Entry[]): void {
   const { thread, cache, modules, background, turn, agentId, reporter } = parts;
-  noteFindings(parts, thread.restart(entries));
+  noteFindings(parts, thread.rewrite(entries, { kind: "restarted" }));
   historyChanged(parts);
   cache.restart();
   modules.changed({ kind: "restarted" });
   background.reset();
   // A subagent must not reset what others share; caches that it was given are its own.
   if (turn.ownsSharedState || agentId !== undefined) reporter.host.cleanCaches();
+}
+
+/** The agent no longer sees the files that these entries showed, so its next read must be a real one. */
+export function forgetFiles(
+  { reporter, options }: Needs<"reporter" | "options">,
+  gone: readonly Entry[],
+  pairs?: Parameters<typeof recentlyReadPaths>[2],
+): void {
+  const paths = recentlyReadPaths(gone, options.fileTools, pairs);
+  if (paths.length > 0) reporter.host.filesForgotten(paths);
 }
 
 export function noteFindings(

@@ -1,7 +1,7 @@
 import { rebuild, tierOf } from "../compaction/apply/assemble.ts";
 import { conventionsOf, linesInPlace } from "../compaction/apply/session-lines.ts";
 import { type Compaction, type CompactOptions, compact } from "../compaction/compact.ts";
-import { type CompactionPlan, unchangedTokens } from "../compaction/plan/compaction-plan.ts";
+import { unchangedTokens } from "../compaction/plan/compaction-plan.ts";
 import type { LeastSaving } from "../compaction/worthwhile.ts";
 import { attemptsOf, type SummaryProgress } from "../compaction/write/attempts.ts";
 import { copiedIds } from "../conversation/copies.ts";
@@ -10,14 +10,13 @@ import { asOneWrite } from "../conversation/one-write.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { untilAborted } from "../models/abortable.ts";
 import type { BackgroundAgent, HostState } from "../restore/host-state.ts";
-import { recentlyReadPaths } from "../restore/read-state.ts";
 import { provenIn } from "../window/session-window.ts";
 import type { Trigger } from "./events.ts";
 import type { CompactionRequest, Needs } from "./parts.ts";
 import { netSavingOf, usuallyKept, type Weighed } from "./pay-off.ts";
 import { forkOf } from "./planning.ts";
 import { codeOf, failureReason, withHostStatus } from "./reporter.ts";
-import { restart } from "./rewrite.ts";
+import { forgetFiles, restart } from "./rewrite.ts";
 
 /** The parts that a compaction reads and changes. */
 export type Compacted = Weighed & Needs<"agentId" | "now" | "newLink" | "transcript" | "subagents">;
@@ -35,7 +34,7 @@ export async function runCompaction(parts: Compacted, request: CompactionRequest
       await adopt(parts, made);
       return made;
     });
-    forgetFiles(parts, plan);
+    forgetFiles(parts, plan.summarised, plan.keptPlace === "after" ? plan.pairs() : undefined);
     const [first] = compaction.written.attempts;
     // Hooks may ask for what the source does not know; then somebody else wrote the summary.
     if (request.source !== undefined && first !== undefined && first.outcome !== "written")
@@ -163,13 +162,6 @@ async function adopt(parts: Compacted, compaction: Compaction): Promise<void> {
 function asWritten(entries: readonly Entry[], lines: readonly Entry[]): readonly Entry[] {
   const own = new Map(lines.filter((line) => copiedIds(line).length === 0).map((line) => [line.uuid, line]));
   return entries.map((entry) => own.get(entry.uuid) ?? entry);
-}
-
-/** What the agent had seen of them is gone, so its next read must be a real one. */
-function forgetFiles({ reporter, options }: Needs<"reporter" | "options">, plan: CompactionPlan): void {
-  const pairs = plan.keptPlace === "after" ? plan.pairs() : undefined;
-  const paths = recentlyReadPaths(plan.summarised, options.fileTools, pairs);
-  if (paths.length > 0) reporter.host.filesForgotten(paths);
 }
 
 /** What the host told, and what is known here besides: subagents under way, facts of modules. */

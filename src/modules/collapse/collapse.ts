@@ -2,7 +2,6 @@ import { withClearedResults } from "../../conversation/cleared.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { untilAborted } from "../../models/abortable.ts";
 import { withTimeLimit } from "../../models/time-limit.ts";
-import { recentlyReadPaths } from "../../restore/read-state.ts";
 import { whyNotNow } from "../../turn/health.ts";
 import type { Message, Turn } from "../../turn/options.ts";
 import type {
@@ -20,7 +19,7 @@ import {
   requireOptionNames,
   requireTime,
 } from "../../turn/require-options.ts";
-import { beginRewrite } from "../../turn/rewrite.ts";
+import { beginRewrite, forgetFiles } from "../../turn/rewrite.ts";
 import { commitSpans, linesOf, type StagedSpan } from "./commit.ts";
 import { CollapsedOriginals, expandMessages } from "./expand.ts";
 import { planSpan, type SpanPlan } from "./plan-span.ts";
@@ -384,9 +383,8 @@ class Collapse implements AttachedModule {
 
   /** The agent no longer sees them. */
   #forget(gone: readonly Entry[]): void {
-    const { reporter, options, modules } = this.#parts;
-    const paths = recentlyReadPaths(gone, options.fileTools);
-    if (paths.length > 0) reporter.host.filesForgotten(paths);
+    const { options, modules } = this.#parts;
+    forgetFiles(this.#parts, gone);
     modules.changed({ kind: "removed", isSummarized: true });
     if (options.transcript === undefined) this.originals.add(gone);
   }

@@ -97,7 +97,10 @@ async function attachFiles(
       parent = link.uuid;
       return { ...link, type: "attachment", attachment };
     });
-    noteFindings(parts, thread.attach(entries));
+    noteFindings(
+      parts,
+      thread.rewrite([...thread.entries, ...entries], { kind: "attached", attachments: entries }),
+    );
     transcript.add(entries);
   }
   if (files.length > 0 || skipped.length > 0) reporter.emit({ type: "memory-attached", files, skipped });
