@@ -44,7 +44,7 @@ export async function before<T extends Message>(
 }
 
 /** A turn begins: with its caller, and another request around the messages if the host passes one. */
-export function beginTurn(
+function beginTurn(
   parts: Needs<"turn" | "frame" | "gauge" | "thread" | "health" | "reporter">,
   { caller, request }: BeforeOptions,
 ): void {

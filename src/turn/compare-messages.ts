@@ -95,11 +95,6 @@ let unreadable = 0;
 /** The host changed this object: it no longer says what the conversation knows of it. */
 export const outdate = (message: Message): void => void outdated.add(message as object);
 
-/** The host passed this object for the first time, with this content. */
-export function noteContent(message: object, copy: unknown): void {
-  if (!contents.has(message)) contents.set(message, copy);
-}
-
 /** True if the host changed the object since it passed it first, also if it has not passed the object since. */
 export function isOutdated(message: object): boolean {
   if (outdated.has(message)) return true;
@@ -107,7 +102,7 @@ export function isOutdated(message: object): boolean {
 }
 
 /** The content of a message, or of the message in an entry. */
-export const contentOf = (message: unknown): unknown => {
+const contentOf = (message: unknown): unknown => {
   if (!isRecord(message)) return undefined;
   return isRecord(message.message) ? message.message.content : message.content;
 };
@@ -116,7 +111,7 @@ export const contentOf = (message: unknown): unknown => {
  * A copy that shares the texts of the content. Hosts move marks for the cache from message to message, and write a text
  * as a block for it: the copy has no marks, and a block for a text.
  */
-export const contentCopyOf = (content: unknown): unknown =>
+const contentCopyOf = (content: unknown): unknown =>
   jsonCopy(typeof content === "string" ? [{ type: "text", text: content }] : content, "cache_control");
 
 /** The object says what a known one says, so its digests are the same and need not be computed again. */
@@ -318,7 +313,7 @@ export class ChangedInPlace {
 
   #note(message: Message, seen: Seen): void {
     this.#seen.set(message as object, seen);
-    noteContent(message as object, seen.said);
+    if (!contents.has(message as object)) contents.set(message as object, seen.said);
     if (seen.copy === undefined) return;
     this.#seen.set(seen.copy as object, { ...seen, content: contentOf(seen.copy), copy: undefined });
   }
