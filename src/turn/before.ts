@@ -23,7 +23,7 @@ const TURNS_TO_WAIT_FOR_REPORT = 3;
 /** A turn waits for the provider's count meanwhile, and the estimate is there already. */
 const EXACT_COUNT_TIMEOUT_MS = 2_000;
 
-/** What happens before a model call: read what is new, clear, count, decide, carry out, hand back. */
+/** The turn before a model call: read what is new, clear, count, decide, carry out, hand back. */
 export async function before<T extends Message>(
   parts: EngineParts,
   messages: readonly T[],
@@ -217,7 +217,7 @@ async function exactCount(
   }
 }
 
-export interface Outcome {
+interface Outcome {
   readonly compaction?: Compaction | undefined;
   readonly cleared?: number;
   readonly skipped?: SkipReason | undefined;
@@ -227,14 +227,14 @@ export interface Outcome {
 type Answered = Needs<"thread" | "frame" | "gauge" | "turn" | "options" | "modules" | "reporter">;
 type Sending = Answered & Needs<"cache" | "pace" | "newLink" | "transcript">;
 
-/** What the host gets for its turn: a call follows. */
+/** The turn that the host gets before a call. */
 export function turnToSend<T extends Message>(parts: Sending, outcome: Outcome): Turn<T> {
   leaveOutMisplacedThinking(parts);
   noteSending(parts);
   return turnResult(parts, outcome);
 }
 
-/** What the host gets between two calls. */
+/** The turn that the host gets between two calls. */
 export function turnResult<T extends Message>(parts: Answered, outcome: Outcome): Turn<T> {
   const { gauge, reporter, thread, turn } = parts;
   const { tokens } = gauge.size();
