@@ -139,10 +139,6 @@ export type {
   RunCommand,
 } from "./hooks/hook.ts";
 export { createHooks, type Hooks, type HooksOptions } from "./hooks/runner.ts";
-export { type AttachedMemory, memoryFilesIn } from "./memory-files/attached-memory.ts";
-export type { MemoryFilesOptions, MemoryFilesPort, SkippedMemory } from "./memory-files/memory-reader.ts";
-export { memoryFilesNow } from "./memory-files/memory-reader.ts";
-export { expandBraces, fitsName, type NamePattern, namePattern } from "./memory-files/name-pattern.ts";
 export { untilAborted } from "./models/abortable.ts";
 export { type AiSdkModelOptions, aiSdkModel } from "./models/ai-sdk/ai-sdk-model.ts";
 export type { AiSdk, AiSdkLanguageModel } from "./models/ai-sdk/sdk.ts";
@@ -187,6 +183,20 @@ export {
 export { apiClearing, type ContextEditOptions, contextEdits } from "./modules/api-clearing/api-clearing.ts";
 export { cachedEdits } from "./modules/cached-edits/cached-edits.ts";
 export { type CollapseCommands, type CollapseOptions, spanCollapse } from "./modules/collapse/collapse.ts";
+export { type AttachedMemory, memoryFilesIn } from "./modules/memory-files/attached-memory.ts";
+export { memoryFiles } from "./modules/memory-files/memory-files-module.ts";
+export type {
+  MemoryFilesOptions,
+  MemoryFilesPort,
+  SkippedMemory,
+} from "./modules/memory-files/memory-reader.ts";
+export { memoryFilesNow } from "./modules/memory-files/memory-reader.ts";
+export {
+  expandBraces,
+  fitsName,
+  type NamePattern,
+  namePattern,
+} from "./modules/memory-files/name-pattern.ts";
 export { type NotesOptions, sessionNotes } from "./modules/notes/notes-module.ts";
 export { type SnipOptions, type Snipped, type SnipSelection, snip } from "./modules/snip/snip.ts";
 export { messageSnip, type SnipCommands, type SnipTurn } from "./modules/snip/snip-module.ts";
@@ -261,13 +271,6 @@ export {
   measureEntries,
   measureRequest,
 } from "./tokens/measure.ts";
-export type {
-  AiSdkUsage,
-  AnyUsage,
-  OpenAiChatUsage,
-  OpenAiResponsesUsage,
-  ResponseFacts,
-} from "./turn/any-usage.ts";
 export { createCompactor } from "./turn/create-compactor.ts";
 export type {
   ChainRecord,
@@ -278,6 +281,8 @@ export type {
   Trigger,
 } from "./turn/events.ts";
 export type {
+  AiSdkUsage,
+  AnyUsage,
   BeforeOptions,
   Caller,
   ChildOptions,
@@ -294,6 +299,9 @@ export type {
   ManualOptions,
   Message,
   SessionOptions,
+  OpenAiChatUsage,
+  OpenAiResponsesUsage,
+  ResponseFacts,
   TranscriptPort,
   Turn,
   UndoOptions,

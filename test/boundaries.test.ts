@@ -16,7 +16,6 @@ const BELOW_TURN: readonly string[] = [
   "restore",
   "summary",
   "compaction",
-  "memory-files",
 ];
 const BELOW_TESTING = [...BELOW_TURN, "turn", "modules", "telemetry", "transcript", "recall", "demo", "host"];
 
@@ -32,7 +31,6 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   restore: ["conversation", "tokens"],
   summary: ["conversation", "tokens", "models"],
   compaction: ["conversation", "tokens", "models", "hooks", "restore", "summary"],
-  "memory-files": ["conversation", "tokens", "restore"],
   turn: BELOW_TURN,
   modules: [...BELOW_TURN, "turn"],
   telemetry: ["turn", "models", "compaction"],

@@ -126,7 +126,7 @@ describe("the tables of options on other pages", () => {
   const memory = read("docs", "memory.md");
   it.each([
     ["## Session notes", "modules/notes/notes-module.ts", "NotesOptions"],
-    ["## Memory files", "memory-files/memory-reader.ts", "MemoryFilesOptions"],
+    ["## Memory files", "modules/memory-files/memory-reader.ts", "MemoryFilesOptions"],
     ["## Context collapse", "modules/collapse/collapse.ts", "CollapseOptions"],
   ])("%s has a row for every option, and no other", (heading, file, name) => {
     expect(firstColumn(memory, heading)).toEqual(fields(file, name));

@@ -30,6 +30,11 @@ export const MODULES: Readonly<Record<string, Module>> = {
     maker: "sessionNotes",
     words: /\bnotes?\b|sessionNotes/i,
   },
+  "memory-files": {
+    file: "src/modules/memory-files/memory-files-module.ts",
+    maker: "memoryFiles",
+    words: /memoryFiles|memory-attached|nested_memory|memory files?\b|AGENTS\.md|CLAUDE\.md/i,
+  },
 };
 
 /** A plugin for vite: the maker of this module makes one that attaches to no conversation. */

@@ -14,6 +14,7 @@ import {
   LonghaulError,
   MODEL_TIME_LIMITS,
   type Model,
+  memoryFiles,
   messageSnip,
   type NotesOptions,
   type RequestFrame,
@@ -58,20 +59,26 @@ type AgentModules = ReturnType<typeof modulesFor>;
 type AgentCommands = CommandsOf<AgentModules>;
 export type AgentCompactor = Compactor<AgentCommands> & AgentCommands;
 
-function modulesFor({
-  notes,
-  collapse,
-}: Pick<EngineSpec, "notes" | "collapse">): readonly (
-  | CompactorModule
-  | CompactorModule<SnipCommands>
-  | CompactorModule<CollapseCommands>
-)[] {
+/** `memoryFolder`: the folder whose memory files are attached. */
+function modulesFor(
+  { notes, collapse }: Pick<EngineSpec, "notes" | "collapse">,
+  memoryFolder: string | undefined,
+): readonly (CompactorModule | CompactorModule<SnipCommands> | CompactorModule<CollapseCommands>)[] {
   return [
     cachedEdits(),
     apiClearing(),
     messageSnip(),
     spanCollapse(collapse ?? { enabled: "by-setting" }),
     ...(notes === undefined ? [] : [sessionNotes(notes)]),
+    ...(memoryFolder === undefined
+      ? []
+      : [
+          memoryFiles({
+            cwd: memoryFolder,
+            port: memoryFilesPort({ cwd: memoryFolder }),
+            fromStart: true,
+          }),
+        ]),
   ];
 }
 
@@ -221,9 +228,8 @@ export class Conversation {
         evidence: engine.windowEvidence,
       },
       request: this.#frame(thresholds),
-      modules: modulesFor(engine),
       // In the home folder a memory file of any project below it could import whatever lies there.
-      memoryFiles: isWideFolder ? undefined : { cwd, port: memoryFilesPort({ cwd }), fromStart: true },
+      modules: modulesFor(engine, isWideFolder ? undefined : cwd),
       transcript: journal.transcript,
       state: this.#hostState(engine),
       ports,

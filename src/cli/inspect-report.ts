@@ -8,8 +8,8 @@ import { notesPath } from "../host/notes-file.ts";
 import { memoryFilesPort } from "../host/project-files.ts";
 import { counterFor, readNotes } from "../host/session-notes.ts";
 import type { SessionProject } from "../host/session-project.ts";
-import { type AttachedMemory, memoryFilesIn } from "../memory-files/attached-memory.ts";
-import { NestedMemory } from "../memory-files/nested-memory.ts";
+import { type AttachedMemory, memoryFilesIn } from "../modules/memory-files/attached-memory.ts";
+import { NestedMemory } from "../modules/memory-files/nested-memory.ts";
 import { notesLimitsFor } from "../modules/notes/notes-keeper.ts";
 import { memoryPathOf } from "../restore/read-state.ts";
 import {

@@ -10,7 +10,7 @@ import type {
   HookRunner,
   HookRunOptions,
 } from "../hooks/hook.ts";
-import { withRunLimit } from "../hooks/runner.ts";
+import { withRunLimit } from "../hooks/run-limit.ts";
 import { untilAborted } from "../models/abortable.ts";
 import { headThatFits, mayFit } from "../restore/head.ts";
 import type { SkippedItem } from "../restore/restored.ts";

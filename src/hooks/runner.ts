@@ -1,6 +1,4 @@
-import { abortableBy } from "../models/abortable.ts";
 import type { Model } from "../models/port.ts";
-import { isTimeLimit } from "../models/time-limit.ts";
 import { type Handler, type Handlers, type HookAgent, type HookCallbacks, readHandlers } from "./handlers.ts";
 import {
   HOOK_EVENTS,
@@ -12,6 +10,15 @@ import {
 } from "./hook.ts";
 import { failed, type Verdict } from "./hook-answer.ts";
 import { isMatch } from "./hook-settings.ts";
+import {
+  CLEAN_UP_MS,
+  DEFAULT_TIMEOUT_MS,
+  type Limited,
+  LONGEST_MS,
+  runLimited,
+  withStops,
+  wordsFor,
+} from "./run-limit.ts";
 import { outcomeText, shownName } from "./shown-text.ts";
 
 export interface HooksOptions {
@@ -34,15 +41,6 @@ export interface Hooks extends HookRunner {
   /** Parts of the settings that cannot be used, one sentence each. */
   readonly warnings: readonly string[];
 }
-
-/** A person waits meanwhile; a hook that needs longer says so with `timeout`. */
-const DEFAULT_TIMEOUT_MS = 30_000;
-/** Processes are ended within a second or two; a host's own way of running them must not hold us up longer. */
-const CLEAN_UP_MS = 3_000;
-/** The longest that a timer can wait. */
-const LONGEST_MS = 2 ** 31 - 1;
-/** A host's own runner does not say which hook took so long. */
-const RUNNER_NAME = "hooks";
 
 export function createHooks(options: HooksOptions = {}): Hooks {
   const warnings = new Set<string>();
@@ -70,57 +68,6 @@ function longestRunMs(handlers: Handlers): number {
     handlers[event].map(({ timeoutMs = DEFAULT_TIMEOUT_MS }) => timeoutMs),
   );
   return Math.min(LONGEST_MS, Math.max(DEFAULT_TIMEOUT_MS, ...limits) + 2 * CLEAN_UP_MS);
-}
-
-/**
- * The same runner, but nobody waits longer than its `timeoutMs`. A run that takes longer ends like a hook that timed out:
- * its signal fires, and the compaction continues without it.
- */
-export function withRunLimit(runner: HookRunner): HookRunner {
-  const timeoutMs = Math.min(
-    LONGEST_MS,
-    isTimeLimit(runner.timeoutMs) ? runner.timeoutMs : DEFAULT_TIMEOUT_MS,
-  );
-  return {
-    timeoutMs,
-    run: (input, options = {}) =>
-      withStops(options.signal, async (stops, stopAll) => {
-        const running = runLimited(async (own) => runner.run(input, { ...options, signal: own }), {
-          timeoutMs,
-          stops,
-          cleanUpMs: 0,
-          goesOn: () => false,
-        });
-        if (options.signal?.aborted) stopAll();
-        const end = await running;
-        return end.state === "done" ? end.value : endedRun(end.state, input, timeoutMs);
-      }),
-  };
-}
-
-/** Lets any number of hooks end with one signal: it would warn of a leak if each of them listened to it. */
-async function withStops<T>(
-  signal: AbortSignal | undefined,
-  work: (stops: Set<() => void>, stopAll: () => void) => Promise<T>,
-): Promise<T> {
-  const stops = new Set<() => void>();
-  const stopAll = (): void => {
-    for (const stop of [...stops]) stop();
-  };
-  signal?.addEventListener("abort", stopAll, { once: true });
-  try {
-    return await work(stops, stopAll);
-  } finally {
-    signal?.removeEventListener("abort", stopAll);
-  }
-}
-
-function endedRun(state: "timed-out" | "aborted", input: HookInput, timeoutMs: number): HookRun {
-  const event = input.hook_event_name;
-  const { said } = endOf({ state }, input, timeoutMs);
-  const text = outcomeText(event, RUNNER_NAME, state, said);
-  const durationMs = state === "timed-out" ? timeoutMs : 0;
-  return { outcomes: [{ event, name: RUNNER_NAME, kind: "function", state, text, durationMs }], output: "" };
 }
 
 function matching(handlers: Handlers, input: HookInput): readonly Handler[] {
@@ -199,10 +146,7 @@ interface End {
 }
 
 function endOf(end: Limited<Verdict>, input: HookInput, timeoutMs: number): End {
-  if (end.state === "aborted") return { state: "aborted", output: "", said: "aborted" };
-  if (end.state === "timed-out") {
-    return { state: "timed-out", output: "", said: `it did not end within ${timeoutMs / 1_000} seconds` };
-  }
+  if (end.state !== "done") return { state: end.state, output: "", said: wordsFor(end.state, timeoutMs) };
   const verdict = end.value;
   if (verdict.state === "completed")
     return { state: "completed", output: verdict.output, said: verdict.shown };
@@ -217,64 +161,4 @@ function gather(ended: readonly Ended[]): HookRun {
     output: ended.flatMap(({ output }) => (output === "" ? [] : [output])).join("\n\n"),
     ...(blocking && { blocked: { by: blocking.outcome.name, reason: blocking.reason } }),
   };
-}
-
-interface Limits<T> {
-  readonly timeoutMs: number;
-  /** Called when everything is to end, see {@link withStops}. */
-  readonly stops: Set<() => void>;
-  /** How long it may take to clean up after the end was called for; 0 does not wait for it. */
-  readonly cleanUpMs: number;
-  /** Its limit stays in force although nobody waits for it any longer. */
-  readonly goesOn: (value: T) => boolean;
-}
-
-type Limited<T> =
-  | { readonly state: "done"; readonly value: T }
-  | { readonly state: "timed-out" }
-  | { readonly state: "aborted" };
-
-/** Waits for work until its time is over or it is stopped, whether it heeds its signal or not. */
-async function runLimited<T>(
-  work: (signal: AbortSignal) => Promise<T>,
-  limits: Limits<T>,
-): Promise<Limited<T>> {
-  const controller = new AbortController();
-  let why: "timed-out" | "aborted" | undefined;
-  const stop = (reason: "timed-out" | "aborted"): void => {
-    why ??= reason;
-    controller.abort();
-  };
-  const abort = (): void => stop("aborted");
-  limits.stops.add(abort);
-  const timer = setTimeout(stop, limits.timeoutMs, "timed-out");
-  const abortable = abortableBy(controller.signal);
-  const running = work(controller.signal);
-  let goesOn = false;
-  try {
-    const value = await abortable.wait(running);
-    goesOn = limits.goesOn(value);
-    return { state: "done", value };
-  } catch (error) {
-    if (why === undefined) throw error;
-    if (limits.cleanUpMs > 0) await settledWithin(running, limits.cleanUpMs);
-    return { state: why };
-  } finally {
-    // A hook that goes on alone is still ended in time, but keeps nobody waiting.
-    if (goesOn) timer.unref();
-    else clearTimeout(timer);
-    limits.stops.delete(abort);
-    abortable.release();
-  }
-}
-
-function settledWithin(work: Promise<unknown>, milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    const settle = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    work.then(settle, settle);
-  });
 }

@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import type { Entry } from "../conversation/entry.ts";
 import type { Todo } from "../conversation/todo-ledger.ts";
 import { listField, parseJson, stringField } from "../conversation/untrusted.ts";
-import { memoryFilesNow } from "../memory-files/memory-reader.ts";
+import { memoryFilesNow } from "../modules/memory-files/memory-reader.ts";
 import type { HostState, Plan } from "../restore/host-state.ts";
 import { agentFolder, isSessionId, type UserPlaces } from "../transcript/locations.ts";
 import { memoryFilesPort, projectFiles } from "./project-files.ts";

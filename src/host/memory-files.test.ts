@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
-import { type DrainedMemory, NestedMemory } from "../memory-files/nested-memory.ts";
+import { type DrainedMemory, NestedMemory } from "../modules/memory-files/nested-memory.ts";
 import { memoryFilesPort } from "./project-files.ts";
 
 let root: string;

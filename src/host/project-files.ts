@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
 import { opendir, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, parse, relative, resolve, sep } from "node:path";
-import type { MemoryFilesPort } from "../memory-files/memory-reader.ts";
+import type { MemoryFilesPort } from "../modules/memory-files/memory-reader.ts";
 import type { FileAnswer, ProjectFiles, UnavailableReason } from "../restore/host-state.ts";
 import { isSecretFile } from "./secret-files.ts";
 import { problemOf, readTextFile } from "./text-file.ts";

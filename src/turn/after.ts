@@ -1,9 +1,10 @@
+import { isPromise, kindOf } from "../conversation/given-messages.ts";
 import { inputTokens } from "../conversation/reported-usage.ts";
-import { isRecord, listField } from "../conversation/untrusted.ts";
-import { type KnownResponse, type OwnUsage, type ResponseFacts, readResponse } from "./any-usage.ts";
+import { field, isRecord, listField } from "../conversation/untrusted.ts";
+import { LonghaulError } from "../errors.ts";
+import type { KnownResponse, OwnUsage, ResponseFacts } from "./options.ts";
 import type { Needs } from "./parts.ts";
-import type { ReplyFacts } from "./plain-form.ts";
-import type { Reply } from "./thread.ts";
+import type { Reply, ReplyFacts } from "./plain-form.ts";
 
 type Responded = Needs<
   "thread" | "gauge" | "turn" | "health" | "cache" | "modules" | "background" | "reporter"
@@ -94,4 +95,68 @@ function judgeCompaction({ health, gauge, reporter }: Responded, reportedTokens:
   if (judged === undefined) return;
   reporter.emit({ type: "compaction-judged", reportedTokens, ...judged });
   reporter.emitAll(health.judged(judged.verdict));
+}
+
+/** The response of a provider, with its usage in our form. Throws `response-invalid` for anything else. */
+export function readResponse(response: unknown): KnownResponse {
+  if (!isRecord(response) || isPromise(response)) throw notAResponse(response);
+  if (typeof response.json === "function" && typeof response.status === "number") {
+    throw notAResponse(response, "an HTTP response", "Pass its body: after(await response.json()).");
+  }
+  if (isPromise(response.usage)) {
+    throw notAResponse(
+      response,
+      "a response whose usage is a promise",
+      "Await the usage first: after({ usage: await result.usage }).",
+    );
+  }
+  const usage = ownUsage(response.usage);
+  return usage === response.usage ? (response as KnownResponse) : ({ ...response, usage } as KnownResponse);
+}
+
+function notAResponse(response: unknown, given = kindOf(response), remedy?: string): LonghaulError {
+  return new LonghaulError("response-invalid", `after() takes the response of the model, but got ${given}.`, {
+    remedy:
+      remedy ??
+      (isPromise(response)
+        ? "Await the call and pass its result."
+        : "Pass the response of the provider, or at least { usage }. Do not call after() for a call that failed."),
+    facts: { given },
+  });
+}
+
+/** The same object where it is in our form already, or in one that nobody knows. */
+function ownUsage(usage: unknown): unknown {
+  if (!isRecord(usage)) return usage;
+  if (usage.prompt_tokens !== undefined) {
+    const cached = figure(field(usage.prompt_tokens_details, "cached_tokens"));
+    return includingCache(usage.prompt_tokens, usage.completion_tokens, cached, 0);
+  }
+  if (isRecord(usage.input_tokens_details)) {
+    const cached = figure(usage.input_tokens_details.cached_tokens);
+    return includingCache(usage.input_tokens, usage.output_tokens, cached, 0);
+  }
+  if (usage.inputTokens === undefined && usage.outputTokens === undefined) return usage;
+  const details = usage.inputTokenDetails;
+  const read = figure(field(details, "cacheReadTokens") ?? usage.cachedInputTokens);
+  return includingCache(
+    usage.inputTokens,
+    usage.outputTokens,
+    read,
+    figure(field(details, "cacheWriteTokens")),
+  );
+}
+
+/**
+ * Takes the cache out of an input figure that includes it. A cache that is larger than the input was never part of it.
+ * A figure that is missing or no number stays so, and is distrusted like any other that cannot be true.
+ */
+function includingCache(input: unknown, output: unknown, read: number, written: number): OwnUsage {
+  const whole = typeof input === "number" ? input : Number.NaN;
+  return {
+    input_tokens: read + written > whole ? whole : whole - read - written,
+    output_tokens: typeof output === "number" ? output : Number.NaN,
+    cache_read_input_tokens: read,
+    cache_creation_input_tokens: written,
+  };
 }

@@ -4,7 +4,8 @@ import { createCompactor } from "../../test/support/full-compactor.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { inputTokens } from "../conversation/reported-usage.ts";
 import { ESTIMATORS, measureRequest } from "../tokens/measure.ts";
-import { type AnyUsage, readResponse } from "./any-usage.ts";
+import { readResponse } from "./after.ts";
+import type { AnyUsage } from "./options.ts";
 
 const own = (usage: AnyUsage) => readResponse({ usage }).usage;
 

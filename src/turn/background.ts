@@ -7,7 +7,7 @@ import {
 import { type PreparedSummary, prepareSummary } from "../compaction/write/write-summary.ts";
 import { withTimeLimit } from "../models/time-limit.ts";
 import { clearableTokens } from "./clear-stale.ts";
-import { whyNotNow } from "./guards.ts";
+import { whyNotNow } from "./health.ts";
 import type { BackgroundSummary, OfferedPlan } from "./parts.ts";
 import { fittingPlan, forkNow, measuredBy, refreshPlan, restoreBudget, snapshotOf } from "./planning.ts";
 import { codeOf } from "./reporter.ts";
@@ -60,7 +60,7 @@ export class Background implements BackgroundSummary {
     this.#parts = parts;
   }
 
-  /** A response has come. What is cheap to tell is asked first: most find nothing to do. */
+  /** What is cheap to tell is asked first: most responses find nothing to do. */
   responded(): void {
     if (this.#running !== undefined || this.#hasFailed) return;
     try {
@@ -75,11 +75,6 @@ export class Background implements BackgroundSummary {
     }
   }
 
-  /**
-   * At the threshold: a compaction whose summary is there. While it is still being written the turn goes on without
-   * one, as long as the window holds it. `at-once`: the window is full before there is one, so that the built-in
-   * summariser has to write it. Undefined: the usual way, in which the turn waits.
-   */
   offer(): OfferedPlan | "under-way" | "at-once" | undefined {
     if (this.#isOff()) return undefined;
     const ready = this.#usable();
@@ -91,10 +86,6 @@ export class Background implements BackgroundSummary {
     return this.#running === undefined ? undefined : "under-way";
   }
 
-  /**
-   * What a compaction at the threshold would leave with the summary that is paid for already, because it is there or
-   * being written; undefined where there is none, or none that would be used as it is.
-   */
   paidFor(): { readonly tokensAfter: number | undefined } | undefined {
     if (this.#isOff()) return undefined;
     const isFull = this.#isNear(this.#parts().gauge.thresholds.blocking);
@@ -105,7 +96,6 @@ export class Background implements BackgroundSummary {
     return { tokensAfter: leastTokens(ready.plan, ready.summary) };
   }
 
-  /** The conversation is another now, or has come to its end. */
   reset(): void {
     this.#running?.abort();
     this.#running = undefined;

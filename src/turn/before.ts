@@ -1,35 +1,29 @@
+import type { Compaction } from "../compaction/compact.ts";
 import type { planUnder } from "../compaction/plan/compaction-plan.ts";
-import type { AttachmentEntry, Entry } from "../conversation/entry.ts";
-import { isEntry } from "../conversation/entry.ts";
 import { formatCount } from "../conversation/text.ts";
 import { LonghaulError } from "../errors.ts";
+import { type CacheMarkOptions, withCacheMarks } from "../models/anthropic/prompt-cache-marks.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { Model, ModelRequest } from "../models/port.ts";
 import { timedOut, withinTime } from "../models/time-limit.ts";
-import { visiblePaths } from "../restore/read-state.ts";
-import { inProportion } from "../window/thresholds.ts";
+import { type Thresholds, windowState } from "../window/thresholds.ts";
 import { clearStale } from "./clear-stale.ts";
 import type { SkipReason } from "./events.ts";
-import { whyNotNow } from "./guards.ts";
+import { remedyWithoutAutoCompact, whyNotNow } from "./health.ts";
 import type { BeforeOptions, Message, Turn } from "./options.ts";
 import type { EngineParts, Needs } from "./parts.ts";
-import { fittingPlan, sendingFrame, snapshotOf } from "./planning.ts";
+import { fittingPlan, sendingFrame } from "./planning.ts";
 import { failureReason } from "./reporter.ts";
-import { limitMedia, noteFindings } from "./rewrite.ts";
+import { leaveOutMisplacedThinking, limitMedia, noteFindings, takeIn } from "./rewrite.ts";
 import { type Compacted, reportFailure, runCompaction } from "./run-compaction.ts";
-import { beginTurn, takeIn } from "./take-in.ts";
-import { type Outcome, turnToSend } from "./turn-result.ts";
 
 /** Some providers report nothing: then the estimate is all there is. */
 const TURNS_TO_WAIT_FOR_REPORT = 3;
 
-/** Tokens of memory files attached in one turn. Rules that take more would leave little of the window for the work. */
-const MEMORY_BUDGET_TOKENS = 20_000;
-
 /** A turn waits for the provider's count meanwhile, and the estimate is there already. */
 const EXACT_COUNT_TIMEOUT_MS = 2_000;
 
-/** What happens before a model call: read what is new, clear, count, decide, carry out, hand back. */
+/** The turn before a model call: read what is new, clear, count, decide, carry out, hand back. */
 export async function before<T extends Message>(
   parts: EngineParts,
   messages: readonly T[],
@@ -38,7 +32,7 @@ export async function before<T extends Message>(
   const { signal } = options;
   beginTurn(parts, options);
   takeIn(parts, messages);
-  await attachMemoryFiles(parts, signal);
+  await parts.modules.addContext(signal);
   limitMedia(parts);
   const cleared = await clearStale(parts, signal);
   await countExactly(parts, signal);
@@ -47,6 +41,19 @@ export async function before<T extends Message>(
   const outcome: Outcome =
     decision === "compact" ? await compactByItself(parts, signal) : { skipped: decision, problem };
   return turnToSend<T>(parts, { cleared, ...outcome });
+}
+
+/** A turn begins: with its caller, and another request around the messages if the host passes one. */
+function beginTurn(
+  parts: Needs<"turn" | "frame" | "gauge" | "thread" | "health" | "reporter">,
+  { caller, request }: BeforeOptions,
+): void {
+  const { turn, frame, gauge, thread, health, reporter } = parts;
+  turn.begin(caller);
+  const { isNew, isCheckedAnew } = frame.replace(request);
+  if (isNew) gauge.forgetOverhead();
+  if (isCheckedAnew) noteFindings(parts, thread.reframe());
+  reporter.emitAll(health.onTurn());
 }
 
 /** Only after the guards do tokens count. */
@@ -155,40 +162,6 @@ function floorTooHigh(floorTokens: number, threshold: number): LonghaulError {
   );
 }
 
-/** Memory files that govern what the agent has touched since the last call, once each, after the newest message. */
-async function attachMemoryFiles(parts: EngineParts, signal: AbortSignal | undefined): Promise<void> {
-  const { memory, options, thread, gauge, newLink, transcript, reporter } = parts;
-  if (memory === undefined || isAnswerOpen(thread.entries)) return;
-  const { attachments, files, skipped } = await memory.drain({
-    countTokens: gauge.countTokens,
-    budgetTokens: inProportion(gauge.thresholds, MEMORY_BUDGET_TOKENS),
-    visible: () => {
-      const { entries, clearedToolUseIds } = snapshotOf(parts);
-      return visiblePaths(entries, { tools: options.fileTools, clearedToolUseIds });
-    },
-    signal,
-  });
-  if (attachments.length > 0) {
-    let parent = thread.leaf;
-    const entries = attachments.map((attachment): AttachmentEntry => {
-      const link = newLink(parent);
-      parent = link.uuid;
-      return { ...link, type: "attachment", attachment };
-    });
-    noteFindings(parts, thread.attach(entries));
-    transcript.add(entries);
-  }
-  if (files.length > 0 || skipped.length > 0) reporter.emit({ type: "memory-attached", files, skipped });
-}
-
-/** The model is to continue its own message, or a result is still to come: nothing may stand between. */
-function isAnswerOpen(entries: readonly Entry[]): boolean {
-  const newest = entries.findLast(
-    (entry) => isEntry(entry) && entry.type !== "system" && entry.type !== "progress",
-  );
-  return newest?.type === "assistant";
-}
-
 /**
  * Asks the provider for the size of the next request, once, when the estimate cannot decide: no usage has been reported
  * yet, and the blocking limit lies within the error of the estimate. The estimate holds if the count fails or takes
@@ -242,4 +215,84 @@ async function exactCount(
     const isLate = error instanceof ModelError && error.failure.kind === "timed-out";
     return { outcome: isLate ? "timed-out" : "failed" };
   }
+}
+
+interface Outcome {
+  readonly compaction?: Compaction | undefined;
+  readonly cleared?: number;
+  readonly skipped?: SkipReason | undefined;
+  readonly problem?: LonghaulError | undefined;
+}
+
+type Answered = Needs<"thread" | "frame" | "gauge" | "turn" | "options" | "modules" | "reporter">;
+type Sending = Answered & Needs<"cache" | "pace" | "newLink" | "transcript">;
+
+/** The turn that the host gets before a call. */
+export function turnToSend<T extends Message>(parts: Sending, outcome: Outcome): Turn<T> {
+  leaveOutMisplacedThinking(parts);
+  noteSending(parts);
+  return turnResult(parts, outcome);
+}
+
+/** The turn that the host gets between two calls. */
+export function turnResult<T extends Message>(parts: Answered, outcome: Outcome): Turn<T> {
+  const { gauge, reporter, thread, turn } = parts;
+  const { tokens } = gauge.size();
+  const window = windowState(tokens, gauge.thresholds);
+  const problem =
+    outcome.problem ??
+    (window.isAtBlockingLimit ? windowFull(tokens, gauge.thresholds) : reporter.nextProblem());
+  const { compaction, cleared = 0, skipped } = outcome;
+  const makeRequest = requestMaker(parts);
+  let request: ModelRequest | undefined;
+  const result: Omit<Turn<T>, "request"> = {
+    id: turn.id,
+    messages: thread.handBack(turn.given) as readonly T[],
+    tokens,
+    thresholds: gauge.thresholds,
+    window,
+    compaction,
+    cleared,
+    skipped: compaction === undefined ? skipped : undefined,
+    findings: turn.findings,
+    problem,
+  };
+  // Made when it is asked for: marks are looked for in the whole conversation, and not every host sends this.
+  return Object.defineProperty(result, "request", { get: () => (request ??= makeRequest()) }) as Turn<T>;
+}
+
+/** The response will be compared with this. */
+function noteSending({ frame, options, thread, turn, cache }: Sending): void {
+  const { system, tools } = frame.current ?? {};
+  const { modelName: model } = options;
+  thread.noteSent();
+  turn.sent();
+  cache.sent({ system, tools, model, caller: turn.caller, messages: thread.sent.length });
+}
+
+/** Holds on to what is sent now: the conversation goes on before the request may be asked for. */
+function requestMaker(parts: Answered): () => ModelRequest {
+  const messages = parts.thread.outbox();
+  const frame = sendingFrame(parts);
+  const { capabilities, cacheTtl } = parts.options;
+  const marks: CacheMarkOptions = cacheTtl === undefined ? {} : { ttl: cacheTtl };
+  return () => {
+    const request: ModelRequest = { ...frame, messages: messages() };
+    return capabilities.promptCache ? withCacheMarks(request, marks) : request;
+  };
+}
+
+function windowFull(tokens: number, thresholds: Thresholds): LonghaulError {
+  const { headroomBy } = thresholds;
+  const isSwitchedOff = headroomBy === "manual" || headroomBy === "nobody";
+  return new LonghaulError(
+    "window-full",
+    `The conversation has about ${formatCount(tokens)} tokens of the ${formatCount(thresholds.blocking)} that can still be called with.`,
+    {
+      remedy: isSwitchedOff
+        ? `${remedyWithoutAutoCompact({ compactEnabled: headroomBy === "manual" })} You can also go back a few messages. Nothing has been lost.`
+        : "Compact it by hand, or go back a few messages. A call may fail; nothing has been lost.",
+      facts: { tokens, limit: thresholds.blocking },
+    },
+  );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ApiMessage } from "../conversation/message.ts";
-import { ChangedInPlace } from "./changed-in-place.ts";
+import { ChangedInPlace } from "./compare-messages.ts";
 import { HostView } from "./host-view.ts";
 
 type Open = { role: "user"; content: string | { type: "text"; text: string }[] };

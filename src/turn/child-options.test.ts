@@ -51,7 +51,6 @@ const EXPECTED: Readonly<Record<Inheritance, readonly string[]>> = {
     "fileTools",
     "hooks",
     "modules",
-    "memoryFiles",
     "ports.now",
     "ports.newUuid",
     "ports.countText",

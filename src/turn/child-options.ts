@@ -46,7 +46,6 @@ export const INHERITANCE: GroupRules & Omit<RulesFor<CompactorOptions>, keyof Gr
   hooks: "inherited",
   // Each module decides what it does in a subagent.
   modules: "inherited",
-  memoryFiles: "inherited",
   // Two conversations in one file would be resumed as one.
   transcript: "own",
   host: "events-only",

@@ -1,6 +1,6 @@
-import type { Clearing } from "../clear/stale-results.ts";
 import {
   type BySizeOptions,
+  type Clearing,
   chooseBySize,
   chooseByTime,
   MINIMUM_SAVING_TOKENS,
@@ -9,8 +9,8 @@ import {
 } from "../clear/stale-results.ts";
 import { LonghaulError } from "../errors.ts";
 import { untilAborted } from "../models/abortable.ts";
+import type { Settings } from "../window/settings.ts";
 import { inProportion } from "../window/thresholds.ts";
-import { whyNotToClear } from "./guards.ts";
 import type { Needs } from "./parts.ts";
 import {
   type ClearingSize,
@@ -24,7 +24,7 @@ import { failureReason } from "./reporter.ts";
 import { type ClearedMessages, gainOf, historyChanged, noteFindings, withCleared } from "./rewrite.ts";
 
 type Measured = Needs<"thread" | "gauge" | "modules" | "options">;
-type Cleared = Weighed & Needs<"transcript" | "turn" | "newLink" | "memory">;
+type Cleared = Weighed & Needs<"transcript" | "turn" | "newLink">;
 
 /**
  * Micro: the first thing on every turn, and no model call. Which form is cheapest depends on the cache: once it
@@ -49,6 +49,16 @@ export async function clearStale(parts: Cleared, signal: AbortSignal | undefined
   // The messages stay as they are, and so does the prefix in the cache.
   if (hidden !== undefined) report(parts, hidden, { tokensBefore, unchangedTokens: tokensBefore });
   return hidden?.results.length ?? 0;
+}
+
+/** Stale tool results: clearing has a switch of its own, and the switch for everything stops it as well. */
+export function whyNotToClear({
+  settings,
+}: {
+  readonly settings: Pick<Settings, "compactEnabled" | "microcompactEnabled">;
+}): "disabled" | "clearing-disabled" | undefined {
+  if (!settings.compactEnabled) return "disabled";
+  return settings.microcompactEnabled ? undefined : "clearing-disabled";
 }
 
 /** The transcript has it first: where that fails, nothing has changed. */
@@ -139,10 +149,11 @@ const scaled = ({ gauge }: Needs<"gauge">, tokens: number): number =>
   inProportion(gauge.thresholds, tokens) / gauge.ratio;
 
 function goOnWith(parts: Cleared, clearing: Clearing, applied: ClearedMessages): void {
+  const { entries, mark } = applied;
   const { gauge, thread, reporter } = parts;
   const tokensBefore = gauge.size().tokens;
   const { tokensFromFirst } = sizeOf(parts, clearing);
-  noteFindings(parts, thread.clear(clearing, applied, applied.mark));
+  noteFindings(parts, thread.rewrite([...entries, mark], { kind: "cleared", clearing, mark }));
   historyChanged(parts);
   if (applied.thinkingLeftOut > 0) {
     reporter.emit({ type: "thinking-left-out", blocks: applied.thinkingLeftOut, reason: "rewrite" });
@@ -155,12 +166,9 @@ function report(
   { form, results, tools, paths }: Clearing,
   before: { readonly tokensBefore: number; readonly unchangedTokens: number },
 ): void {
-  const { modules, reporter, memory, gauge } = parts;
-  modules.changed({ kind: "cleared" });
-  if (paths.length > 0) {
-    reporter.host.filesForgotten(paths);
-    memory?.forget(paths);
-  }
+  const { modules, reporter, gauge } = parts;
+  modules.changed({ kind: "cleared", paths });
+  if (paths.length > 0) reporter.host.filesForgotten(paths);
   const tokensAfter = gauge.size().tokens;
   reporter.emit({
     type: "results-cleared",

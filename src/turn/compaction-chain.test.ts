@@ -1,35 +1,48 @@
 import { expect, it } from "vitest";
-import { CompactionChain } from "./compaction-chain.ts";
+import { CurrentTurn } from "./current-turn.ts";
+import type { Caller } from "./options.ts";
 
-const facts = { threshold: 167_000, caller: "main" };
+/** A conversation whose turns have these ids. */
+function conversation(...ids: readonly string[]): { begin(caller: Caller): CurrentTurn; turn: CurrentTurn } {
+  const left = [...ids];
+  const turn = new CurrentTurn(undefined, () => left.shift() ?? "");
+  return {
+    turn,
+    begin(caller) {
+      turn.begin(caller);
+      return turn;
+    },
+  };
+}
 
 it("each compaction records the one before it, the threshold, and who asked", () => {
-  const chain = new CompactionChain();
-  expect(chain.record({ ...facts, turnId: "a", turn: 5 })).toEqual({
+  const { begin } = conversation("", "a", "b", "c");
+  expect(begin("main").compacted({ turn: 5, threshold: 167_000 })).toEqual({
     isInChain: false,
     turnsSincePrevious: undefined,
     previousTurnId: undefined,
     threshold: 167_000,
     caller: "main",
   });
-  expect(chain.record({ turnId: "b", turn: 12, threshold: 9, caller: "sdk" })).toEqual({
+  expect(begin("sdk").compacted({ turn: 12, threshold: 9 })).toEqual({
     isInChain: true,
     turnsSincePrevious: 7,
     previousTurnId: "a",
     threshold: 9,
     caller: "sdk",
   });
-  expect(chain.record({ ...facts, turnId: "c", turn: 12 })).toMatchObject({
+  expect(begin("main").compacted({ turn: 12, threshold: 167_000 })).toMatchObject({
     turnsSincePrevious: 0,
     previousTurnId: "b",
   });
 });
 
 it("a conversation that came with a boundary is a chain already", () => {
-  const unknown = { isInChain: true, turnsSincePrevious: undefined, previousTurnId: undefined };
-  const resumed = new CompactionChain({ hasEarlier: true });
-  expect(resumed.record({ ...facts, turnId: "a", turn: 1 })).toMatchObject(unknown);
-  const later = new CompactionChain();
-  later.foundEarlier();
-  expect(later.record({ ...facts, turnId: "a", turn: 1 })).toMatchObject(unknown);
+  const { turn } = conversation("a");
+  turn.foundBoundary();
+  expect(turn.compacted({ turn: 1, threshold: 167_000 })).toMatchObject({
+    isInChain: true,
+    turnsSincePrevious: undefined,
+    previousTurnId: undefined,
+  });
 });

@@ -84,47 +84,33 @@ export class Contents {
  * identity, which holds because messages are never changed in place; what leaves the conversation is forgotten.
  */
 export class Measures {
-  readonly #countText: CountText;
-  readonly #blocks = new WeakMap<ContentBlock, number>();
-  readonly #entries = new WeakMap<Entry, number>();
-  readonly #images = new WeakMap<ContentBlock, number>();
+  readonly ofBlock: (block: ContentBlock) => number;
+  readonly ofEntry: (entry: Entry) => number;
+  /** See {@link leastImageTokens}. */
+  readonly leastOfImage: (block: ContentBlock) => number = onceEach(leastImageTokens);
 
   constructor(countText: CountText) {
-    this.#countText = countText;
+    this.ofBlock = onceEach((block) => measureBlock(block, countText));
+    const measured = onceEach<Entry>((entry) => {
+      if (!holdsBlocks(entry)) return measureEntry(entry, countText);
+      let tokens = 0;
+      for (const block of entryBlocks(entry)) tokens += this.ofBlock(block);
+      return tokens;
+    });
+    this.ofEntry = (entry) => (isEntry(entry) ? measured(entry) : 0);
   }
+}
 
-  readonly ofBlock = (block: ContentBlock): number => {
-    const known = this.#blocks.get(block);
-    if (known !== undefined) return known;
-    const tokens = measureBlock(block, this.#countText);
-    this.#blocks.set(block, tokens);
-    return tokens;
+/** Remembers the figure of each object as long as the object is there. */
+function onceEach<T extends object>(measure: (object: T) => number): (object: T) => number {
+  const known = new WeakMap<T, number>();
+  return (object) => {
+    const before = known.get(object);
+    if (before !== undefined) return before;
+    const figure = measure(object);
+    known.set(object, figure);
+    return figure;
   };
-
-  readonly ofEntry = (entry: Entry): number => {
-    if (!isEntry(entry)) return 0;
-    const known = this.#entries.get(entry);
-    if (known !== undefined) return known;
-    const tokens = this.#measure(entry);
-    this.#entries.set(entry, tokens);
-    return tokens;
-  };
-
-  /** See {@link leastImageTokens}. */
-  readonly leastOfImage = (block: ContentBlock): number => {
-    const known = this.#images.get(block);
-    if (known !== undefined) return known;
-    const tokens = leastImageTokens(block);
-    this.#images.set(block, tokens);
-    return tokens;
-  };
-
-  #measure(entry: Entry): number {
-    if (!holdsBlocks(entry)) return measureEntry(entry, this.#countText);
-    let tokens = 0;
-    for (const block of entryBlocks(entry)) tokens += this.ofBlock(block);
-    return tokens;
-  }
 }
 
 /** Only these hold blocks that anybody asks for one by one. */

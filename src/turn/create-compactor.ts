@@ -3,17 +3,13 @@ import type { EntryLink } from "../conversation/entry.ts";
 import { formatCount } from "../conversation/text.ts";
 import { Pace } from "../cost/pace.ts";
 import { LonghaulError } from "../errors.ts";
-import { NestedMemory } from "../memory-files/nested-memory.ts";
 import type { BackgroundAgent } from "../restore/host-state.ts";
 import { measureRequest } from "../tokens/measure.ts";
 import { after } from "./after.ts";
-import type { ResponseFacts } from "./any-usage.ts";
 import { Background } from "./background.ts";
 import { before } from "./before.ts";
 import { childOptions } from "./child-options.ts";
-import { CompactionChain } from "./compaction-chain.ts";
-import { CurrentTurn } from "./current-turn.ts";
-import { Frame } from "./frame.ts";
+import { CurrentTurn, Frame } from "./current-turn.ts";
 import { Gauge, usualRatioOf } from "./gauge.ts";
 import { Health } from "./health.ts";
 import { clearByHand, compactByHand } from "./manual.ts";
@@ -27,6 +23,7 @@ import type {
   CompactorOptions,
   ManualOptions,
   Message,
+  ResponseFacts,
   Turn,
   UndoOptions,
 } from "./options.ts";
@@ -250,13 +247,11 @@ function createParts(options: ResolvedOptions, { agentId, parent, subagents }: C
     health: new Health({ now }),
     cache: new ProviderCache({ now, ttl: options.cacheTtl }),
     pace: new Pace(),
-    chain: new CompactionChain(),
     transcript: new TranscriptQueue(options.transcript, {
       onFailure: (waiting) => reporter.emit({ type: "transcript-failed", waiting }),
       asLine: thread.asLine,
     }),
     reporter,
-    memory: options.memoryFiles && new NestedMemory({ ...options.memoryFiles, fileTools: options.fileTools }),
     background: new Background(() => parts),
     subagents,
     modules,

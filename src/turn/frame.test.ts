@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RequestFrame } from "../compaction/write/shared-prefix.ts";
-import { Frame } from "./frame.ts";
+import { Frame } from "./current-turn.ts";
 
 const recallToolOf = (request: RequestFrame | undefined) => new Frame(request, () => 0).recallTool;
 

@@ -6,8 +6,8 @@ import { afterRemoval, atLeast, type ContextSize, without } from "../tokens/cont
 import { DECISION_PADDING, MEDIA_TOKENS } from "../tokens/measure.ts";
 import { findModel, type KnownModel, withProvenWindow } from "../window/models.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";
+import type { Frame } from "./current-turn.ts";
 import type { EventDetail } from "./events.ts";
-import type { Frame } from "./frame.ts";
 import type { ResolvedOptions } from "./resolve-options.ts";
 import type { Thread } from "./thread.ts";
 import { type UsageFacts, UsageTrust } from "./usage-trust.ts";

@@ -1,7 +1,26 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type GuardFacts, whyNot } from "./guards.ts";
+import { type Guarded, whyNotNow } from "./health.ts";
 import type { Caller } from "./options.ts";
+
+interface GuardFacts {
+  readonly settings: Guarded["options"]["settings"];
+  readonly health: Guarded["health"];
+  readonly caller: Caller;
+  readonly reactiveOnly: boolean;
+  readonly collapseOn: boolean;
+}
+
+const whyNot = (
+  action: Parameters<typeof whyNotNow>[0],
+  { settings, health, caller, reactiveOnly, collapseOn }: GuardFacts,
+): ReturnType<typeof whyNotNow> =>
+  whyNotNow(action, {
+    options: { settings, compaction: { reactiveOnly } },
+    health,
+    turn: { caller },
+    modules: { headroomBy: collapseOn ? "collapse" : undefined },
+  });
 
 const ON = { compactEnabled: true, autoCompactEnabled: true };
 const CALLERS: readonly Caller[] = ["main", "sdk", "subagent", "compact", "session-memory", "collapse"];

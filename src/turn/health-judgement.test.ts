@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FloorNotice, Judgement } from "./health.ts";
+import { Health, Judgement } from "./health.ts";
 
 describe("the judgement of a compaction", () => {
   const judge = (tokens: number | undefined, threshold = 100): Judgement | string | undefined => {
@@ -41,25 +41,27 @@ describe("the judgement of a compaction", () => {
 
 describe("a floor above the threshold", () => {
   it("is said once, and again when it changed by more than a tenth", () => {
-    const notice = new FloorNotice();
-    expect(notice.isNews({ floorTokens: 100_000, threshold: 90_000 })).toBe(true);
+    const health = new Health({ now: () => 0 });
+    expect(health.isFloorNews({ floorTokens: 100_000, threshold: 90_000 })).toBe(true);
     for (const floorTokens of [100_000, 110_000, 95_000]) {
-      expect(notice.isNews({ floorTokens, threshold: 90_000 })).toBe(false);
+      expect(health.isFloorNews({ floorTokens, threshold: 90_000 })).toBe(false);
     }
-    expect(notice.isNews({ floorTokens: 110_001, threshold: 90_000 })).toBe(true);
-    expect(notice.isNews({ floorTokens: 100_000, threshold: 90_000 })).toBe(false);
-    expect(notice.isNews({ floorTokens: 110_000, threshold: 80_999 })).toBe(true);
+    expect(health.isFloorNews({ floorTokens: 110_001, threshold: 90_000 })).toBe(true);
+    expect(health.isFloorNews({ floorTokens: 100_000, threshold: 90_000 })).toBe(false);
+    expect(health.isFloorNews({ floorTokens: 110_000, threshold: 80_999 })).toBe(true);
   });
 
   it("is said again after it had been below", () => {
-    const notice = new FloorNotice();
-    expect(notice.isNews({ floorTokens: 90_000, threshold: 90_000 })).toBe(true);
-    expect(notice.isNews({ floorTokens: 89_999, threshold: 90_000 })).toBe(false);
-    expect(notice.isNews({ floorTokens: 90_000, threshold: 90_000 })).toBe(true);
+    const health = new Health({ now: () => 0 });
+    expect(health.isFloorNews({ floorTokens: 90_000, threshold: 90_000 })).toBe(true);
+    expect(health.isFloorNews({ floorTokens: 89_999, threshold: 90_000 })).toBe(false);
+    expect(health.isFloorNews({ floorTokens: 90_000, threshold: 90_000 })).toBe(true);
   });
 
   it("below the threshold there is nothing to say", () => {
-    expect(new FloorNotice().isNews({ floorTokens: 10, threshold: 90_000 })).toBe(false);
-    expect(new FloorNotice().isNews({ floorTokens: Number.NaN, threshold: 90_000 })).toBe(false);
+    expect(new Health({ now: () => 0 }).isFloorNews({ floorTokens: 10, threshold: 90_000 })).toBe(false);
+    expect(new Health({ now: () => 0 }).isFloorNews({ floorTokens: Number.NaN, threshold: 90_000 })).toBe(
+      false,
+    );
   });
 });

@@ -1,4 +1,7 @@
+import { LonghaulError } from "../errors.ts";
+import type { Settings } from "../window/settings.ts";
 import type { EventDetail, FailureReason, SkipReason, Trigger } from "./events.ts";
+import type { Caller } from "./options.ts";
 
 /**
  * May the engine compact now? {@link Health} answers for one conversation. The first row that applies is its state:
@@ -54,7 +57,8 @@ export class Health {
   readonly #strikes: Strikes = new Strikes();
   readonly #recoveries: Strikes = new Strikes();
   readonly #judgement: Judgement = new Judgement();
-  readonly #floor: FloorNotice = new FloorNotice();
+  /** The floor above the threshold that was reported last. */
+  #reportedFloor: Floor | undefined;
   /** The newest compactions that nobody asked for, also those that did not pay, oldest first. */
   readonly #recent: Moment[] = [];
   #turn = 0;
@@ -125,9 +129,21 @@ export class Health {
     return this.#last !== undefined && !this.#last.isProven && this.#turn - this.#last.turn < REST_TURNS;
   }
 
-  /** True if this floor above the threshold has not been reported yet, see {@link FloorNotice}. */
+  /**
+   * True if no compaction can get the conversation under its threshold, and that is to be reported now: once, not every
+   * turn. Call it whenever the floor is known, also if it is below the threshold.
+   */
   isFloorNews(floor: Floor): boolean {
-    return this.#floor.isNews(floor);
+    const reported = this.#reportedFloor;
+    const isTooHigh = floor.floorTokens >= floor.threshold;
+    const isSame =
+      reported !== undefined &&
+      !hasChanged(reported.floorTokens, floor.floorTokens) &&
+      !hasChanged(reported.threshold, floor.threshold);
+    if (!isTooHigh) this.#reportedFloor = undefined;
+    if (!isTooHigh || isSame) return false;
+    this.#reportedFloor = floor;
+    return true;
   }
 
   /** Before each model call. */
@@ -210,7 +226,7 @@ export class Health {
     reportedTokens: number,
     thresholds: { readonly autoCompact: number; readonly size: number },
   ): { readonly verdict: Verdict; readonly threshold: number } | undefined {
-    const threshold = this.#judgement.trigger === "reactive" ? thresholds.size : thresholds.autoCompact;
+    const threshold = this.#last?.trigger === "reactive" ? thresholds.size : thresholds.autoCompact;
     const verdict = this.#judgement.reported({ turn: this.#turn, tokens: reportedTokens, threshold });
     return verdict && { verdict, threshold };
   }
@@ -353,12 +369,6 @@ interface ReportedSize {
  */
 export class Judgement {
   #firstTurn: number | undefined;
-  #trigger: Trigger | undefined;
-
-  /** Of the newest compaction. */
-  get trigger(): Trigger | undefined {
-    return this.#trigger;
-  }
 
   get isPending(): boolean {
     return this.#firstTurn !== undefined;
@@ -367,7 +377,6 @@ export class Judgement {
   compacted({ trigger, turn }: { readonly trigger: Trigger; readonly turn: number }): void {
     // A manual compaction lies between two turns: the answer still under way is one to the old conversation.
     this.#firstTurn = trigger === "manual" ? turn + 1 : turn;
-    this.#trigger = trigger;
   }
 
   /** The next report is about another conversation. */
@@ -391,27 +400,6 @@ interface Floor {
   /** Tokens that are left whatever is compacted: system prompt, tools, and the smallest summary. */
   readonly floorTokens: number;
   readonly threshold: number;
-}
-
-/** Reports once, not every turn, that no compaction can get a conversation under its threshold. */
-export class FloorNotice {
-  #reported: Floor | undefined;
-
-  /** True if it is to be reported now. Call it whenever the floor is known, also if it is below the threshold. */
-  isNews(floor: Floor): boolean {
-    if (!(floor.floorTokens >= floor.threshold)) {
-      this.#reported = undefined;
-      return false;
-    }
-    const reported = this.#reported;
-    const isSame =
-      reported !== undefined &&
-      !hasChanged(reported.floorTokens, floor.floorTokens) &&
-      !hasChanged(reported.threshold, floor.threshold);
-    if (isSame) return false;
-    this.#reported = floor;
-    return true;
-  }
 }
 
 const hasChanged = (before: number, after: number): boolean =>
@@ -443,4 +431,65 @@ class PassedTime {
     this.#last = now;
     return this.#passedMs;
   }
+}
+
+/** Actions that switches, callers and modes may forbid. */
+type Action = "auto" | "collapse" | "recovery" | "manual";
+
+/** The parts of a conversation that decide before anything is counted. */
+export interface Guarded {
+  readonly options: {
+    readonly settings: Pick<Settings, "compactEnabled" | "autoCompactEnabled">;
+    /** `reactiveOnly`: compact only after an overflow, never ahead of one. */
+    readonly compaction: { readonly reactiveOnly?: boolean | undefined };
+  };
+  readonly health: { mayCompact(): boolean; mayRecover(): boolean };
+  readonly turn: { readonly caller: Caller };
+  /** `headroomBy`: the module that makes room instead of auto-compact. */
+  readonly modules: { readonly headroomBy: string | undefined };
+}
+
+type Guard = readonly [reason: SkipReason, forbids: readonly Action[], applies: (parts: Guarded) => boolean];
+
+/**
+ * Reasons not to compact, in the order of the specification: users see the first that applies. Modes that leave the
+ * headroom to others do not forbid a recovery, and neither do strikes of automatic compactions: without a recovery the
+ * conversation could not continue. A collapse is what makes compactions rare, so the breaker does not count for it. A
+ * compaction that waited for itself would wait for ever, so its own calls are never compacted.
+ */
+const GUARDS: readonly Guard[] = [
+  ["disabled", ["auto", "collapse", "recovery", "manual"], ({ options }) => !options.settings.compactEnabled],
+  ["breaker-open", ["auto"], ({ health }) => !health.mayCompact()],
+  ["breaker-open", ["recovery"], ({ health }) => !health.mayRecover()],
+  [
+    "caller-is-compaction",
+    ["auto", "collapse", "recovery"],
+    ({ turn: { caller } }) => caller === "compact" || caller === "session-memory",
+  ],
+  ["caller-is-collapse", ["auto", "collapse", "recovery"], ({ turn }) => turn.caller === "collapse"],
+  ["auto-disabled", ["auto", "collapse", "recovery"], ({ options }) => !options.settings.autoCompactEnabled],
+  ["reactive-only", ["auto", "collapse"], ({ options }) => options.compaction.reactiveOnly === true],
+  ["collapse-on", ["auto"], ({ modules }) => modules.headroomBy !== undefined],
+];
+
+/** Why this action is forbidden, whatever the number of tokens. Undefined: the tokens decide. */
+export function whyNotNow(action: Action, parts: Guarded): SkipReason | undefined {
+  return GUARDS.find(([, forbids, applies]) => forbids.includes(action) && applies(parts))?.[0];
+}
+
+const ENABLE_COMPACTION = "Unset DISABLE_COMPACT, or set compactEnabled to true in the settings.";
+
+export function compactionDisabled(): LonghaulError {
+  return new LonghaulError(
+    "compaction-disabled",
+    "Compaction is switched off (DISABLE_COMPACT or compactEnabled).",
+    { remedy: ENABLE_COMPACTION },
+  );
+}
+
+/** Advice for a conversation that no longer fits and that the engine must not compact by itself. */
+export function remedyWithoutAutoCompact({ compactEnabled }: Pick<Settings, "compactEnabled">): string {
+  return compactEnabled
+    ? "Automatic compaction is switched off (DISABLE_AUTO_COMPACT or autoCompactEnabled). Compact the conversation manually, or switch automatic compaction on, then call again."
+    : `Compaction is switched off (DISABLE_COMPACT or compactEnabled). ${ENABLE_COMPACTION} Then compact and call again.`;
 }

@@ -4,6 +4,7 @@ import {
   adoptDigests,
   coreCountOf,
   coreDigestsOf,
+  digestOf,
   extended,
   isOutdated,
   isSameJson,
@@ -93,6 +94,54 @@ export class HostList {
   }
 }
 
+/** A message that came after the beginning. Only its digest is kept once a rewrite may have removed it. */
+export class Logged {
+  #message: { readonly value: Message } | undefined;
+  /** Of its blocks, without the object. Most messages have one block. */
+  #sealed: number | readonly number[] = [];
+
+  constructor(message: Message) {
+    this.#message = { value: message };
+  }
+
+  /** Of its blocks, see `coreDigestsOf`. */
+  get digests(): readonly number[] {
+    if (this.#message !== undefined) return coreDigestsOf(this.#message.value);
+    return typeof this.#sealed === "number" ? [this.#sealed] : this.#sealed;
+  }
+
+  /** The whole message counts as long as the object is there. */
+  get digest(): number {
+    return this.#message === undefined ? digestOfBlocks(this.digests) : digestOf(this.#message.value);
+  }
+
+  /** Empty without the object. */
+  get messages(): readonly Message[] {
+    return this.#message === undefined ? [] : [this.#message.value];
+  }
+
+  says(message: Message): boolean {
+    return this.#message === undefined
+      ? coreDigestOf(message) === this.digest
+      : saysTheSame(message, this.#message.value);
+  }
+
+  /** Takes the host's object, see `HostList.renew`. */
+  renew(message: Message): readonly Copy[] {
+    const known = this.#message;
+    if (known !== undefined && known.value === message) return [];
+    this.#message = { value: message };
+    return known === undefined ? [] : [{ message, original: known.value }];
+  }
+
+  seal(): void {
+    const { digests } = this;
+    const [only] = digests;
+    this.#sealed = digests.length === 1 && only !== undefined ? only : digests;
+    this.#message = undefined;
+  }
+}
+
 const hasSameCore = ({ message, original }: Copy): boolean =>
   coreOf([message]).digest === coreOf([original]).digest;
 
@@ -170,3 +219,7 @@ export function saysTheSame(given: unknown, known: unknown): boolean {
 
 const sizeOf = ({ content }: JsonRecord): number =>
   typeof content === "string" || Array.isArray(content) ? content.length : -1;
+
+const digestOfBlocks = (digests: readonly number[]): number => digests.reduce(extended, 0);
+
+export const coreDigestOf = (message: Message): number => digestOfBlocks(coreDigestsOf(message));

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Entry } from "../conversation/entry.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { CompactorEvent } from "./events.ts";
-import { callSafely, safely, withHostStatus } from "./host-status.ts";
 import type { HostCallbacks } from "./options.ts";
+import { callSafely, safely, withHostStatus } from "./reporter.ts";
 
 const identity = () => ({ agentId: undefined, turnId: "turn-1" });
 const entry = { type: "progress" } as unknown as Entry;

@@ -1,13 +1,8 @@
 import { isRecord } from "../conversation/untrusted.ts";
-import { coreCountOf, coreDigestsOf, digestOf, extended } from "./compare-messages.ts";
-import { type Copy, HostList, saysTheSame, sharedLength } from "./host-list.ts";
+import { coreCountOf, digestOf } from "./compare-messages.ts";
+import { type Copy, coreDigestOf, HostList, Logged, saysTheSame, sharedLength } from "./host-list.ts";
 import type { Message } from "./options.ts";
 import { cutAfter, inKnownCut } from "./recut.ts";
-
-/*
- * Longer than 500 lines: recognizing the host's list, in whichever form it comes back, is one algorithm over one log. A
- * reader of one half needs the other.
- */
 
 /** Lists that the host may still continue with, besides the one it began with. */
 const MOST_LISTS = 32;
@@ -21,54 +16,6 @@ export type Reading =
   /** The conversation is the same up to its last rewrite, then come these. */
   | { readonly kind: "changed"; readonly since: readonly Message[]; readonly copies: readonly Copy[] }
   | { readonly kind: "other" };
-
-/** A message that came after the beginning. Only its digest is kept once a rewrite may have removed it. */
-class Logged {
-  #message: { readonly value: Message } | undefined;
-  /** Of its blocks, without the object. Most messages have one block. */
-  #sealed: number | readonly number[] = [];
-
-  constructor(message: Message) {
-    this.#message = { value: message };
-  }
-
-  /** Of its blocks, see `coreDigestsOf`. */
-  get digests(): readonly number[] {
-    if (this.#message !== undefined) return coreDigestsOf(this.#message.value);
-    return typeof this.#sealed === "number" ? [this.#sealed] : this.#sealed;
-  }
-
-  /** The whole message counts as long as the object is there. */
-  get digest(): number {
-    return this.#message === undefined ? digestOfBlocks(this.digests) : digestOf(this.#message.value);
-  }
-
-  /** Empty without the object. */
-  get messages(): readonly Message[] {
-    return this.#message === undefined ? [] : [this.#message.value];
-  }
-
-  says(message: Message): boolean {
-    return this.#message === undefined
-      ? coreDigestOf(message) === this.digest
-      : saysTheSame(message, this.#message.value);
-  }
-
-  /** Takes the host's object, see `HostList.renew`. */
-  renew(message: Message): readonly Copy[] {
-    const known = this.#message;
-    if (known !== undefined && known.value === message) return [];
-    this.#message = { value: message };
-    return known === undefined ? [] : [{ message, original: known.value }];
-  }
-
-  seal(): void {
-    const { digests } = this;
-    const [only] = digests;
-    this.#sealed = digests.length === 1 && only !== undefined ? only : digests;
-    this.#message = undefined;
-  }
-}
 
 interface Placed {
   readonly logged: Logged;
@@ -516,10 +463,6 @@ function roleOf(message: unknown): unknown {
 
 const endsWithReply = (messages: readonly Message[]): boolean =>
   roleOf(messages.findLast((message) => ROLES.includes(roleOf(message)))) === "assistant";
-
-const digestOfBlocks = (digests: readonly number[]): number => digests.reduce(extended, 0);
-
-const coreDigestOf = (message: Message): number => digestOfBlocks(coreDigestsOf(message));
 
 /** The list that knows most of the messages. */
 function recognizedBy(fitted: Fitted): Recognized | undefined {

@@ -2,14 +2,14 @@ import { chooseByHand } from "../clear/stale-results.ts";
 import { planCompaction } from "../compaction/plan/compaction-plan.ts";
 import { isForced } from "../compaction/worthwhile.ts";
 import { LonghaulError } from "../errors.ts";
+import { turnResult } from "./before.ts";
 import { clearAsOneStep } from "./clear-stale.ts";
-import { compactionDisabled } from "./guards.ts";
+import { compactionDisabled } from "./health.ts";
 import type { ClearOptions, ManualOptions, Message, Turn } from "./options.ts";
 import type { EngineParts } from "./parts.ts";
 import { measuredBy, snapshotOf } from "./planning.ts";
+import { takeIn } from "./rewrite.ts";
 import { runCompaction } from "./run-compaction.ts";
-import { takeIn } from "./take-in.ts";
-import { turnResult } from "./turn-result.ts";
 
 /** The user asked: no threshold and no breaker, and the user sees what goes wrong. */
 export async function compactByHand<T extends Message>(

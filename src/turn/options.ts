@@ -3,13 +3,12 @@ import type { Compaction } from "../compaction/compact.ts";
 import type { SummaryProgress } from "../compaction/write/attempts.ts";
 import type { RequestFrame } from "../compaction/write/shared-prefix.ts";
 import type { Finding } from "../conversation/check/finding.ts";
-import type { Entry } from "../conversation/entry.ts";
-import type { ApiMessage } from "../conversation/message.ts";
+import type { Entry, Usage } from "../conversation/entry.ts";
+import type { ApiMessage, ContentBlock } from "../conversation/message.ts";
 import type { FileTools } from "../conversation/tool-kinds.ts";
 import type { StepBack } from "../conversation/undo-rewind.ts";
 import type { LonghaulError } from "../errors.ts";
 import type { HookRunner } from "../hooks/hook.ts";
-import type { MemoryFilesOptions } from "../memory-files/memory-reader.ts";
 import type { Model, ModelRequest } from "../models/port.ts";
 import type { HostState } from "../restore/host-state.ts";
 import type { SummaryWishes } from "../summary/summary-prompt.ts";
@@ -19,7 +18,6 @@ import type { OwnPrices } from "../window/prices.ts";
 import type { WindowEvidence } from "../window/session-window.ts";
 import type { SettingsSources } from "../window/settings.ts";
 import type { Thresholds, WindowState } from "../window/thresholds.ts";
-import type { ResponseFacts } from "./any-usage.ts";
 import type { CompactorEvent, SkipReason } from "./events.ts";
 
 /** Who makes the call that a turn is about. The last three are never compacted by themselves: it would deadlock. */
@@ -47,9 +45,10 @@ export interface CompactorOptions<Modules extends readonly CompactorModule[] = r
   /** The agent's tools for files, where they have other names than those of {@link FILE_TOOLS}. */
   readonly fileTools?: FileTools | undefined;
   readonly hooks?: HookRunner | undefined;
-  /** Memory files that govern what the agent touches, attached as it does. */
-  readonly memoryFiles?: MemoryFilesOptions | undefined;
-  /** Mechanisms that the engine works without: `sessionNotes`, `spanCollapse`, `messageSnip`, `cachedEdits`, `apiClearing`. */
+  /**
+   * Mechanisms that the engine works without: `sessionNotes`, `memoryFiles`, `spanCollapse`, `messageSnip`,
+   * `cachedEdits`, `apiClearing`.
+   */
   readonly modules?: Modules | undefined;
   /** Gets every message before it is compacted away. Without one the summary is all that is left of them. */
   readonly transcript?: TranscriptPort | undefined;
@@ -270,3 +269,46 @@ export interface Compactor<Commands extends object = object> {
   close(): Promise<void>;
   readonly children: readonly Compactor[];
 }
+
+/** Usage of OpenAI's Chat Completions. `prompt_tokens` includes what was read from the cache. */
+export interface OpenAiChatUsage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly prompt_tokens_details?: { readonly cached_tokens?: number | null } | null;
+}
+
+/** Usage of OpenAI's Responses. `input_tokens` includes what was read from the cache. */
+export interface OpenAiResponsesUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly input_tokens_details: { readonly cached_tokens?: number | null };
+}
+
+/** Usage of the AI SDK, version 5 and later. `inputTokens` includes what was read from and written to the cache. */
+export interface AiSdkUsage {
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+  readonly cachedInputTokens?: number | undefined;
+  readonly inputTokenDetails?:
+    | {
+        readonly cacheReadTokens?: number | undefined;
+        readonly cacheWriteTokens?: number | undefined;
+      }
+    | undefined;
+}
+
+/** Usage as the Messages API reports it. `input_tokens` excludes what the cache holds. */
+export type OwnUsage = Usage & { readonly cache_deleted_input_tokens?: number };
+
+export type AnyUsage = OwnUsage | OpenAiChatUsage | OpenAiResponsesUsage | AiSdkUsage;
+
+/** A response as far as the provider gave it: a `ModelReply`, or the response of the Messages API, OpenAI or the AI SDK. */
+export interface ResponseFacts {
+  readonly id?: string;
+  readonly model?: string;
+  readonly usage?: AnyUsage | null;
+  readonly content?: readonly ContentBlock[] | string;
+}
+
+/** A response with usage in our form. */
+export type KnownResponse = Omit<ResponseFacts, "usage"> & { readonly usage?: OwnUsage | null };

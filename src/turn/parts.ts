@@ -4,17 +4,13 @@ import type { RequestFrame } from "../compaction/write/shared-prefix.ts";
 import type { PreparedSummary, SummarySource } from "../compaction/write/write-summary.ts";
 import type { Entry, EntryLink, Usage } from "../conversation/entry.ts";
 import type { Pace } from "../cost/pace.ts";
-import type { NestedMemory } from "../memory-files/nested-memory.ts";
 import type { BackgroundAgent, HostState } from "../restore/host-state.ts";
 import type { EffectiveSettings } from "../window/settings.ts";
-import type { OwnUsage, ResponseFacts } from "./any-usage.ts";
-import type { CompactionChain } from "./compaction-chain.ts";
-import type { CurrentTurn } from "./current-turn.ts";
+import type { CurrentTurn, Frame } from "./current-turn.ts";
 import type { Trigger } from "./events.ts";
-import type { Frame } from "./frame.ts";
 import type { Gauge, LeftOut } from "./gauge.ts";
 import type { Health } from "./health.ts";
-import type { CompactorModule, ManualOptions } from "./options.ts";
+import type { CompactorModule, ManualOptions, OwnUsage, ResponseFacts } from "./options.ts";
 import type { ProviderCache } from "./provider-cache.ts";
 import type { Reporter } from "./reporter.ts";
 import type { ResolvedOptions } from "./resolve-options.ts";
@@ -45,11 +41,8 @@ export interface EngineParts {
   readonly cache: ProviderCache;
   /** How fast the conversation grows. */
   readonly pace: Pace;
-  readonly chain: CompactionChain;
   readonly transcript: TranscriptQueue;
   readonly reporter: Reporter;
-  /** Memory files that govern what the conversation touches. */
-  readonly memory: NestedMemory | undefined;
   /** The summary that is written ahead of need. */
   readonly background: BackgroundSummary;
   /** Subagents under way. They outlive a compaction of this conversation. */
@@ -105,8 +98,8 @@ export type OfferedPlan = Pick<
 >;
 
 /**
- * A mechanism that the engine works without: cached edits, API-native clearing, snip, collapse, session notes. The
- * engine knows none of them. It asks each that is installed at fixed points, see {@link AttachedModule}.
+ * A mechanism that the engine works without: cached edits, API-native clearing, snip, collapse, session notes, memory
+ * files. The engine knows none of them. It asks each that is installed at fixed points, see {@link AttachedModule}.
  */
 export interface EngineModule<Commands extends object = object> extends CompactorModule<Commands> {
   /** True if the module makes the room in this conversation that auto-compact would make. */
@@ -128,6 +121,8 @@ export interface AttachedModule<Commands extends object = object> {
   readonly commands?: Commands;
 
   // Before the engine counts
+  /** Adds messages behind the newest, before anything is cleared. */
+  addContext?(signal: AbortSignal | undefined): Promise<void>;
   /** Clears results by another way than a rewrite of messages. */
   readonly clearing?: ModuleClearing;
   /** Makes room before the engine decides. */
@@ -177,8 +172,10 @@ export type ConversationChange =
   | { readonly kind: "read"; readonly added: readonly Entry[]; readonly isAnother: boolean }
   /** Messages that were sent before are sent otherwise from now on. */
   | { readonly kind: "rewritten" }
-  /** The same by emptying results. */
-  | { readonly kind: "cleared" }
+  /** Results were emptied or left out. `paths`: files that they showed. */
+  | { readonly kind: "cleared"; readonly paths: readonly string[] }
+  /** A module took messages out. `isSummarized`: a summary stands in their place. */
+  | { readonly kind: "removed"; readonly isSummarized: boolean }
   /** A compaction or an undo replaced the conversation. */
   | { readonly kind: "restarted" }
   /** A step was undone. `shownAgain`: ids of messages of collapsed spans that are there again. */
@@ -226,6 +223,10 @@ export class ModuleSet {
       if (cleared !== undefined) return cleared;
     }
     return undefined;
+  }
+
+  async addContext(signal: AbortSignal | undefined): Promise<void> {
+    for (const module of this.#attached) await module.addContext?.(signal);
   }
 
   async makeRoom(signal: AbortSignal | undefined): Promise<void> {

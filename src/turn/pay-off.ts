@@ -9,7 +9,7 @@ import {
 } from "../cost/rewrite-cost.ts";
 import { type Alternative, type Situation, type Weighing, weigh } from "../cost/weigh.ts";
 import { costOf } from "../window/prices.ts";
-import { whyNotNow } from "./guards.ts";
+import { whyNotNow } from "./health.ts";
 import type { Needs } from "./parts.ts";
 
 /** Below this share of the threshold there is so much room that nobody should have to fetch anything again. */

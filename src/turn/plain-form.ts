@@ -7,18 +7,26 @@ import type {
   UserEntry,
 } from "../conversation/entry.ts";
 import { reminder, sentContent } from "../conversation/flatten/attachment-content.ts";
-import type { ApiMessage } from "../conversation/message.ts";
-import { contentBlocks, isBlock } from "../conversation/message.ts";
+import { type ApiMessage, contentBlocks, isBlock } from "../conversation/message.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import { contentText, field, isRecord } from "../conversation/untrusted.ts";
 import { isContinuation } from "../summary/continuation.ts";
 import type { Message } from "./options.ts";
+import type { Prefix } from "./usage-trust.ts";
 
 /** What a response told besides its content; it is known before its message is in the conversation. */
 export interface ReplyFacts {
   readonly id?: string;
   readonly model?: string;
   readonly usage?: Usage;
+}
+
+/** A response whose message is not in the conversation yet, and the conversation that it answers. */
+export interface Reply {
+  readonly facts: ReplyFacts;
+  readonly to: Prefix;
+  /** Tokens of the request that the provider cleared: the usage does not include them. */
+  readonly clearedTokens: number;
 }
 
 /** A host that gives several responses one id repeats it soon. */

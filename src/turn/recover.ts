@@ -5,14 +5,14 @@ import { listField } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import { failureOf } from "../models/foreign-error.ts";
 import { ModelError, type ModelFailure } from "../models/model-error.ts";
+import { turnToSend } from "./before.ts";
 import type { Gauge } from "./gauge.ts";
-import { remedyWithoutAutoCompact, whyNotNow } from "./guards.ts";
+import { remedyWithoutAutoCompact, whyNotNow } from "./health.ts";
 import type { Message, Turn } from "./options.ts";
 import { measuredBy, sendingFrame, snapshotOf } from "./planning.ts";
 import { codeOf, failureReason } from "./reporter.ts";
 import { leaveOutAllThinking, noteFindings } from "./rewrite.ts";
 import { type Compacted, runCompaction } from "./run-compaction.ts";
-import { turnToSend } from "./turn-result.ts";
 
 /**
  * After a failed call: the request to call again with. Undefined when the host's own error should go to the user.

@@ -86,6 +86,7 @@ const SAME_THING: Readonly<Record<string, string>> = {
   tools: "request",
   notes: "modules",
   collapse: "modules",
+  memoryfiles: "modules",
 };
 
 /** The option that was meant: a name for the same thing, or one that is two letters away at most, also in groups. */

@@ -1,12 +1,14 @@
-import type { Clearing } from "../clear/stale-results.ts";
-import { type AppliedClearing, applyClearing } from "../clear/stale-results.ts";
+import { type AppliedClearing, applyClearing, type Clearing } from "../clear/stale-results.ts";
 import { withOldMediaAsMarks } from "../compaction/plan/media-marks.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import { MAX_REQUEST_BYTES, maxMediaFor } from "../conversation/check/limits.ts";
-import type { Entry, MicrocompactBoundaryEntry } from "../conversation/entry.ts";
+import { timeOf } from "../conversation/copies.ts";
+import { type Entry, isCompactBoundary, type MicrocompactBoundaryEntry } from "../conversation/entry.ts";
 import { withoutThinkingFrom } from "../conversation/without-thinking.ts";
+import { recentlyReadPaths } from "../restore/read-state.ts";
 import { withoutBlocks } from "./bound-thinking.ts";
 import type { EventDetail } from "./events.ts";
+import type { Message } from "./options.ts";
 import type { Needs } from "./parts.ts";
 
 type Rewritten = Needs<
@@ -29,6 +31,41 @@ interface LeftOutThinking {
   readonly reason?: Extract<EventDetail, { readonly type: "thinking-left-out" }>["reason"];
 }
 
+/** Reads the host's list, writes what is new to the transcript, and tells everybody who must know. */
+export function takeIn(parts: Rewritten, messages: readonly Message[]): void {
+  const { thread, turn, transcript, reporter, modules, cache } = parts;
+  const { reply } = turn;
+  const taken = thread.take(messages, reply);
+  // The lines of new thinking carry the place at which it was written.
+  thread.misplacedThinking();
+  const { added, findings, isAnotherConversation: isAnother, thinkingBlocks } = taken;
+  turn.take(messages);
+  transcript.add(taken.lines, taken.again);
+  if (thinkingBlocks > 0) {
+    reporter.emit({ type: "thinking-left-out", blocks: thinkingBlocks, reason: "rewrite" });
+  }
+  if (isAnother) historyChanged(parts);
+  modules.changed({ kind: "read", added, isAnother });
+  if (added.some(({ type }) => type === "assistant")) turn.replyTaken();
+  noteAdded(parts, added, reply !== undefined);
+  cache.notePause();
+  noteFindings(parts, findings);
+  leaveOutMisplacedThinking(parts);
+}
+
+function noteAdded(
+  { gauge, turn, cache }: Needs<"gauge" | "turn" | "cache">,
+  entries: readonly Entry[],
+  isCallTimeKnown: boolean,
+): void {
+  for (const entry of entries) {
+    gauge.add(entry);
+    if (isCompactBoundary(entry)) turn.foundBoundary();
+    const at = entry.type === "assistant" && !isCallTimeKnown ? Date.parse(timeOf(entry) ?? "") : Number.NaN;
+    if (Number.isFinite(at)) cache.called(at);
+  }
+}
+
 /**
  * Begins a change of messages that were sent before. Results that a request has the provider leave out would come back
  * at once, which may be far more than the window holds, so a rewrite starts from messages in which they are cleared.
@@ -43,7 +80,7 @@ export function beginRewrite(parts: Rewritten): Rewrite {
     leaf: cleared?.mark.uuid ?? thread.leaf,
     marks,
     goOnWith(entries, { blocks, reason = "rewrite" }, own = []) {
-      noteFindings(parts, thread.rewrite(entries, [...own, ...marks]));
+      noteFindings(parts, thread.rewrite(entries, { kind: "rewritten", marks: [...own, ...marks] }));
       historyChanged(parts);
       const leftOut = blocks + (cleared?.thinkingLeftOut ?? 0);
       if (leftOut > 0) reporter.emit({ type: "thinking-left-out", blocks: leftOut, reason });
@@ -67,20 +104,25 @@ export function historyChanged({
 }
 
 /** From here on the conversation is this one: everything known of the old one, or made ready for it, is forgotten. */
-export function restart(
-  parts: Rewritten & Needs<"background" | "memory" | "agentId">,
-  entries: readonly Entry[],
-): void {
-  const { thread, cache, modules, background, memory, turn, agentId, reporter } = parts;
-  noteFindings(parts, thread.restart(entries));
+export function restart(parts: Rewritten & Needs<"background" | "agentId">, entries: readonly Entry[]): void {
+  const { thread, cache, modules, background, turn, agentId, reporter } = parts;
+  noteFindings(parts, thread.rewrite(entries, { kind: "restarted" }));
   historyChanged(parts);
   cache.restart();
   modules.changed({ kind: "restarted" });
   background.reset();
-  memory?.forget();
-  memory?.attachedIn(entries);
   // A subagent must not reset what others share; caches that it was given are its own.
   if (turn.ownsSharedState || agentId !== undefined) reporter.host.cleanCaches();
+}
+
+/** The agent no longer sees the files that these entries showed, so its next read must be a real one. */
+export function forgetFiles(
+  { reporter, options }: Needs<"reporter" | "options">,
+  gone: readonly Entry[],
+  pairs?: Parameters<typeof recentlyReadPaths>[2],
+): void {
+  const paths = recentlyReadPaths(gone, options.fileTools, pairs);
+  if (paths.length > 0) reporter.host.filesForgotten(paths);
 }
 
 export function noteFindings(

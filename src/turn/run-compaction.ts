@@ -1,31 +1,25 @@
 import { rebuild, tierOf } from "../compaction/apply/assemble.ts";
 import { conventionsOf, linesInPlace } from "../compaction/apply/session-lines.ts";
-import type { Compaction, CompactOptions } from "../compaction/compact.ts";
-import { compact } from "../compaction/compact.ts";
-import { type CompactionPlan, unchangedTokens } from "../compaction/plan/compaction-plan.ts";
+import { type Compaction, type CompactOptions, compact } from "../compaction/compact.ts";
+import { unchangedTokens } from "../compaction/plan/compaction-plan.ts";
 import type { LeastSaving } from "../compaction/worthwhile.ts";
-import type { SummaryProgress } from "../compaction/write/attempts.ts";
-import { attemptsOf } from "../compaction/write/attempts.ts";
+import { attemptsOf, type SummaryProgress } from "../compaction/write/attempts.ts";
 import { copiedIds } from "../conversation/copies.ts";
 import type { Entry, SessionRecord } from "../conversation/entry.ts";
 import { asOneWrite } from "../conversation/one-write.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
-import { memoryFilesNow } from "../memory-files/memory-reader.ts";
 import { untilAborted } from "../models/abortable.ts";
 import type { BackgroundAgent, HostState } from "../restore/host-state.ts";
-import { recentlyReadPaths } from "../restore/read-state.ts";
 import { provenIn } from "../window/session-window.ts";
 import type { Trigger } from "./events.ts";
-import { withHostStatus } from "./host-status.ts";
 import type { CompactionRequest, Needs } from "./parts.ts";
 import { netSavingOf, usuallyKept, type Weighed } from "./pay-off.ts";
 import { forkOf } from "./planning.ts";
-import { codeOf, failureReason } from "./reporter.ts";
-import { restart } from "./rewrite.ts";
+import { codeOf, failureReason, withHostStatus } from "./reporter.ts";
+import { forgetFiles, restart } from "./rewrite.ts";
 
 /** The parts that a compaction reads and changes. */
-export type Compacted = Weighed &
-  Needs<"agentId" | "now" | "newLink" | "transcript" | "chain" | "memory" | "subagents">;
+export type Compacted = Weighed & Needs<"agentId" | "now" | "newLink" | "transcript" | "subagents">;
 
 /** Carries a plan out and lets the conversation go on with the result. A failure leaves everything as it was. */
 export async function runCompaction(parts: Compacted, request: CompactionRequest): Promise<Compaction> {
@@ -40,7 +34,7 @@ export async function runCompaction(parts: Compacted, request: CompactionRequest
       await adopt(parts, made);
       return made;
     });
-    forgetFiles(parts, plan);
+    forgetFiles(parts, plan.summarised, plan.keptPlace === "after" ? plan.pairs() : undefined);
     const [first] = compaction.written.attempts;
     // Hooks may ask for what the source does not know; then somebody else wrote the summary.
     if (request.source !== undefined && first !== undefined && first.outcome !== "written")
@@ -171,19 +165,11 @@ function asWritten(entries: readonly Entry[], lines: readonly Entry[]): readonly
   return entries.map((entry) => own.get(entry.uuid) ?? entry);
 }
 
-/** What the agent had seen of them is gone, so its next read must be a real one. */
-function forgetFiles({ reporter, options }: Needs<"reporter" | "options">, plan: CompactionPlan): void {
-  const pairs = plan.keptPlace === "after" ? plan.pairs() : undefined;
-  const paths = recentlyReadPaths(plan.summarised, options.fileTools, pairs);
-  if (paths.length > 0) reporter.host.filesForgotten(paths);
-}
-
-/** What the host told, and what is known here besides: subagents under way, memory files, facts of modules. */
+/** What the host told, and what is known here besides: subagents under way, facts of modules. */
 function hostState({ options, subagents, modules }: Needs<"options" | "subagents" | "modules">): HostState {
-  const { state = {}, memoryFiles } = options;
+  const { state = {} } = options;
   const running = subagents();
   return {
-    ...(memoryFiles === undefined ? {} : { memoryFiles: memoryFilesNow(memoryFiles) }),
     ...modules.hostState(),
     ...state,
     ...(running.length === 0 ? {} : { agents: () => agentsWith(running, state) }),
@@ -208,7 +194,7 @@ function reportSuccess(
 ): void {
   const { gauge, turn, health } = parts;
   const threshold = gauge.thresholds.autoCompact;
-  const chain = parts.chain.record({ turnId: turn.id, turn: health.turn, threshold, caller: turn.caller });
+  const chain = turn.compacted({ turn: health.turn, threshold });
   parts.reporter.emit({
     type: "restored",
     items: compaction.restored.items.map(({ kind, name, tokens }) => ({ kind, name, tokens })),

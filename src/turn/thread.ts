@@ -1,39 +1,26 @@
-import type { Clearing } from "../clear/stale-results.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import { clearedIdsIn, withClearedResults } from "../conversation/cleared.ts";
-import type { RewindMark, RewindRecord } from "../conversation/entry.ts";
 import {
   type AssistantEntry,
-  type AttachmentEntry,
   type Entry,
   type EntryLink,
   isCompactBoundary,
   isEntry,
   isMicrocompactBoundary,
-  type MicrocompactBoundaryEntry,
+  type RewindMark,
+  type RewindRecord,
 } from "../conversation/entry.ts";
 import { requireList, requireReadable } from "../conversation/given-messages.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { newestLineUuid } from "../conversation/queued.ts";
 import { isRecord } from "../conversation/untrusted.ts";
 import { withoutThinkingIn } from "../conversation/without-thinking.ts";
-import type { ContextMeter } from "../tokens/context-meter.ts";
-import { ChangedInPlace } from "./changed-in-place.ts";
-import type { Contents, Measures } from "./contents.ts";
+import { ChangedInPlace } from "./compare-messages.ts";
 import { continuing, type EditedLines, editedLines, isMark, withMarks } from "./edited-lines.ts";
 import type { Message } from "./options.ts";
-import type { ReplyFacts } from "./plain-form.ts";
-import type { Prefix } from "./usage-trust.ts";
+import type { Reply } from "./plain-form.ts";
 import { isReport } from "./usage-trust.ts";
 import { Views, type ViewsOptions } from "./views.ts";
-
-/** A response whose message is not in the conversation yet, and the conversation that it answers. */
-export interface Reply {
-  readonly facts: ReplyFacts;
-  readonly to: Prefix;
-  /** Tokens of the request that the provider cleared: the usage does not include them. */
-  readonly clearedTokens: number;
-}
 
 export interface ThreadOptions extends ViewsOptions {
   readonly newLink: (parentUuid: string | null) => EntryLink;
@@ -57,49 +44,16 @@ export interface Taken {
   readonly isAnotherConversation: boolean;
 }
 
-/** Reads the host's list into one conversation, whose {@link Views} it keeps. */
-export class Thread {
+/** One conversation: reads the host's list and keeps its {@link Views} up to date. */
+export class Thread extends Views {
   readonly #options: ThreadOptions;
-  readonly #views: Views;
   readonly #changedInPlace = new ChangedInPlace();
   /** Messages that can be read without loss. */
   readonly #readable = new WeakSet<object>();
 
   constructor(options: ThreadOptions) {
+    super(options);
     this.#options = options;
-    this.#views = new Views(options);
-  }
-
-  get entries(): readonly Entry[] {
-    return this.#views.entries;
-  }
-
-  /** The line on which the next entry hangs. */
-  get leaf(): string | null {
-    return this.#views.leaf;
-  }
-
-  get meter(): Pick<ContextMeter, "calibration" | "isUnreported" | "removedTokens" | "size"> {
-    return this.#views.meter;
-  }
-
-  /** Results, pictures and calls in the conversation. */
-  get contents(): Contents {
-    return this.#views.contents;
-  }
-
-  get measures(): Measures {
-    return this.#views.measures;
-  }
-
-  /** The checked messages of a request. */
-  get sent(): readonly ApiMessage[] {
-    return this.#views.sent;
-  }
-
-  /** The conversation so far, for the usage that its answer will report. */
-  get prefix(): Prefix {
-    return this.#views.reports.whole;
   }
 
   /**
@@ -111,10 +65,10 @@ export class Thread {
     const messages = this.#changedInPlace.replaceIn(given);
     this.#requireReadable(messages);
     this.#noteAnswer(messages, reply);
-    const reading = this.#views.host.read(messages);
+    const reading = this.host.read(messages);
     if (reading.kind === "other") return this.#readAll(messages, reply);
     for (const { message, original } of reading.copies)
-      if (isRecord(message)) this.#views.plain.recognised(message as unknown as ApiMessage, original);
+      if (isRecord(message)) this.plain.recognised(message as unknown as ApiMessage, original);
     const added = reading.kind === "continued" ? reading.added : reading.since;
     if (added.some((message) => isEntry(message) && isMark(message))) return this.#readAll(messages, reply);
     return reading.kind === "continued"
@@ -122,92 +76,32 @@ export class Thread {
       : this.#readSinceRewrite(messages, added, reply);
   }
 
-  /** The conversation in the host's form: its own array if that says the same. */
-  handBack(messages: readonly Message[]): readonly Message[] {
-    return this.#views.host.handBack(messages);
-  }
-
-  /** The messages of this moment, for a request that is made now or later: what comes after is not in it. */
-  outbox(): () => readonly ApiMessage[] {
-    return this.#views.outbox();
-  }
-
-  /** The messages of these entries, all of them or a part. */
-  messagesFor(entries: readonly Entry[]): readonly ApiMessage[] {
-    return this.#views.messagesFor(entries);
-  }
-
   /** The form in which the session file holds an entry: with facts that a process that resumes it cannot find out. */
-  readonly asLine = (entry: Entry): Entry =>
-    this.#views.reports.asLine(this.#views.boundThinking.asLine(entry));
+  readonly asLine = (entry: Entry): Entry => this.reports.asLine(this.boundThinking.asLine(entry));
 
   /** The entry that a host means by an index into its own messages, or by an entry's uuid. */
   referTo(ref: string | number, messages: readonly Message[]): string | number {
     if (typeof ref === "string") return ref;
-    const { host, plain } = this.#views;
+    const { host, plain } = this;
     const message = host.standIn(this.#changedInPlace.standIn(messages[ref] as Message));
     if (isEntry(message)) return message.uuid ?? -1;
     return (isRecord(message) && plain.known(message as unknown as ApiMessage)?.[0]?.uuid) || -1;
   }
 
-  /** Results were emptied; `mark` says so, and how much the last reported usage now overstates. */
-  clear(
-    clearing: Clearing,
-    { entries }: { readonly entries: readonly Entry[] },
-    mark: MicrocompactBoundaryEntry,
-  ): readonly Finding[] {
-    return this.#views.rewrite([...entries, mark], { kind: "cleared", clearing, mark });
-  }
-
-  /** Something of ours comes after the newest message, and goes with it. */
-  attach(attachments: readonly AttachmentEntry[]): readonly Finding[] {
-    return this.#views.rewrite([...this.entries, ...attachments], { kind: "attached", attachments });
-  }
-
-  /** Something in the middle was changed. `marks` say how much the last reported usage now overstates. */
-  rewrite(entries: readonly Entry[], marks: readonly Entry[] = []): readonly Finding[] {
-    return this.#views.rewrite(entries, { kind: "rewritten", marks });
-  }
-
-  /** The conversation was replaced. */
-  restart(entries: readonly Entry[]): readonly Finding[] {
-    return this.#views.rewrite(entries, { kind: "restarted" });
-  }
-
   /** Entries that came back from the transcript, and copies of entries under new ids. */
   readBack(entries: readonly Entry[], copies: readonly (readonly [Entry, Entry])[] = []): void {
-    this.#views.plain.readBack(entries);
-    for (const [original, copy] of copies) this.#views.plain.renewed(original, copy);
+    this.plain.readBack(entries);
+    for (const [original, copy] of copies) this.plain.renewed(original, copy);
   }
 
   /** The thinking blocks that the model would refuse behind the messages as they are sent now. */
   misplacedThinking(): ReadonlySet<number> {
-    return this.#options.bindsThinking() ? this.#views.boundThinking.misplacedIn(this.sent) : NO_BLOCKS;
+    return this.#options.bindsThinking() ? this.boundThinking.misplacedIn(this.sent) : NO_BLOCKS;
   }
 
   /** A request with these messages goes out. */
   noteSent(): void {
-    this.#views.boundThinking.noteSent();
-  }
-
-  /** Checks all messages again, against the request that goes with them from now on. */
-  reframe(): readonly Finding[] {
-    return this.#views.reframe();
-  }
-
-  /** Hands back what is sent since {@link reframe}. */
-  offerSent(messages: readonly Message[]): void {
-    this.#views.offerSent(messages);
-  }
-
-  /** What the reports so far have taught was wrong. */
-  unlearn(): void {
-    this.#views.unlearn();
-  }
-
-  /** The provider counted the whole conversation. */
-  counted(tokens: number): void {
-    this.#views.counted(tokens);
+    this.boundThinking.noteSent();
   }
 
   /** Throws before anything is recorded. Each message object is checked once. */
@@ -226,17 +120,17 @@ export class Thread {
     const isAnswered = (message: Message): message is AssistantEntry =>
       isEntry(message) && isReport(message) && message.message.id === id;
     const answer = messages.findLast(isAnswered);
-    if (answer !== undefined) this.#views.reports.answeredFirst(answer, reply);
+    if (answer !== undefined) this.reports.answeredFirst(answer, reply);
   }
 
   #continue(messages: readonly Message[], added: readonly Message[], reply: Reply | undefined): Taken {
-    const { leaf, known } = this.#views;
+    const { leaf, known } = this;
     const wrapped = this.#wrapAll(added, leaf, reply, () => undefined);
     const entries = continuing(wrapped.entries, leaf, {
       isKnown: (uuid) => known.has(uuid),
       isThere: (id) => this.entries.some(({ uuid }) => uuid === id),
     });
-    const findings = this.#views.append(entries, { given: messages, added, leaf: wrapped.leaf });
+    const findings = this.append(entries, { given: messages, added, leaf: wrapped.leaf });
     return {
       added: entries,
       lines: entries,
@@ -249,20 +143,20 @@ export class Thread {
 
   /** The host changed messages that came after the last rewrite: what was rewritten stays so. */
   #readSinceRewrite(given: readonly Message[], since: readonly Message[], reply: Reply | undefined): Taken {
-    const { entries: before, base } = this.#views;
+    const { entries: before, base } = this;
     const own = this.#wrapAll(since, newestLineUuid(base) ?? null, reply, this.#recognition([]));
     const whole = [...base, ...own.entries];
-    this.#views.boundThinking.learn(own.entries);
+    this.boundThinking.learn(own.entries);
     const edited = this.#edit(before, whole, own.fresh);
     const isSentSo = edited.thinkingBlocks === 0;
-    const findings = this.#views.reread(edited.entries, { given, since, leaf: own.leaf, isSentSo });
+    const findings = this.reread(edited.entries, { given, since, leaf: own.leaf, isSentSo });
     return { ...takenFrom(before, whole, edited), findings, isAnotherConversation: true };
   }
 
   #readAll(given: readonly Message[], reply: Reply | undefined): Taken {
-    const { entries: before, host } = this.#views;
+    const { entries: before, host } = this;
     const form = isEntry(given.find(isRecord)) ? "entries" : "messages";
-    this.#views.setForm(form);
+    this.setForm(form);
     // A host may make all its messages anew and change but one: those that say the same are still the same.
     const newest = given.findLast(isAnswer);
     const isReplyThere = newest !== undefined && !host.hasReply(newest);
@@ -271,11 +165,11 @@ export class Thread {
     const boundary = entries.findLastIndex((entry) => isCompactBoundary(entry));
     const whole = form === "messages" ? withMarks(before, entries) : entries.slice(Math.max(0, boundary));
     const edited = this.#edit(before, whole, fresh);
-    this.#views.boundThinking.learn(whole);
+    this.boundThinking.learn(whole);
     const fromBoundary = toSentForm(edited.entries, this.#options.bindsThinking());
     const isSentSo = fromBoundary === edited.entries && edited.thinkingBlocks === 0;
     const leaf = newestLineUuid(whole) ?? null;
-    const findings = this.#views.reread(fromBoundary, { given, since: undefined, leaf, isSentSo });
+    const findings = this.reread(fromBoundary, { given, since: undefined, leaf, isSentSo });
     return { ...takenFrom(before, whole, edited), findings, isAnotherConversation: before.length > 0 };
   }
 
@@ -287,13 +181,13 @@ export class Thread {
       given,
       fresh,
       bindsThinking: bindsThinking(),
-      known: this.#views.known,
+      known: this.known,
       isWritten,
       newMark: (parentUuid, rewind) => this.#newMark(parentUuid, rewind, given),
     });
     for (const [at, entry] of edited.entries.entries()) {
       const original = given[at] as Entry;
-      if (entry !== original && saysTheSameAs(entry, original)) this.#views.plain.renewed(original, entry);
+      if (entry !== original && saysTheSameAs(entry, original)) this.plain.renewed(original, entry);
     }
     return edited;
   }
@@ -320,7 +214,7 @@ export class Thread {
   ): (message: ApiMessage, at: number) => readonly Entry[] | undefined {
     const taken = new Set<Entry>();
     return (message, at) => {
-      const recognised = this.#views.plain.recognised(message, earlier[at]);
+      const recognised = this.plain.recognised(message, earlier[at]);
       const known = recognised?.filter((entry) => !taken.has(entry));
       for (const entry of known ?? []) taken.add(entry);
       return known;
@@ -338,7 +232,7 @@ export class Thread {
     readonly fresh: ReadonlySet<Entry>;
     readonly leaf: string | null;
   } {
-    const { plain, reports } = this.#views;
+    const { plain, reports } = this;
     const entries: Entry[] = [];
     const fresh = new Set<Entry>();
     // The facts of the last response belong to the newest answer.

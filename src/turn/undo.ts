@@ -6,14 +6,12 @@ import { messagesBehind } from "../conversation/stand-ins.ts";
 import type { StepBack } from "../conversation/undo-rewind.ts";
 import { LonghaulError } from "../errors.ts";
 import { untilAborted } from "../models/abortable.ts";
-import { recentlyReadPaths } from "../restore/read-state.ts";
 import { inProportion } from "../window/thresholds.ts";
+import { turnResult } from "./before.ts";
 import type { Message, Turn } from "./options.ts";
 import type { EngineParts, Needs } from "./parts.ts";
-import { beginRewrite, restart } from "./rewrite.ts";
-import { takeIn } from "./take-in.ts";
+import { beginRewrite, forgetFiles, restart, takeIn } from "./rewrite.ts";
 import { fromTranscript } from "./transcript-queue.ts";
-import { turnResult } from "./turn-result.ts";
 
 /**
  * What may come after an undo before the engine compacts by itself again: an undo that the next turn took back would
@@ -89,11 +87,10 @@ const estimate = ({ tokensOf, overheadTokens }: Needs<"gauge">["gauge"], entries
 function goOnWith(parts: EngineParts, entries: readonly Entry[], left: readonly Entry[]): void {
   restart(parts, entries);
   const there = new Set(entries.map(({ uuid }) => uuid));
-  const paths = recentlyReadPaths(
+  forgetFiles(
+    parts,
     left.filter(({ uuid }) => !there.has(uuid)),
-    parts.options.fileTools,
   );
-  if (paths.length > 0) parts.reporter.host.filesForgotten(paths);
   parts.turn.renewId();
 }
 

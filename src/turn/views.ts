@@ -3,8 +3,13 @@ import type { Finding } from "../conversation/check/finding.ts";
 import { CheckedMessages } from "../conversation/check/growing-check.ts";
 import type { CheckOptions } from "../conversation/check/rule.ts";
 import { copiedIds } from "../conversation/copies.ts";
-import type { AssistantEntry, AttachmentEntry, Entry } from "../conversation/entry.ts";
-import { isCompactBoundary, isEntry } from "../conversation/entry.ts";
+import {
+  type AssistantEntry,
+  type AttachmentEntry,
+  type Entry,
+  isCompactBoundary,
+  isEntry,
+} from "../conversation/entry.ts";
 import { FlattenedEntries, type FlattenOptions, flatten } from "../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { newestLineUuid } from "../conversation/queued.ts";
@@ -14,11 +19,11 @@ import { ContextMeter } from "../tokens/context-meter.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { BoundThinking } from "./bound-thinking.ts";
 import { Contents, Measures } from "./contents.ts";
-import type { CheckedFrame } from "./frame.ts";
+import type { CheckedFrame } from "./current-turn.ts";
 import { HostView } from "./host-view.ts";
 import type { Message } from "./options.ts";
 import { PlainForm } from "./plain-form.ts";
-import { isReport, ReportedPrefixes, reportsBeforeMark } from "./usage-trust.ts";
+import { isReport, type Prefix, ReportedPrefixes, reportsBeforeMark } from "./usage-trust.ts";
 
 export interface ViewsOptions {
   readonly countText: CountText;
@@ -48,16 +53,16 @@ export type Rewriting =
  * The views of one conversation: its entries (the canonical form), the checked messages of a request, the count of
  * tokens, the index of what is in it, the host's own list, and the plain messages that entries stand for. Three methods
  * change the conversation, and each brings all views up to date: {@link append}, {@link reread} and {@link rewrite}. A
- * turn costs what is new in it.
+ * turn costs what is new in it. A thread decides which of them a list of the host needs.
  */
-export class Views {
+export abstract class Views {
   readonly measures: Measures;
   /** Plain messages and their entries. */
-  readonly plain: PlainForm = new PlainForm();
+  protected readonly plain: PlainForm = new PlainForm();
   /** The places at which a model that binds its thinking wrote it. */
-  readonly boundThinking: BoundThinking = new BoundThinking();
-  readonly reports: ReportedPrefixes = new ReportedPrefixes();
-  readonly host: HostView = new HostView();
+  protected readonly boundThinking: BoundThinking = new BoundThinking();
+  protected readonly reports: ReportedPrefixes = new ReportedPrefixes();
+  protected readonly host: HostView = new HostView();
   readonly #options: ViewsOptions;
   #form: "messages" | "entries" = "messages";
   #entries: Entry[] = [];
@@ -82,31 +87,29 @@ export class Views {
     this.#contents = this.#newContents();
   }
 
-  get form(): "messages" | "entries" {
-    return this.#form;
-  }
-
   get entries(): readonly Entry[] {
     return this.#entries;
   }
 
-  get base(): readonly Entry[] {
+  protected get base(): readonly Entry[] {
     return this.#base;
   }
 
+  /** The line on which the next entry hangs. */
   get leaf(): string | null {
     return this.#leaf;
   }
 
-  get meter(): Omit<ContextMeter, "add"> {
+  get meter(): Pick<ContextMeter, "calibration" | "isUnreported" | "removedTokens" | "size"> {
     return this.#meter;
   }
 
+  /** Results, pictures and calls in the conversation. */
   get contents(): Contents {
     return this.#contents;
   }
 
-  get known(): ReadonlySet<string> {
+  protected get known(): ReadonlySet<string> {
     return this.#known;
   }
 
@@ -115,12 +118,23 @@ export class Views {
     return this.#outgoing.messages;
   }
 
+  /** The conversation so far, for the usage that its answer will report. */
+  get prefix(): Prefix {
+    return this.reports.whole;
+  }
+
+  /** The conversation in the host's form: its own array if that says the same. */
+  handBack(messages: readonly Message[]): readonly Message[] {
+    return this.host.handBack(messages);
+  }
+
+  /** The messages of this moment, for a request that is made now or later: what comes after is not in it. */
   outbox(): () => readonly ApiMessage[] {
     return this.#outgoing.outbox();
   }
 
   /** Entries came after the newest: `added` of the host's list `given`. */
-  append(
+  protected append(
     entries: readonly Entry[],
     { given, added, leaf }: { given: readonly Message[]; added: readonly Message[]; leaf: string | null },
   ): readonly Finding[] {
@@ -139,7 +153,7 @@ export class Views {
    * The host changed its list: everything is counted from the start. `since`: the messages after the last rewrite, where
    * only they changed; else all of them. `isSentSo`: the host's messages are sent as they are.
    */
-  reread(
+  protected reread(
     entries: readonly Entry[],
     change: {
       readonly given: readonly Message[];
@@ -170,7 +184,10 @@ export class Views {
   }
 
   /** We changed the conversation: these are its entries now. The last of them is the newest line of the transcript. */
-  rewrite(entries: readonly Entry[], rewriting: Rewriting): readonly Finding[] {
+  rewrite(
+    entries: readonly Entry[],
+    rewriting: Rewriting = { kind: "rewritten", marks: [] },
+  ): readonly Finding[] {
     this.#count(entries, rewriting);
     if (rewriting.kind !== "attached")
       this.#outdated = new Set(entries.filter(isReport).map(({ uuid }) => uuid));
@@ -188,7 +205,7 @@ export class Views {
   }
 
   /** The form of a list that is read from the start. */
-  setForm(form: "messages" | "entries"): void {
+  protected setForm(form: "messages" | "entries"): void {
     this.#form = form;
   }
 

@@ -6,6 +6,7 @@ import type { ApiMessage } from "../../src/conversation/message.ts";
 import { LonghaulError } from "../../src/errors.ts";
 import { complete } from "../../src/models/complete.ts";
 import { scriptedModel } from "../../src/models/scripted/scripted-model.ts";
+import { memoryFiles } from "../../src/modules/memory-files/memory-files-module.ts";
 import { sessionNotes } from "../../src/modules/notes/notes-module.ts";
 import { accountTokens } from "../../src/tokens/accounting.ts";
 import { contextTokens } from "../../src/tokens/context-meter.ts";
@@ -385,6 +386,8 @@ const OPTIONS: readonly Mistake[] = [
     "option-invalid",
     /modules\[0\]|makers of modules/,
   ],
+  ["no options for memory files", () => memoryFiles(any(undefined)), "option-invalid", /memoryFilesPort/],
+  ["the former option for memory files", () => create({ memoryFiles: {} }), "option-unknown", /"modules"/],
   ["the former option for notes", () => create({ notes: {} }), "option-unknown", /"modules"/],
   [
     "a form of clearing whose module is missing",

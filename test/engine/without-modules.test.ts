@@ -2,12 +2,17 @@ import { describe, expect, it } from "vitest";
 import { createCompactor } from "../../src/turn/create-compactor.ts";
 import type { CompactorModule } from "../../src/turn/options.ts";
 import { allModules } from "../support/full-compactor.ts";
+import { testPort } from "../support/memory-port.ts";
 import { engineContract } from "./contract.case.ts";
 import { HeldNotes } from "./notes-file.case.ts";
 
-/** All of them, with notes that nobody has taken yet. */
-const every = (): readonly CompactorModule[] => allModules({ notes: { file: new HeldNotes() } });
-const NAMES = ["cached", "api", "snip", "collapse", "notes"] as const;
+/** All of them, with notes that nobody has taken yet, in a project without memory files. */
+const every = (): readonly CompactorModule[] =>
+  allModules({
+    notes: { file: new HeldNotes() },
+    memoryFiles: { cwd: "/project", port: testPort({}, { cwd: "/project" }), fromStart: true },
+  });
+const NAMES = ["cached", "api", "snip", "collapse", "notes", "memory-files"] as const;
 
 describe("the engine with every module", () => engineContract(every));
 

@@ -1,4 +1,4 @@
-import type { MemoryFilesPort } from "../../src/memory-files/memory-reader.ts";
+import type { MemoryFilesPort } from "../../src/modules/memory-files/memory-reader.ts";
 import type { FileAnswer } from "../../src/restore/host-state.ts";
 
 export interface TestPort extends MemoryFilesPort {

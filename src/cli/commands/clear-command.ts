@@ -1,6 +1,6 @@
 import { clearSession, type SessionClearing, writeClearing } from "../../host/clear-session.ts";
 import type { WrittenLines } from "../../host/write-lines.ts";
-import { compactionDisabled } from "../../turn/guards.ts";
+import { compactionDisabled } from "../../turn/health.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import type { Composition, WindowChoice } from "../composition.ts";
 import {

@@ -4,7 +4,7 @@ import { compactSession, type SessionCompaction, writeCompaction } from "../../h
 import type { WindowOf } from "../../models/output-limit.ts";
 import type { SummaryWishes } from "../../summary/summary-prompt.ts";
 import type { Session } from "../../transcript/load.ts";
-import { compactionDisabled } from "../../turn/guards.ts";
+import { compactionDisabled } from "../../turn/health.ts";
 import { findModel, isSameModel } from "../../window/models.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import { readCompactSettings, timeLimitsIn } from "../command-settings.ts";

@@ -7,7 +7,7 @@ import {
 } from "../../clear/stale-results.ts";
 import type { RequestFrame } from "../../compaction/write/shared-prefix.ts";
 import type { ContextEdit } from "../../models/port.ts";
-import { whyNotToClear } from "../../turn/guards.ts";
+import { whyNotToClear } from "../../turn/clear-stale.ts";
 import type { EngineModule, EngineParts } from "../../turn/parts.ts";
 import { inProportion } from "../../window/thresholds.ts";
 

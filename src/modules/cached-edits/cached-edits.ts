@@ -1,9 +1,9 @@
 import type { Clearing, IndexedResult, ResultIndex } from "../../clear/stale-results.ts";
 import type { RequestFrame } from "../../compaction/write/shared-prefix.ts";
 import type { CacheEdit } from "../../models/port.ts";
-import type { OwnUsage } from "../../turn/any-usage.ts";
+import { whyNotToClear } from "../../turn/clear-stale.ts";
 import type { LeftOut } from "../../turn/gauge.ts";
-import { whyNotToClear } from "../../turn/guards.ts";
+import type { OwnUsage } from "../../turn/options.ts";
 import type {
   AttachedModule,
   ConversationChange,

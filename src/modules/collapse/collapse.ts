@@ -2,9 +2,7 @@ import { withClearedResults } from "../../conversation/cleared.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { untilAborted } from "../../models/abortable.ts";
 import { withTimeLimit } from "../../models/time-limit.ts";
-import { recentlyReadPaths } from "../../restore/read-state.ts";
-import { whyNotNow } from "../../turn/guards.ts";
-import { withHostStatus } from "../../turn/host-status.ts";
+import { whyNotNow } from "../../turn/health.ts";
 import type { Message, Turn } from "../../turn/options.ts";
 import type {
   AttachedModule,
@@ -14,14 +12,14 @@ import type {
   EngineParts,
 } from "../../turn/parts.ts";
 import { measuredBy, snapshotOf } from "../../turn/planning.ts";
-import { codeOf } from "../../turn/reporter.ts";
+import { codeOf, withHostStatus } from "../../turn/reporter.ts";
 import {
   type OptionNames,
   requireOneOf,
   requireOptionNames,
   requireTime,
 } from "../../turn/require-options.ts";
-import { beginRewrite } from "../../turn/rewrite.ts";
+import { beginRewrite, forgetFiles } from "../../turn/rewrite.ts";
 import { commitSpans, linesOf, type StagedSpan } from "./commit.ts";
 import { CollapsedOriginals, expandMessages } from "./expand.ts";
 import { planSpan, type SpanPlan } from "./plan-span.ts";
@@ -385,11 +383,9 @@ class Collapse implements AttachedModule {
 
   /** The agent no longer sees them. */
   #forget(gone: readonly Entry[]): void {
-    const { reporter, options, memory, thread } = this.#parts;
-    const paths = recentlyReadPaths(gone, options.fileTools);
-    if (paths.length > 0) reporter.host.filesForgotten(paths);
-    memory?.forget();
-    memory?.attachedIn(thread.entries);
+    const { options, modules } = this.#parts;
+    forgetFiles(this.#parts, gone);
+    modules.changed({ kind: "removed", isSummarized: true });
     if (options.transcript === undefined) this.originals.add(gone);
   }
 }

@@ -7,12 +7,11 @@ import { isSettled, messagesBehind } from "../../conversation/stand-ins.ts";
 import { stringListField } from "../../conversation/untrusted.ts";
 import { withoutThinkingFrom } from "../../conversation/without-thinking.ts";
 import { LonghaulError } from "../../errors.ts";
+import { turnResult } from "../../turn/before.ts";
 import type { Message, Turn } from "../../turn/options.ts";
 import type { EngineParts } from "../../turn/parts.ts";
-import { beginRewrite, type Rewrite } from "../../turn/rewrite.ts";
-import { takeIn } from "../../turn/take-in.ts";
+import { beginRewrite, type Rewrite, takeIn } from "../../turn/rewrite.ts";
 import { fromTranscript } from "../../turn/transcript-queue.ts";
-import { turnResult } from "../../turn/turn-result.ts";
 import { type CollapseOptions, LineWriter } from "./commit.ts";
 
 /** The part of a running collapse that an expansion must know. */

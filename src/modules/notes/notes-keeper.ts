@@ -4,7 +4,7 @@ import { entryBlocks } from "../../conversation/entry.ts";
 import { type ContentBlock, contentBlocks } from "../../conversation/message.ts";
 import { inputTokens } from "../../conversation/reported-usage.ts";
 import { untilAborted } from "../../models/abortable.ts";
-import type { ResponseFacts } from "../../turn/any-usage.ts";
+import type { ResponseFacts } from "../../turn/options.ts";
 import type { EngineParts } from "../../turn/parts.ts";
 import { forkNow, snapshotOf } from "../../turn/planning.ts";
 import { codeOf } from "../../turn/reporter.ts";

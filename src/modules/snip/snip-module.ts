@@ -1,11 +1,9 @@
 import type { Entry } from "../../conversation/entry.ts";
 import type { SnipEnd } from "../../conversation/snipped.ts";
-import { recentlyReadPaths } from "../../restore/read-state.ts";
+import { turnResult } from "../../turn/before.ts";
 import type { Message, Turn } from "../../turn/options.ts";
 import type { AttachedModule, ConversationChange, EngineModule, EngineParts } from "../../turn/parts.ts";
-import { beginRewrite } from "../../turn/rewrite.ts";
-import { takeIn } from "../../turn/take-in.ts";
-import { turnResult } from "../../turn/turn-result.ts";
+import { beginRewrite, forgetFiles, takeIn } from "../../turn/rewrite.ts";
 import { isReport } from "../../turn/usage-trust.ts";
 import { type Snipped, type SnipSelection, snip } from "./snip.ts";
 
@@ -77,7 +75,12 @@ class AttachedSnip implements AttachedModule<SnipCommands> {
       };
       await transcript.commit([...rewrite.marks, ...snipped.markers, end]);
       rewrite.goOnWith([...snipped.entries, end], { blocks: snipped.thinkingBlocks });
-      forget(parts, rewrite.entries);
+      const left = new Set(thread.entries.map(({ uuid }) => uuid));
+      forgetFiles(
+        parts,
+        rewrite.entries.filter(({ uuid }) => !left.has(uuid)),
+      );
+      parts.modules.changed({ kind: "removed", isSummarized: false });
       this.#removedTokens += snipped.tokensFreed;
       reporter.emit({ type: "snipped", messages: snipped.messages, tokensFreed: snipped.tokensFreed });
     }
@@ -104,15 +107,6 @@ function savedBeforeReport(
       )
       .reduce((sum, entry) => sum + gauge.tokensOf(entry), 0);
   return Math.max(0, Math.round(tokensUpTo(before) - tokensUpTo(after)));
-}
-
-/** The agent no longer sees the files that the removed messages showed. */
-function forget({ reporter, memory, options, thread }: EngineParts, before: readonly Entry[]): void {
-  const left = new Set(thread.entries.map(({ uuid }) => uuid));
-  const gone = before.filter(({ uuid }) => !left.has(uuid));
-  const paths = recentlyReadPaths(gone, options.fileTools);
-  if (paths.length > 0) reporter.host.filesForgotten(paths);
-  memory?.attachedIn(thread.entries);
 }
 
 /** A host counts in its own messages. */

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ConversationBuilder } from "../../test/support/builders.ts";
-import { testPort } from "../../test/support/memory-port.ts";
-import type { Entry } from "../conversation/entry.ts";
-import { attachedPath, visiblePaths } from "../restore/read-state.ts";
-import { restoreAll } from "../restore/restore-all.ts";
-import { measureEntry } from "../tokens/measure.ts";
+import { ConversationBuilder } from "../../../test/support/builders.ts";
+import { testPort } from "../../../test/support/memory-port.ts";
+import type { Entry } from "../../conversation/entry.ts";
+import { attachedPath, visiblePaths } from "../../restore/read-state.ts";
+import { restoreAll } from "../../restore/restore-all.ts";
+import { measureEntry } from "../../tokens/measure.ts";
 import { memoryFilesNow } from "./memory-reader.ts";
 import { NestedMemory } from "./nested-memory.ts";
 

@@ -1,11 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { toolResult, toolUse } from "../../test/support/builders.ts";
-import { type Compactor, type CompactorOptions, createCompactor } from "../../test/support/full-compactor.ts";
-import { checkRequest } from "../conversation/check/check.ts";
-import type { Entry } from "../conversation/entry.ts";
-import type { ApiMessage } from "../conversation/message.ts";
-import type { MemoryFilesOptions } from "../memory-files/memory-reader.ts";
-import type { CompactorEvent } from "./events.ts";
+import { toolResult, toolUse } from "../../../test/support/builders.ts";
+import {
+  type Compactor,
+  type CompactorOptions,
+  createCompactor,
+} from "../../../test/support/full-compactor.ts";
+import { checkRequest } from "../../conversation/check/check.ts";
+import type { Entry } from "../../conversation/entry.ts";
+import type { ApiMessage } from "../../conversation/message.ts";
+import type { CompactorEvent } from "../../turn/events.ts";
+import type { MemoryFilesOptions } from "./memory-reader.ts";
 
 interface Workshop {
   readonly compactor: Compactor;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { testPort } from "../../test/support/memory-port.ts";
+import { testPort } from "../../../test/support/memory-port.ts";
 import { type ImportTree, loadWithImports } from "./imports.ts";
 import { MemoryReader } from "./memory-reader.ts";
 import { absolutePath, type PlacedPath } from "./placed-paths.ts";

@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { ConversationBuilder } from "../../test/support/builders.ts";
-import { type TestPort, testPort } from "../../test/support/memory-port.ts";
+import { ConversationBuilder } from "../../../test/support/builders.ts";
+import { type TestPort, testPort } from "../../../test/support/memory-port.ts";
 import type { MemoryFilesOptions, MemoryFilesPort } from "./memory-reader.ts";
 import { MEMORY_FILE_CHARACTERS } from "./memory-reader.ts";
 import { type DrainedMemory, type DrainOptions, NestedMemory } from "./nested-memory.ts";

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { expect, it } from "vitest";
-import { claudeCodeSessions, describeRecorded } from "../../test/support/real-sessions.ts";
-import type { Entry } from "../conversation/entry.ts";
-import { field, parseJson, stringField } from "../conversation/untrusted.ts";
-import { attachedPath } from "../restore/read-state.ts";
+import { claudeCodeSessions, describeRecorded } from "../../../test/support/real-sessions.ts";
+import type { Entry } from "../../conversation/entry.ts";
+import { field, parseJson, stringField } from "../../conversation/untrusted.ts";
+import { attachedPath } from "../../restore/read-state.ts";
 import { memoryFilesIn } from "./attached-memory.ts";
 import type { MemoryFilesPort } from "./memory-reader.ts";
 import { NestedMemory } from "./nested-memory.ts";

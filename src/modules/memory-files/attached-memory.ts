@@ -1,7 +1,7 @@
-import { copiedIds } from "../conversation/copies.ts";
-import { type Entry, isCompactBoundary, isEntry } from "../conversation/entry.ts";
-import { memoryPathOf } from "../restore/read-state.ts";
-import { type CountText, measureEntry } from "../tokens/measure.ts";
+import { copiedIds } from "../../conversation/copies.ts";
+import { type Entry, isCompactBoundary, isEntry } from "../../conversation/entry.ts";
+import { memoryPathOf } from "../../restore/read-state.ts";
+import { type CountText, measureEntry } from "../../tokens/measure.ts";
 
 /** A memory file that was attached to a conversation. */
 export interface AttachedMemory {

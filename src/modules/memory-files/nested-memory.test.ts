@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { ConversationBuilder } from "../../test/support/builders.ts";
-import { type TestPort, testPort } from "../../test/support/memory-port.ts";
-import type { Attachment, Entry } from "../conversation/entry.ts";
-import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
-import { visiblePaths } from "../restore/read-state.ts";
-import { measureContent } from "../tokens/measure.ts";
+import { ConversationBuilder } from "../../../test/support/builders.ts";
+import { type TestPort, testPort } from "../../../test/support/memory-port.ts";
+import type { Attachment, Entry } from "../../conversation/entry.ts";
+import { attachmentContent } from "../../conversation/flatten/attachment-content.ts";
+import { visiblePaths } from "../../restore/read-state.ts";
+import { measureContent } from "../../tokens/measure.ts";
 import type { MemoryFilesOptions } from "./memory-reader.ts";
 import { type DrainedMemory, type DrainOptions, NestedMemory } from "./nested-memory.ts";
 
