@@ -1,4 +1,3 @@
-import { expandedSpanIds, isCollapsedSpan } from "./collapsed.ts";
 import {
   type AssistantEntry,
   type CompactBoundaryEntry,
@@ -10,8 +9,7 @@ import {
   responseIdOf,
 } from "./entry.ts";
 import { isBlock, isThinking, type MessageContent, mapChanged } from "./message.ts";
-import { isSnipMarker, snippedUuids } from "./snipped.ts";
-import { standInUuids } from "./stand-ins.ts";
+import { expandedSpanIds, isCollapsedSpan, isSnipMarker, snippedUuids, standInUuids } from "./stand-ins.ts";
 import { field, stringListField } from "./untrusted.ts";
 
 interface WithoutThinking {

@@ -1,6 +1,5 @@
-import { abortableBy } from "../models/abortable.ts";
+import { abortableBy, isTimeLimit } from "../models/abortable.ts";
 import type { Model } from "../models/port.ts";
-import { isTimeLimit } from "../models/time-limit.ts";
 import { type Handler, type Handlers, type HookAgent, type HookCallbacks, readHandlers } from "./handlers.ts";
 import {
   HOOK_EVENTS,

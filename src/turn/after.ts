@@ -1,4 +1,4 @@
-import { inputTokens } from "../conversation/reported-usage.ts";
+import { inputTokens } from "../conversation/responses.ts";
 import { isRecord, listField } from "../conversation/untrusted.ts";
 import { type KnownResponse, type OwnUsage, type ResponseFacts, readResponse } from "./any-usage.ts";
 import type { Needs } from "./parts.ts";

@@ -1,4 +1,4 @@
-import type { Finding } from "../conversation/check/finding.ts";
+import type { Finding } from "../conversation/check/rule.ts";
 import type { ModelFailure } from "../models/model-error.ts";
 import type { Caller, Message } from "./options.ts";
 import type { Reply } from "./thread.ts";

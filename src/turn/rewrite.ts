@@ -1,8 +1,8 @@
 import type { Clearing } from "../clear/stale-results.ts";
 import { type AppliedClearing, applyClearing } from "../clear/stale-results.ts";
 import { withOldMediaAsMarks } from "../compaction/plan/media-marks.ts";
-import type { Finding } from "../conversation/check/finding.ts";
 import { MAX_REQUEST_BYTES, maxMediaFor } from "../conversation/check/limits.ts";
+import type { Finding } from "../conversation/check/rule.ts";
 import type { Entry, MicrocompactBoundaryEntry } from "../conversation/entry.ts";
 import { withoutThinkingFrom } from "../conversation/without-thinking.ts";
 import { withoutBlocks } from "./bound-thinking.ts";

@@ -6,9 +6,8 @@ import { type CompactionPlan, unchangedTokens } from "../compaction/plan/compact
 import type { LeastSaving } from "../compaction/worthwhile.ts";
 import type { SummaryProgress } from "../compaction/write/attempts.ts";
 import { attemptsOf } from "../compaction/write/attempts.ts";
-import { copiedIds } from "../conversation/copies.ts";
 import type { Entry, SessionRecord } from "../conversation/entry.ts";
-import { asOneWrite } from "../conversation/one-write.ts";
+import { asOneWrite, copiedIds } from "../conversation/lines.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { memoryFilesNow } from "../memory-files/memory-reader.ts";
 import { untilAborted } from "../models/abortable.ts";

@@ -1,5 +1,5 @@
-import { timeOf } from "../conversation/copies.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
+import { timeOf } from "../conversation/lines.ts";
 import type { BeforeOptions, Message } from "./options.ts";
 import type { Needs } from "./parts.ts";
 import { historyChanged, leaveOutMisplacedThinking, noteFindings } from "./rewrite.ts";

@@ -1,6 +1,5 @@
 import type { Clearing } from "../clear/stale-results.ts";
-import type { Finding } from "../conversation/check/finding.ts";
-import { clearedIdsIn, withClearedResults } from "../conversation/cleared.ts";
+import type { Finding } from "../conversation/check/rule.ts";
 import type { RewindMark, RewindRecord } from "../conversation/entry.ts";
 import {
   type AssistantEntry,
@@ -13,8 +12,9 @@ import {
   type MicrocompactBoundaryEntry,
 } from "../conversation/entry.ts";
 import { requireList, requireReadable } from "../conversation/given-messages.ts";
+import { newestLineUuid } from "../conversation/lines.ts";
 import type { ApiMessage } from "../conversation/message.ts";
-import { newestLineUuid } from "../conversation/queued.ts";
+import { clearedIdsIn, withClearedResults } from "../conversation/stand-ins.ts";
 import { isRecord } from "../conversation/untrusted.ts";
 import { withoutThinkingIn } from "../conversation/without-thinking.ts";
 import type { ContextMeter } from "../tokens/context-meter.ts";

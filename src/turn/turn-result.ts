@@ -1,5 +1,5 @@
 import type { Compaction } from "../compaction/compact.ts";
-import type { Finding } from "../conversation/check/finding.ts";
+import type { Finding } from "../conversation/check/rule.ts";
 import { formatCount } from "../conversation/text.ts";
 import { LonghaulError } from "../errors.ts";
 import { type CacheMarkOptions, withCacheMarks } from "../models/anthropic/prompt-cache-marks.ts";

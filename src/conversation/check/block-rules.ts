@@ -10,10 +10,18 @@ import {
   tagOf,
 } from "../message.ts";
 import { field, stringField } from "../untrusted.ts";
-import { addedMessage, type Draft, type DraftMessage, type Origin, type Part, withBlock } from "./draft.ts";
-import type { RuleName } from "./finding.ts";
 import { mediaMarker } from "./media-rules.ts";
-import type { CheckSettings, Rule } from "./rule.ts";
+import {
+  addedMessage,
+  type CheckSettings,
+  type Draft,
+  type DraftMessage,
+  type Origin,
+  type Part,
+  type Rule,
+  type RuleName,
+  withBlock,
+} from "./rule.ts";
 import { serverToolResult, serverToolUse, toolResultAsContent } from "./tool-pair-rules.ts";
 
 type Role = ApiMessage["role"];

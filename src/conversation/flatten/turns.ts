@@ -1,4 +1,4 @@
-import { type Draft, type DraftMessage, intactBlocks, type Part, readParts } from "../check/draft.ts";
+import { type Draft, type DraftMessage, intactBlocks, type Part, readParts } from "../check/rule.ts";
 import {
   type AssistantEntry,
   type Entry,

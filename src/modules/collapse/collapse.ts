@@ -1,7 +1,6 @@
-import { withClearedResults } from "../../conversation/cleared.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { untilAborted } from "../../models/abortable.ts";
-import { withTimeLimit } from "../../models/time-limit.ts";
+import { withClearedResults } from "../../conversation/stand-ins.ts";
+import { untilAborted, withTimeLimit } from "../../models/abortable.ts";
 import { recentlyReadPaths } from "../../restore/read-state.ts";
 import { whyNotNow } from "../../turn/guards.ts";
 import { withHostStatus } from "../../turn/host-status.ts";

@@ -1,5 +1,4 @@
-import type { Entry } from "../../conversation/entry.ts";
-import type { SnipEnd } from "../../conversation/snipped.ts";
+import type { Entry, SnipEnd } from "../../conversation/entry.ts";
 import { recentlyReadPaths } from "../../restore/read-state.ts";
 import type { Message, Turn } from "../../turn/options.ts";
 import type { AttachedModule, ConversationChange, EngineModule, EngineParts } from "../../turn/parts.ts";
