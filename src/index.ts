@@ -101,14 +101,15 @@ export type {
   ToolUseBlock,
 } from "./conversation/message.ts";
 export {
+  groupRounds,
   indexPairs,
   moveCutBack,
   type PairIndex,
+  type Round,
   type ToolPair,
   type ToolResultAt,
   type ToolUseAt,
 } from "./conversation/pairs.ts";
-export { groupRounds, type Round } from "./conversation/rounds.ts";
 export { CLEARED_RESULT_TEXT, withClearedResults } from "./conversation/stand-ins.ts";
 export { headOf, tailOf } from "./conversation/text.ts";
 export type { Todo } from "./conversation/todo-ledger.ts";
@@ -156,7 +157,7 @@ export type { AiSdk, AiSdkLanguageModel } from "./models/ai-sdk/sdk.ts";
 export { type AnthropicModelOptions, anthropicModel } from "./models/anthropic/anthropic-model.ts";
 export type { AnthropicClient } from "./models/anthropic/client.ts";
 export { type CacheMarkOptions, withCacheMarks } from "./models/anthropic/prompt-cache-marks.ts";
-export { complete } from "./models/complete.ts";
+export { complete, requireModel } from "./models/complete.ts";
 export { failureOf } from "./models/foreign-error.ts";
 export {
   ModelError,
@@ -182,7 +183,6 @@ export type {
   ToolDefinition,
   UsageIteration,
 } from "./models/port.ts";
-export { requireModel } from "./models/require-model.ts";
 export { type Retry, type RetryOptions, withRetries } from "./models/retry.ts";
 export { apiClearing, type ContextEditOptions, contextEdits } from "./modules/api-clearing/api-clearing.ts";
 export { cachedEdits } from "./modules/cached-edits/cached-edits.ts";

@@ -15,7 +15,7 @@ export const CACHE_TTL_MS: Readonly<Record<CacheTtl, number>> = { "5m": 300_000,
 
 export const PER_MILLION = 1_000_000;
 
-export const writePrice = (prices: Prices, ttl: CacheTtl | undefined): number =>
+const writePrice = (prices: Prices, ttl: CacheTtl | undefined): number =>
   ttl === "1h" ? prices.cacheWrite1h : prices.cacheWrite5m;
 
 /** A prompt of so many tokens, of which the first are in the cache and the rest is written to it. Dollars. */

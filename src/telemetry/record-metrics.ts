@@ -1,6 +1,6 @@
 import type { CompactorEvent } from "../turn/events.ts";
 import type { TelemetryAttributes, TelemetryCounter, TelemetryHistogram, TelemetryMeter } from "./api.ts";
-import { billedCalls, type CompactionEnd, type EventOf, isError } from "./compaction-end.ts";
+import { billedCalls, type CompactionEnd, type EventOf, outcomeAttributes } from "./compaction-end.ts";
 import { countByKind, hookAttributes } from "./compaction-spans.ts";
 import { ATTRIBUTE, CALL_OPERATION, count, label, METRIC, modelLabel } from "./names.ts";
 
@@ -92,15 +92,7 @@ function recordTokenUsage(event: CompactionEnd, to: Instruments, common: Telemet
 
 function recordCompaction(event: CompactionEnd, to: Instruments): void {
   const trigger = { [ATTRIBUTE.trigger]: event.trigger };
-  const attributes: TelemetryAttributes =
-    event.type === "compacted"
-      ? { ...trigger, [ATTRIBUTE.outcome]: "compacted", [ATTRIBUTE.tier]: event.tier }
-      : {
-          ...trigger,
-          [ATTRIBUTE.outcome]: "failed",
-          [ATTRIBUTE.reason]: event.reason,
-          ...(isError(event) ? { [ATTRIBUTE.errorType]: label(event.code) } : {}),
-        };
+  const attributes = { ...trigger, ...outcomeAttributes(event) };
   to.compactions.add(1, attributes);
   to.compactionDuration.record(count(event.durationMs) / MS_PER_SECOND, attributes);
   if (event.type !== "compacted") return;

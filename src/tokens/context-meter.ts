@@ -69,7 +69,7 @@ export function startCalibration(model?: string, learnedRatio?: number): Calibra
 }
 
 /** One response further: `estimated` by us for what was added since the last one, `reported` by the provider. */
-export function learn(calibration: Calibration, estimated: number, reported: number): Calibration {
+function learn(calibration: Calibration, estimated: number, reported: number): Calibration {
   if (estimated <= 0) return calibration;
   const most = estimated * OUTLIER_RATIO + OUTLIER_ALLOWANCE_TOKENS;
   const believed = Math.min(Math.max(reported, 0), most);
@@ -91,7 +91,7 @@ function calibrated(calibration: Calibration, estimated: number): number {
 }
 
 /** How much larger the next call will be, what the host adds unseen included. Nothing new, no growth. */
-export function expectedGrowth(calibration: Calibration, estimated: number): number {
+function expectedGrowth(calibration: Calibration, estimated: number): number {
   const isHabit = calibration.samples >= HIDDEN_MIN_SAMPLES && estimated > 0;
   return calibrated(calibration, estimated) + (isHabit ? Math.round(calibration.hiddenPerResponse) : 0);
 }

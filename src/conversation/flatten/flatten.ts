@@ -157,7 +157,7 @@ const SPOKEN = 2;
  * first turn, every response has an odd number, and the user's turn after it has the next even one. Repeated blocks
  * need no filter, because the first copy of a block is in the same turn.
  */
-export class MessageCounter {
+class MessageCounter {
   readonly #draft: Draft;
   /** Number of blocks by turn. Typed arrays, as a session may have millions of turns. */
   readonly #blocks: Int32Array;
