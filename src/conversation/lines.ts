@@ -196,15 +196,14 @@ export function asOneWrite(lines: readonly Entry[]): readonly Entry[] {
   const whole = withEnd(first, endsWith);
   return lines.map((line) => {
     if (line === first) return whole;
-    return isMovedWith(line, first) ? line : ({ ...line, writtenWith: first.uuid } as Entry);
+    const isMoved = stringField(line, "movedWith") === first.uuid;
+    return isMoved ? line : ({ ...line, writtenWith: first.uuid } as Entry);
   });
 }
 
 /** A line that stands further up already and hangs elsewhere since this write. It is part of what wrote it first. */
 export const movedWith = (line: Entry, first: EntryLink): Entry =>
   ({ ...line, movedWith: first.uuid }) as Entry;
-
-const isMovedWith = (line: Entry, first: EntryLink): boolean => stringField(line, "movedWith") === first.uuid;
 
 function withEnd(first: CompactBoundaryEntry | UndoMark, endsWith: string): Entry {
   if (isUndoMark(first)) return { ...first, undo: { ...first.undo, endsWith } };

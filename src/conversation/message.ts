@@ -97,6 +97,11 @@ export function isThinking(block: ContentBlock): block is ThinkingBlock | Redact
   return block.type === "thinking" || block.type === "redacted_thinking";
 }
 
+/** The API refuses a text of nothing but whitespace. */
+export function isBlankText(block: ContentBlock): block is TextBlock {
+  return block.type === "text" && typeof block.text === "string" && block.text.trim() === "";
+}
+
 export function isMedia(block: ContentBlock): block is ImageBlock | DocumentBlock {
   return block.type === "image" || block.type === "document";
 }

@@ -11,6 +11,7 @@ import {
 } from "./entry.ts";
 import { IdTable } from "./id-table.ts";
 import type { ToolResultBlock, ToolUseBlock } from "./message.ts";
+import { stringField } from "./untrusted.ts";
 
 export interface ToolUseAt {
   readonly entry: AssistantEntry;
@@ -83,7 +84,8 @@ function collect(
         if (block.type !== "tool_use" || typeof block.id !== "string") continue;
         const use = { entry, entryIndex, block };
         if (pairs.has(block.id)) repeatedUses.push(use);
-        else pairs.set(block.id, { id: block.id, name: nameOf(block), use, results: [] });
+        // Not every file has a name on every call.
+        else pairs.set(block.id, { id: block.id, name: stringField(block, "name") ?? "", use, results: [] });
       }
     } else if (entry.type === "user") {
       for (const block of entryBlocks(entry)) {
@@ -92,11 +94,6 @@ function collect(
     }
   }
   return results;
-}
-
-/** Not every file has a name on every call. */
-function nameOf(block: ToolUseBlock): string {
-  return typeof block.name === "string" ? block.name : "";
 }
 
 /**

@@ -73,10 +73,9 @@ export interface CollapseRecord {
 /** One without a summary stands for nothing, whatever it claims. */
 export function isCollapsedSpan(entry: Entry): entry is CollapsedSpan {
   if (!isEntry(entry) || entry.type !== "user") return false;
-  return stringField(field(entry, "collapsed"), "spanId") !== undefined && hasText(entry);
+  const spanId = stringField(field(entry, "collapsed"), "spanId");
+  return spanId !== undefined && contentText(rawContent(entry)).trim() !== "";
 }
-
-const hasText = (entry: UserEntry): boolean => contentText(rawContent(entry)).trim() !== "";
 
 /** Uuids of what this entry stands for; none where it is no span. */
 export function collapsedUuids(entry: Entry): readonly string[] {

@@ -1,6 +1,7 @@
 import {
   type ApiMessage,
   type ContentBlock,
+  isBlankText,
   isBlock,
   isMedia,
   isThinking,
@@ -223,10 +224,6 @@ function dropEmptySystemTexts(draft: Draft): void {
     return false;
   });
   if (kept.length < system.length) draft.request = kept.length === 0 ? rest : { ...rest, system: kept };
-}
-
-function isBlankText(block: ContentBlock): block is TextBlock {
-  return block.type === "text" && typeof block.text === "string" && block.text.trim() === "";
 }
 
 function reportBlank(draft: Draft, block: TextBlock, at: Origin | string): void {

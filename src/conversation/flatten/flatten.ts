@@ -27,6 +27,7 @@ import {
   type ApiMessage,
   type ApiRequest,
   type ContentBlock,
+  isBlankText,
   isThinking,
   type ToolSchema,
 } from "../message.ts";
@@ -210,7 +211,7 @@ class MessageCounter {
     const turn = this.#turnOf(entry, index);
     for (const { block } of readParts(this.#draft, rawContent(entry), { message: index })) {
       if (block.type === "tool_use") this.#answerTurnByCall.set(block.id, turn + 1);
-      const held = isThinking(block) ? THOUGHT : isBlank(block) ? 0 : SPOKEN;
+      const held = isThinking(block) ? THOUGHT : isBlankText(block) ? 0 : SPOKEN;
       this.#holds[turn] = (this.#holds[turn] ?? 0) | held;
       this.#count(turn, 1);
     }
@@ -249,8 +250,6 @@ class MessageCounter {
     this.#blocks[turn] = (this.#blocks[turn] ?? 0) + blocks;
   }
 }
-
-const isBlank = (block: ContentBlock): boolean => block.type === "text" && block.text.trim() === "";
 
 /** Inputs are nested as deep as a model likes. */
 const DEEPEST = 12;
