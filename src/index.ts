@@ -41,11 +41,8 @@ export type { ForkSource, RequestFrame } from "./compaction/write/shared-prefix.
 export type { BuiltInFallback, ChainOptions, WrittenSummary } from "./compaction/write/summary-chain.ts";
 export type { SummaryOptions, SummarySource } from "./compaction/write/write-summary.ts";
 export { type CheckedRequest, checkRequest } from "./conversation/check/check.ts";
-export type { Finding, RepairAction, RuleName } from "./conversation/check/finding.ts";
 export { MAX_MEDIA, MAX_MEDIA_SMALL_WINDOW, MAX_REQUEST_BYTES } from "./conversation/check/limits.ts";
-export type { CheckOptions } from "./conversation/check/rule.ts";
-export { CLEARED_RESULT_TEXT, withClearedResults } from "./conversation/cleared.ts";
-export { moveCutBack } from "./conversation/cut.ts";
+export type { CheckOptions, Finding, RepairAction, RuleName } from "./conversation/check/rule.ts";
 export type {
   AssistantEntry,
   AssistantMessage,
@@ -85,6 +82,7 @@ export {
   flatten,
   flattenChecked,
 } from "./conversation/flatten/flatten.ts";
+export type { StepBack } from "./conversation/lines.ts";
 export type {
   ApiMessage,
   ApiRequest,
@@ -103,28 +101,31 @@ export type {
   ToolUseBlock,
 } from "./conversation/message.ts";
 export {
+  groupRounds,
   indexPairs,
+  moveCutBack,
   type PairIndex,
+  type Round,
   type ToolPair,
   type ToolResultAt,
   type ToolUseAt,
 } from "./conversation/pairs.ts";
-export { groupRounds, type Round } from "./conversation/rounds.ts";
+export { CLEARED_RESULT_TEXT, withClearedResults } from "./conversation/stand-ins.ts";
 export { headOf, tailOf } from "./conversation/text.ts";
 export type { Todo } from "./conversation/todo-ledger.ts";
 export { FILE_TOOLS, type FileTools } from "./conversation/tool-kinds.ts";
-export type { StepBack } from "./conversation/undo-rewind.ts";
 export { expectedTurns } from "./cost/pace.ts";
-export type { CacheTtl } from "./cost/rates.ts";
-export { type NetSaving, netSaving, type Rewrite } from "./cost/rewrite-cost.ts";
 export {
   type Alternative,
+  type NetSaving,
+  netSaving,
+  type Rewrite,
   type Situation,
   type WeighedOption,
   type WeighedWhy,
   type Weighing,
   weigh,
-} from "./cost/weigh.ts";
+} from "./cost/rewrite-cost.ts";
 export { LonghaulError, type LonghaulErrorCode } from "./errors.ts";
 export type { HookAgent, HookCallback, HookCallbacks, HookFunction } from "./hooks/handlers.ts";
 export type {
@@ -145,7 +146,7 @@ export type { AiSdk, AiSdkLanguageModel } from "./models/ai-sdk/sdk.ts";
 export { type AnthropicModelOptions, anthropicModel } from "./models/anthropic/anthropic-model.ts";
 export type { AnthropicClient } from "./models/anthropic/client.ts";
 export { type CacheMarkOptions, withCacheMarks } from "./models/anthropic/prompt-cache-marks.ts";
-export { complete } from "./models/complete.ts";
+export { complete, requireModel } from "./models/complete.ts";
 export { failureOf } from "./models/foreign-error.ts";
 export {
   ModelError,
@@ -171,15 +172,7 @@ export type {
   ToolDefinition,
   UsageIteration,
 } from "./models/port.ts";
-export { requireModel } from "./models/require-model.ts";
 export { type Retry, type RetryOptions, withRetries } from "./models/retry.ts";
-export {
-  MODEL_TIME_LIMITS,
-  type ModelTimeLimits,
-  TimeLimitError,
-  withFirstByteLimit,
-  withTimeLimit,
-} from "./models/time-limit.ts";
 export { apiClearing, type ContextEditOptions, contextEdits } from "./modules/api-clearing/api-clearing.ts";
 export { cachedEdits } from "./modules/cached-edits/cached-edits.ts";
 export { type CollapseCommands, type CollapseOptions, spanCollapse } from "./modules/collapse/collapse.ts";
@@ -254,7 +247,7 @@ export {
   type MeasuredResult,
   type TokenAccounting,
 } from "./tokens/accounting.ts";
-export type { Calibration } from "./tokens/calibration.ts";
+export type { Calibration } from "./tokens/context-meter.ts";
 export {
   ContextMeter,
   type ContextMeterOptions,
@@ -298,10 +291,10 @@ export type {
   HostCallbacks,
   ManualOptions,
   Message,
-  SessionOptions,
   OpenAiChatUsage,
   OpenAiResponsesUsage,
   ResponseFacts,
+  SessionOptions,
   TranscriptPort,
   Turn,
   UndoOptions,
@@ -318,6 +311,7 @@ export {
   type WindowOrigin,
   withProvenWindow,
 } from "./window/models.ts";
+export type { CacheTtl } from "./window/prices.ts";
 export {
   costOf,
   type OwnPrices,

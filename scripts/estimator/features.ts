@@ -1,6 +1,6 @@
 /**
  * The features of a text as the scanner sees them, told one by one with the character they are about.
- * It mirrors src/tokens/estimate/scan.ts step by step; train.ts checks at the end that both agree.
+ * It mirrors src/tokens/estimate/estimate.ts step by step; train.ts checks at the end that both agree.
  */
 import {
   CJK,
@@ -13,7 +13,7 @@ import {
   SYMBOL_OF,
   UPPER,
 } from "../../src/tokens/estimate/characters.ts";
-import * as layout from "../../src/tokens/estimate/layout.ts";
+import * as layout from "../../src/tokens/estimate/learned-tables.ts";
 
 const SPACE = 32;
 const LONGEST_RUN = 90;

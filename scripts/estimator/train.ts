@@ -13,9 +13,9 @@ import { Tokenizer } from "ai-tokenizer";
 import * as claude from "ai-tokenizer/encoding/claude";
 import * as o200k from "ai-tokenizer/encoding/o200k_base";
 import { CJK, KIND } from "../../src/tokens/estimate/characters.ts";
-import * as layout from "../../src/tokens/estimate/layout.ts";
+import { scanUntil } from "../../src/tokens/estimate/estimate.ts";
+import * as layout from "../../src/tokens/estimate/learned-tables.ts";
 import { type PackedTables, unpackWeights, WEIGHT_UNIT } from "../../src/tokens/estimate/learned-tables.ts";
-import { scanUntil } from "../../src/tokens/estimate/scan.ts";
 import { type Encoding, type Passage, readCorpus } from "./corpus.ts";
 import { type Sets, visitFeatures } from "./features.ts";
 import { packSet, packWeights } from "./pack.ts";
@@ -282,6 +282,6 @@ function checkAgreement(packed: string, passages: readonly Passage[], sets: Sets
     const cursor = { length: text.length, at: 0, last: 10, secondLast: 10, noise: 0, known: 1 };
     const scanned = scanUntil(text, text.length, cursor, { weights, ...sets });
     if (Math.abs(scanned - sum) > WEIGHT_UNIT / 8)
-      throw new Error(`features.ts and scan.ts disagree on: ${text.slice(0, 80)}`);
+      throw new Error(`features.ts and estimate.ts disagree on: ${text.slice(0, 80)}`);
   }
 }

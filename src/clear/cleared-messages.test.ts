@@ -4,10 +4,10 @@ import { arbitraryWork, indexOf, textOf, tokensOf, work } from "../../test/clear
 import { apiRuleViolations } from "../../test/support/api-rules.ts";
 import { ConversationBuilder, image, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
-import { CLEARED_RESULT_TEXT, withClearedResults } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { flatten } from "../conversation/flatten/flatten.ts";
 import { indexPairs } from "../conversation/pairs.ts";
+import { CLEARED_RESULT_TEXT, withClearedResults } from "../conversation/stand-ins.ts";
 import { recentlyReadPaths, visiblePaths } from "../restore/read-state.ts";
 import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 import type { Clearing } from "./stale-results.ts";

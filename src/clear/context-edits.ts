@@ -1,8 +1,8 @@
-import { CLEARED_RESULT_TEXT, isCleared } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { entryBlocks, rawContent } from "../conversation/entry.ts";
 import { isThinking } from "../conversation/message.ts";
 import { indexPairs, type ToolPair } from "../conversation/pairs.ts";
+import { CLEARED_RESULT_TEXT, isCleared } from "../conversation/stand-ins.ts";
 import { field, stringField, stringListField } from "../conversation/untrusted.ts";
 import type { TokensOf } from "./stale-results.ts";
 

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { arbitraryWork, indexOf, textOf, tokensOf, work } from "../../test/clear/work.ts";
 import { ConversationBuilder, image, toolResult, toolUse } from "../../test/support/builders.ts";
 import { deepFreeze } from "../../test/support/deep-freeze.ts";
-import { CLEARED_RESULT_TEXT } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
 import type { ContentBlock } from "../conversation/message.ts";
+import { CLEARED_RESULT_TEXT } from "../conversation/stand-ins.ts";
 import { MEDIA_TOKENS } from "../tokens/measure.ts";
 import { ResultIndex } from "./stale-results.ts";
 

@@ -1,4 +1,3 @@
-import { CLEARED_RESULT_TEXT, isCleared, withClearedResultsAt } from "../conversation/cleared.ts";
 import {
   type AssistantEntry,
   type Entry,
@@ -8,7 +7,8 @@ import {
   responseIdOf,
 } from "../conversation/entry.ts";
 import type { ContentBlock, ToolResultBlock, ToolUseBlock } from "../conversation/message.ts";
-import { showsModelSpoke } from "../conversation/newest-response.ts";
+import { showsModelSpoke } from "../conversation/responses.ts";
+import { CLEARED_RESULT_TEXT, isCleared, withClearedResultsAt } from "../conversation/stand-ins.ts";
 import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf, toolsOf } from "../conversation/tool-kinds.ts";
 import { withoutThinkingFrom } from "../conversation/without-thinking.ts";
 

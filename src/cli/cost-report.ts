@@ -2,10 +2,8 @@ import type { Compaction } from "../compaction/compact.ts";
 import { type CompactionPlan, unchangedTokens } from "../compaction/plan/compaction-plan.ts";
 import type { SizedConversation } from "../compaction/plan/sized.ts";
 import type { SummaryAttempt } from "../compaction/write/attempts.ts";
-import { inputTokens } from "../conversation/reported-usage.ts";
-import { promptCost } from "../cost/rates.ts";
-import { netSaving } from "../cost/rewrite-cost.ts";
-import { type WeighedOption, type Weighing, weigh } from "../cost/weigh.ts";
+import { inputTokens } from "../conversation/responses.ts";
+import { netSaving, promptCost, type WeighedOption, type Weighing, weigh } from "../cost/rewrite-cost.ts";
 import {
   type CallCost,
   expectedCall,

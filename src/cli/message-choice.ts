@@ -1,5 +1,5 @@
-import { copiedIds, indexInConversation } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
+import { copiedIds, indexInConversation } from "../conversation/lines.ts";
 import { LonghaulError, type LonghaulErrorCode } from "../errors.ts";
 
 const WHERE_TO_LOOK = "`longhaul inspect SESSION --prompts` lists what can be chosen.";

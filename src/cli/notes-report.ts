@@ -1,6 +1,6 @@
-import { timeOf } from "../conversation/copies.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
-import { inputTokens } from "../conversation/reported-usage.ts";
+import { timeOf } from "../conversation/lines.ts";
+import { inputTokens } from "../conversation/responses.ts";
 import type { NotesCoverage } from "../host/notes-coverage.ts";
 import { type BuiltNotes, counterFor, type ReadNotes } from "../host/session-notes.ts";
 import type { ModelUsage } from "../models/port.ts";

@@ -1,6 +1,6 @@
 import { sizeUp } from "../compaction/plan/sized.ts";
-import { timeOf } from "../conversation/copies.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
+import { timeOf } from "../conversation/lines.ts";
 import { promptIn } from "../host/undo-rewind.ts";
 import type { Session } from "../transcript/load.ts";
 import type { Terminal } from "./terminal.ts";

@@ -1,8 +1,8 @@
-import { type CollapsedSpan, isCollapsedSpan } from "../conversation/collapsed.ts";
-import { timeOf } from "../conversation/copies.ts";
 import { type Entry, entryBlocks } from "../conversation/entry.ts";
 import { sentContent } from "../conversation/flatten/attachment-content.ts";
+import { timeOf } from "../conversation/lines.ts";
 import type { ContentBlock } from "../conversation/message.ts";
+import { type CollapsedSpan, isCollapsedSpan } from "../conversation/stand-ins.ts";
 import { contentText } from "../conversation/untrusted.ts";
 import { messagesOfSpan } from "../host/session-history.ts";
 import { collapsedIn, type SpanReport, spanReport } from "../modules/collapse/report.ts";

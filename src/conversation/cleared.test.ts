@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult } from "../../test/support/builders.ts";
-import { CLEARED_RESULT_TEXT, withClearedResults, withClearedResultsAt } from "./cleared.ts";
 import type { Entry } from "./entry.ts";
 import type { ContentBlock } from "./message.ts";
+import { CLEARED_RESULT_TEXT, withClearedResults, withClearedResultsAt } from "./stand-ins.ts";
 
 describe("clearing tool results", () => {
   it("leaves the same text every time, byte for byte: another would break every cached prompt", () => {

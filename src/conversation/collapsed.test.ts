@@ -1,9 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
-import { collapsedUuids, expandedSpanIds, isCollapsedSpan, isCollapseMark } from "./collapsed.ts";
 import type { Entry } from "./entry.ts";
-import { savedTokens } from "./reported-usage.ts";
-import { isStandIn, messagesBehind, standInUuids } from "./stand-ins.ts";
+import { messagesBehind } from "./flatten/flatten.ts";
+import { savedTokens } from "./responses.ts";
+import {
+  collapsedUuids,
+  expandedSpanIds,
+  isCollapsedSpan,
+  isCollapseMark,
+  isStandIn,
+  standInUuids,
+} from "./stand-ins.ts";
 
 const entry = (fields: object): Entry => new ConversationBuilder().push(fields as Entry);
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
-import { copiedIds, indexInConversation, indexOfMessage, timeOf } from "./copies.ts";
 import type { Entry } from "./entry.ts";
+import { copiedIds, indexInConversation, indexOfMessage, timeOf } from "./lines.ts";
 
 const line = (uuid: string, copyOf?: unknown): Entry =>
   ({ ...new ConversationBuilder().user(uuid), uuid, ...(copyOf === undefined ? {} : { copyOf }) }) as Entry;

@@ -2,9 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryEntries } from "../../test/support/arbitraries.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
-import { moveCutBack, soundCuts } from "./cut.ts";
 import type { Entry } from "./entry.ts";
-import { indexPairs } from "./pairs.ts";
+import { indexPairs, moveCutBack, soundCuts } from "./pairs.ts";
 
 describe("moving a cut back", () => {
   it("never splits a tool use from its result", () => {

@@ -305,6 +305,10 @@ export function responseIdOf(entry: AssistantEntry): string | undefined {
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
+/** The same of any element of a list; undefined for all but responses. */
+export const idOfResponse = (entry: Entry | undefined): string | undefined =>
+  isEntry(entry) && entry.type === "assistant" ? responseIdOf(entry) : undefined;
+
 export function isCompactBoundary(entry: Entry): entry is CompactBoundaryEntry {
   return entry.type === "system" && entry.subtype === "compact_boundary";
 }

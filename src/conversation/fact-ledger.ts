@@ -16,27 +16,8 @@ export interface Fact {
   readonly entryIds: readonly string[];
 }
 
-/**
- * - `directive`: what a person said.
- * - `file`: a file and what was done to it. `command`: one that was run, and its outcome. `error`: its text.
- * - `reference`: an address, a commit, an issue, a version, a port. `quantity`: a number in a person's words.
- * - `decision`: a question that was answered. `question`: one that waits. `todo`: an open item.
- * - `plan`: one that the assistant wrote. It is nobody's wish until a person says so.
- */
-export type FactKind =
-  | "directive"
-  | "file"
-  | "command"
-  | "error"
-  | "reference"
-  | "quantity"
-  | "decision"
-  | "question"
-  | "todo"
-  | "plan";
-
 /** What is asked for before what was done. */
-export const FACT_KINDS: readonly FactKind[] = [
+export const FACT_KINDS = [
   "directive",
   "question",
   "todo",
@@ -47,7 +28,16 @@ export const FACT_KINDS: readonly FactKind[] = [
   "error",
   "reference",
   "quantity",
-];
+] as const;
+
+/**
+ * - `directive`: what a person said.
+ * - `file`: a file and what was done to it. `command`: one that was run, and its outcome. `error`: its text.
+ * - `reference`: an address, a commit, an issue, a version, a port. `quantity`: a number in a person's words.
+ * - `decision`: a question that was answered. `question`: one that waits. `todo`: an open item.
+ * - `plan`: one that the assistant wrote. It is nobody's wish until a person says so.
+ */
+export type FactKind = (typeof FACT_KINDS)[number];
 
 export type DirectiveStatus = "active" | "done" | "cancelled" | "superseded";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../test/support/builders.ts";
-import { hasOpenCalls } from "./newest-response.ts";
+import { hasOpenCalls } from "./responses.ts";
 
 function conversation(build: (c: ConversationBuilder) => void): boolean {
   const c = new ConversationBuilder();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
-import type { CollapsedSpan } from "./collapsed.ts";
 import type { CompactBoundaryEntry, Entry } from "./entry.ts";
-import { asOneWrite, movedWith, withoutTornWrites } from "./one-write.ts";
+import { asOneWrite, movedWith, withoutTornWrites } from "./lines.ts";
+import type { CollapsedSpan } from "./stand-ins.ts";
 
 function session(): { old: readonly Entry[]; written: readonly Entry[] } {
   const c = new ConversationBuilder();

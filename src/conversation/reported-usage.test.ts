@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, usage } from "../../test/support/builders.ts";
 import type { AssistantEntry, Entry } from "./entry.ts";
-import { inputTokens, isOutputProvisional, reportedUsage } from "./reported-usage.ts";
+import { inputTokens, isOutputProvisional, reportedUsage } from "./responses.ts";
 
 const said = (figures: unknown, fields: Partial<AssistantEntry> = {}): Entry => {
   const entry = new ConversationBuilder().assistant("so", fields);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { arbitraryEntries } from "../../test/support/arbitraries.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
 import type { Entry } from "./entry.ts";
-import { groupRounds } from "./rounds.ts";
+import { groupRounds } from "./pairs.ts";
 
 const uuids = (entries: readonly Entry[]): (string | undefined)[] => entries.map((entry) => entry.uuid);
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
 import type { Entry } from "./entry.ts";
-import { isSnipMarker, snippedUuids } from "./snipped.ts";
-import { withStandInsApplied } from "./stand-ins.ts";
+import { isSnipMarker, snippedUuids, withStandInsApplied } from "./stand-ins.ts";
 
 function withMarker(removed: readonly number[]): { entries: readonly Entry[]; marker: Entry } {
   const c = new ConversationBuilder();

@@ -36,7 +36,9 @@ export class TodoLedger {
     if (isError) return isTodoTool(name);
     if (name === "TodoWrite") this.#list = readAll(listField(input, "todos")).map(asListed);
     else if (name === "TaskUpdate") this.#update(input);
-    else if (name === "TaskCreate") this.#create(input, idOf(outcome) ?? idIn(resultText()));
+    else if (name === "TaskCreate") {
+      this.#create(input, firstString(field(outcome, "task"), "id") ?? /#(\w+)/.exec(resultText())?.[1]);
+    }
     return isTodoTool(name);
   }
 
@@ -106,6 +108,3 @@ const statusOf = (status: unknown): Todo["status"] =>
 
 /** In a list that is always written whole an id means nothing; it would pass for that of a task. */
 const asListed = ({ content, status }: Todo): Todo => ({ content, status });
-
-const idOf = (outcome: unknown): string | undefined => firstString(field(outcome, "task"), "id");
-const idIn = (resultText: string): string | undefined => /#(\w+)/.exec(resultText)?.[1];

@@ -1,6 +1,4 @@
-import { expandedSpanIds, isCollapsedSpan } from "./collapsed.ts";
 import {
-  type AssistantEntry,
   type CompactBoundaryEntry,
   type Entry,
   entryBlocks,
@@ -10,8 +8,7 @@ import {
   responseIdOf,
 } from "./entry.ts";
 import { isBlock, isThinking, type MessageContent, mapChanged } from "./message.ts";
-import { isSnipMarker, snippedUuids } from "./snipped.ts";
-import { standInUuids } from "./stand-ins.ts";
+import { expandedSpanIds, isCollapsedSpan, isSnipMarker, snippedUuids, standInUuids } from "./stand-ins.ts";
 import { field, stringListField } from "./untrusted.ts";
 
 interface WithoutThinking {
@@ -57,7 +54,10 @@ export function withoutThinkingIn(entries: readonly Entry[], spans: readonly Spa
     const responseId = responseIdOf(entry);
     const begin = (responseId === undefined ? undefined : begins.get(responseId)) ?? at;
     if (responseId !== undefined) begins.set(responseId, begin);
-    return begin >= (bounds[at] ?? at + 1) && holdsThinking(entry) ? entryWithoutThinking(entry) : entry;
+    if (begin < (bounds[at] ?? at + 1)) return entry;
+    const given = rawContent(entry) as MessageContent;
+    const content = contentWithoutThinking(given);
+    return content === given ? entry : { ...entry, message: { ...entry.message, content } };
   });
 }
 
@@ -72,20 +72,10 @@ function earliestStarts(length: number, spans: readonly Span[]): readonly number
   return starts;
 }
 
-function entryWithoutThinking(entry: AssistantEntry): AssistantEntry {
-  return { ...entry, message: { ...entry.message, content: contentWithoutThinking(entry.message.content) } };
-}
-
 /** The very content when it holds none. */
 export function contentWithoutThinking(content: MessageContent): MessageContent {
   if (!Array.isArray(content) || !content.some(isThinkingBlock)) return content;
   return content.filter((block) => !isThinkingBlock(block));
-}
-
-function holdsThinking(entry: Entry): entry is AssistantEntry {
-  if (!isEntry(entry) || entry.type !== "assistant") return false;
-  const content = rawContent(entry);
-  return Array.isArray(content) && content.some(isThinkingBlock);
 }
 
 const isThinkingBlock = (block: unknown): boolean => isBlock(block) && isThinking(block);

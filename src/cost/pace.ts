@@ -1,8 +1,14 @@
-import { type AssistantEntry, type Entry, isEntry, responseIdOf } from "../conversation/entry.ts";
+import {
+  type AssistantEntry,
+  type Entry,
+  idOfResponse,
+  isEntry,
+  responseIdOf,
+} from "../conversation/entry.ts";
 import { IdTable } from "../conversation/id-table.ts";
-import { inputTokens, reportedUsage } from "../conversation/reported-usage.ts";
+import { inputTokens, reportedUsage } from "../conversation/responses.ts";
 import { field, figureField } from "../conversation/untrusted.ts";
-import type { CacheTtl } from "./rates.ts";
+import type { CacheTtl } from "../window/prices.ts";
 
 /** How far back the growth is averaged, in turns: work changes its pace. */
 const AVERAGED_TURNS = 20;
@@ -160,6 +166,3 @@ function responsesIn(entries: readonly Entry[]): Responses {
 
 const isResponse = (entry: Entry | undefined): entry is AssistantEntry =>
   isEntry(entry) && entry.type === "assistant";
-
-const idOfResponse = (entry: Entry): string | undefined =>
-  isResponse(entry) ? responseIdOf(entry) : undefined;

@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { expectedTurns } from "./pace.ts";
-import { type Alternative, type Situation, type WeighedOption, type Weighing, weigh } from "./weigh.ts";
+import {
+  type Alternative,
+  type Situation,
+  type WeighedOption,
+  type Weighing,
+  weigh,
+} from "./rewrite-cost.ts";
 
 /** Sonnet 5.5: 2.50 to write for five minutes, 0.20 to read, for a million tokens. */
 const SONNET = "claude-sonnet-5-5";

@@ -1,5 +1,5 @@
 import type { AssistantEntry, Entry, Usage } from "../conversation/entry.ts";
-import { inputTokens } from "../conversation/reported-usage.ts";
+import { inputTokens } from "../conversation/responses.ts";
 import { field, stringField } from "../conversation/untrusted.ts";
 import { estimateTokens } from "../tokens/estimate/estimate.ts";
 import { createRandom } from "./random.ts";

@@ -1,6 +1,6 @@
 import { RESULT_SHARE } from "../compaction/plan/compaction-plan.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { groupRounds } from "../conversation/rounds.ts";
+import { groupRounds } from "../conversation/pairs.ts";
 import { type CountText, measureEntries } from "../tokens/measure.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 import type { Policy, PolicyCall } from "./policy.ts";

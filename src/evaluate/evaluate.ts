@@ -1,6 +1,6 @@
 import { type Entry, isCompactBoundary, isMicrocompactBoundary } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
-import { PER_MILLION } from "../cost/rates.ts";
+import { PER_MILLION } from "../cost/rewrite-cost.ts";
 import { sessionHistory } from "../host/session-history.ts";
 import { type CountText, ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 import type { Session } from "../transcript/load.ts";

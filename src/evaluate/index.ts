@@ -1,4 +1,4 @@
-export type { CacheTtl } from "../cost/rates.ts";
+export type { CacheTtl } from "../window/prices.ts";
 export {
   EVALUATED_CHAINS,
   EVALUATED_WINDOW_TOKENS,

@@ -6,10 +6,9 @@ import {
   planUnder,
   RESULT_SHARE,
 } from "../compaction/plan/compaction-plan.ts";
-import { withClearedResults } from "../conversation/cleared.ts";
 import { type Entry, isEntry, rawContent } from "../conversation/entry.ts";
-import { indexPairs } from "../conversation/pairs.ts";
-import { groupRounds } from "../conversation/rounds.ts";
+import { groupRounds, indexPairs } from "../conversation/pairs.ts";
+import { withClearedResults } from "../conversation/stand-ins.ts";
 import { RECALL_TOOL_NAME } from "../conversation/tool-kinds.ts";
 import { contentText } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";

@@ -1,5 +1,5 @@
-import { abortableBy } from "../models/abortable.ts";
-import { isTimeLimit } from "../models/time-limit.ts";
+import { abortableBy, isTimeLimit } from "../models/abortable.ts";
+
 import type { HookInput, HookRun, HookRunner } from "./hook.ts";
 import { outcomeText } from "./shown-text.ts";
 

@@ -6,7 +6,7 @@ import type { MessageRef } from "../compaction/plan/choose-cut.ts";
 import { type CompactionPlan, type PlanOptions, planCompaction } from "../compaction/plan/compaction-plan.ts";
 import type { SizedConversation } from "../compaction/plan/sized.ts";
 import { isForced } from "../compaction/worthwhile.ts";
-import { indexInConversation } from "../conversation/copies.ts";
+import { indexInConversation } from "../conversation/lines.ts";
 import { LonghaulError } from "../errors.ts";
 import {
   type NotesDecline,

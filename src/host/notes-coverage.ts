@@ -1,7 +1,7 @@
-import { copiedIds, indexInConversation } from "../conversation/copies.ts";
-import { previousSound, soundCuts } from "../conversation/cut.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { hasOpenCalls } from "../conversation/newest-response.ts";
+import { copiedIds, indexInConversation } from "../conversation/lines.ts";
+import { previousSound, soundCuts } from "../conversation/pairs.ts";
+import { hasOpenCalls } from "../conversation/responses.ts";
 import { standsFor } from "../conversation/stand-ins.ts";
 import type { Notes } from "../modules/notes/notes-format.ts";
 import { ESTIMATORS, measureEntry } from "../tokens/measure.ts";

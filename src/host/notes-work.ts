@@ -1,10 +1,9 @@
 import type { Entry } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
 import type { LonghaulErrorCode } from "../errors.ts";
-import { throwIfAborted } from "../models/abortable.ts";
+import { type ModelTimeLimits, throwIfAborted, timedOut, withinTime } from "../models/abortable.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { Model, ModelUsage } from "../models/port.ts";
-import { type ModelTimeLimits, timedOut, withinTime } from "../models/time-limit.ts";
 import { updateNotes } from "../modules/notes/built-in/update-notes.ts";
 import { extractNotes, sumUsage } from "../modules/notes/extract-notes.ts";
 import {

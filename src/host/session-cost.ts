@@ -1,9 +1,14 @@
 import { type CompactionPlan, planCompaction, unchangedTokens } from "../compaction/plan/compaction-plan.ts";
 import type { SizedConversation } from "../compaction/plan/sized.ts";
 import { recordedPace } from "../cost/pace.ts";
-import { CACHE_TTL_MS } from "../cost/rates.ts";
-import { usualCompaction } from "../cost/rewrite-cost.ts";
-import { type Alternative, type Situation, type Weighing, weigh } from "../cost/weigh.ts";
+import {
+  type Alternative,
+  CACHE_TTL_MS,
+  type Situation,
+  usualCompaction,
+  type Weighing,
+  weigh,
+} from "../cost/rewrite-cost.ts";
 import { LonghaulError } from "../errors.ts";
 import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 import type { Session } from "../transcript/load.ts";

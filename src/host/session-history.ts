@@ -1,12 +1,11 @@
-import { collapsedUuids } from "../conversation/collapsed.ts";
-import { copiedIds } from "../conversation/copies.ts";
 import {
   type CompactBoundaryEntry,
   type Entry,
   isCompactBoundary,
   isSummaryEntry,
 } from "../conversation/entry.ts";
-import { standInUuids } from "../conversation/stand-ins.ts";
+import { copiedIds } from "../conversation/lines.ts";
+import { collapsedUuids, standInUuids } from "../conversation/stand-ins.ts";
 import { stringField } from "../conversation/untrusted.ts";
 import { ChainWalker } from "../transcript/chain-walker.ts";
 import { indexEntries } from "../transcript/entry-index.ts";

@@ -2,7 +2,6 @@ import { searched } from "../compaction/facts/check-facts.ts";
 import { type ExtractOptions, extractFacts, type FactSheet } from "../compaction/facts/extract-facts.ts";
 import { findFacts } from "../compaction/facts/find-facts.ts";
 import { makeLedger, type PreviousLedger, toldFacts, withFates } from "../compaction/facts/make-ledger.ts";
-import { copiedIds } from "../conversation/copies.ts";
 import {
   type AttachmentEntry,
   type CompactBoundaryEntry,
@@ -12,7 +11,7 @@ import {
   rawContent,
 } from "../conversation/entry.ts";
 import { type KnownFacts, type Ledger, readLedger } from "../conversation/fact-ledger.ts";
-import { undoRecordOf } from "../conversation/undo-rewind.ts";
+import { copiedIds, undoRecordOf } from "../conversation/lines.ts";
 import { contentText, firstString, stringField } from "../conversation/untrusted.ts";
 import type { RestoreKind } from "../restore/restored.ts";
 import { classifyUserText } from "../summary/readers/readers.ts";

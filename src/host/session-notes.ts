@@ -1,9 +1,9 @@
 import { type SizedConversation, sizeUp } from "../compaction/plan/sized.ts";
-import { indexInConversation, indexOfMessage } from "../conversation/copies.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
+import { indexInConversation, indexOfMessage } from "../conversation/lines.ts";
 import { LonghaulError } from "../errors.ts";
-import { type ModelTimeLimits, timeLimitsOf } from "../models/time-limit.ts";
+import { type ModelTimeLimits, timeLimitsOf } from "../models/abortable.ts";
 import {
   emptyNotes,
   formatNotes,

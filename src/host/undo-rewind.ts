@@ -6,8 +6,6 @@ import {
   writtenAgain,
 } from "../compaction/apply/undo-lines.ts";
 import { sizeUp } from "../compaction/plan/sized.ts";
-import { withClearedResults } from "../conversation/cleared.ts";
-import { copiedIds, indexOfMessage, timeOf } from "../conversation/copies.ts";
 import {
   type Entry,
   entryBlocks,
@@ -15,8 +13,15 @@ import {
   type RewindMark,
   rawContent,
 } from "../conversation/entry.ts";
-import { movedWith } from "../conversation/one-write.ts";
-import { type StepBack, undoRecordOf } from "../conversation/undo-rewind.ts";
+import {
+  copiedIds,
+  indexOfMessage,
+  movedWith,
+  type StepBack,
+  timeOf,
+  undoRecordOf,
+} from "../conversation/lines.ts";
+import { withClearedResults } from "../conversation/stand-ins.ts";
 import { contentText, field } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import { classifyUserText } from "../summary/readers/readers.ts";

@@ -1,4 +1,5 @@
-import { ModelError } from "./model-error.ts";
+import { failedCall, ModelError, type ModelFailure } from "./model-error.ts";
+import type { Model, ModelEvent } from "./port.ts";
 
 /** Lets work be waited for only as long as a signal allows: whatever it does, the wait ends with the signal. */
 export interface Abortable {
@@ -80,4 +81,174 @@ export const abortedError = (): ModelError => new ModelError({ kind: "aborted" }
 
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortedError();
+}
+
+/** The longest that a timer can wait, some 24 days: with more it would fire at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** Time limits of a caller that waits for a model, in milliseconds. */
+export interface ModelTimeLimits {
+  /** Until the first event of each attempt. */
+  readonly firstByteMs: number;
+  /** For all attempts at one result together: every way to it, its retries and the pauses between them. */
+  readonly totalMs: number;
+}
+
+/** A provider that accepts a call sends its first byte within seconds; a long summary takes a few minutes. */
+export const MODEL_TIME_LIMITS: ModelTimeLimits = Object.freeze({ firstByteMs: 60_000, totalMs: 300_000 });
+
+export const isTimeLimit = (value: unknown): value is number =>
+  typeof value === "number" && Number.isFinite(value) && value > 0;
+
+/** Complete: a limit that is missing or not a positive number has its default. */
+export function timeLimitsOf(
+  given: { readonly [Limit in keyof ModelTimeLimits]?: unknown } = {},
+): ModelTimeLimits {
+  const { firstByteMs, totalMs } = given;
+  return {
+    firstByteMs: isTimeLimit(firstByteMs) ? firstByteMs : MODEL_TIME_LIMITS.firstByteMs,
+    totalMs: isTimeLimit(totalMs) ? totalMs : MODEL_TIME_LIMITS.totalMs,
+  };
+}
+
+/** Work that outlasts its time limit is told to end with this as the reason. */
+export class TimeLimitError extends Error {
+  constructor(limitMs: number) {
+    super(`it took longer than ${limitMs / 1_000} seconds`);
+  }
+}
+
+/**
+ * A span of time for several pieces of work, one after the other. At its end each of them is told by its signal, and
+ * nobody waits for one that ignores it. The timer is its own: a signal that is made of others (`AbortSignal.any`) can
+ * be forgotten by the garbage collector of Node 20 together with its timeout, and then never fires.
+ */
+export class TimeBudget {
+  /** Fires when the time is over, and when the caller's signal does. */
+  readonly signal: AbortSignal;
+  readonly #abortable: Abortable;
+  readonly #release: () => void;
+  #isOver = false;
+
+  /** The timer keeps the program alive, because somebody waits for the result, unless `isBackground` is set. */
+  constructor(signal: AbortSignal | undefined, limitMs: number, isBackground = false) {
+    const { controller, release } = linkedTo(signal);
+    const end = (): void => {
+      this.#isOver = true;
+      controller.abort(new TimeLimitError(limitMs));
+    };
+    const timer = setTimeout(end, Math.min(limitMs, LONGEST_MS));
+    if (isBackground) (timer as { unref?: () => void }).unref?.();
+    this.signal = controller.signal;
+    this.#abortable = abortableBy(this.signal);
+    this.#release = () => {
+      clearTimeout(timer);
+      release();
+      this.#abortable.release();
+    };
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Waits for work until the time is over, which fails with `late`, or the caller's signal fires. */
+  async wait<T>(work: PromiseLike<T>, late: () => Error): Promise<T> {
+    try {
+      return await this.#abortable.wait(work);
+    } catch (error) {
+      throw this.#isOver ? late() : error;
+    }
+  }
+
+  /** To be called at the end: the timer would keep the program alive. */
+  close(): void {
+    this.#release();
+  }
+}
+
+/** Waits for one piece of work; see {@link TimeBudget}. */
+export async function withinTime<T>(
+  signal: AbortSignal | undefined,
+  limitMs: number,
+  work: (signal: AbortSignal) => PromiseLike<T>,
+  late: () => Error,
+): Promise<T> {
+  const budget = new TimeBudget(signal, limitMs);
+  try {
+    return await budget.wait(work(budget.signal), late);
+  } finally {
+    budget.close();
+  }
+}
+
+/** Does background work that ends by itself when the signal fires that it gets: no time limit keeps a program alive. */
+export async function withTimeLimit<Result>(
+  signal: AbortSignal,
+  limitMs: number,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  signal.throwIfAborted();
+  const budget = new TimeBudget(signal, limitMs, true);
+  try {
+    return await work(budget.signal);
+  } finally {
+    budget.close();
+  }
+}
+
+/** The same model, whose calls fail with `timed-out` when the first event takes longer than this. */
+export function withFirstByteLimit(model: Model, firstByteMs: number): Model {
+  return {
+    name: model.name,
+    capabilities: model.capabilities,
+    stream: (request, call = {}) =>
+      eventsWithin(model.name, call.signal, firstByteMs, (signal) =>
+        model.stream(request, { ...call, signal }),
+      ),
+    countTokens: (request, call) => model.countTokens(request, call),
+  };
+}
+
+async function* eventsWithin(
+  model: string,
+  signal: AbortSignal | undefined,
+  firstByteMs: number,
+  open: (signal: AbortSignal) => AsyncIterable<ModelEvent>,
+): AsyncGenerator<ModelEvent, void, undefined> {
+  const { controller, release } = linkedTo(signal);
+  let events: AsyncIterator<ModelEvent> | undefined;
+  let isOver = false;
+  try {
+    const opened = open(controller.signal)[Symbol.asyncIterator]();
+    events = opened;
+    let step = await withinTime(
+      signal,
+      firstByteMs,
+      () => opened.next(),
+      () => timedOut(model, "first-byte", firstByteMs),
+    );
+    while (step.done !== true) {
+      yield step.value;
+      step = await opened.next();
+    }
+    isOver = true;
+  } finally {
+    release();
+    // Not waited for: a call that hangs must not hold up its caller.
+    if (!isOver) {
+      controller.abort();
+      events?.return?.()?.catch(() => undefined);
+    }
+  }
+}
+
+export function timedOut(
+  model: string,
+  waitedFor: Extract<ModelFailure, { kind: "timed-out" }>["waitedFor"],
+  limitMs: number,
+): ModelError {
+  const failure: ModelFailure = { kind: "timed-out", limitMs, waitedFor };
+  const what = waitedFor === "first-byte" ? "no first byte" : "no complete answer";
+  return failedCall(failure, model, { said: `${what} within ${limitMs / 1_000} seconds` });
 }

@@ -1,6 +1,8 @@
 import type { ContentBlock } from "../conversation/message.ts";
+import { field } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
-import type { Overflow } from "./overflow.ts";
+import type { ModelRequest } from "./port.ts";
+import type { Overflow } from "./provider-words.ts";
 
 /** Why a call failed. The kinds are closed; what a provider says in words is matched only in its adapter. */
 export type ModelFailure =
@@ -86,6 +88,17 @@ function factsOf(failure: ModelFailure, details: ModelErrorDetails): Record<stri
   return facts;
 }
 
+/** A call that failed, as its adapter knows it. */
+export interface FailedCall {
+  readonly model: string;
+  /** An answer had begun: a broken connection then cuts it off. */
+  readonly hasBegun: boolean;
+  readonly partial: readonly ContentBlock[];
+  /** The request, and the keys that are known: neither may show in an error. */
+  readonly request?: ModelRequest | undefined;
+  readonly secrets?: readonly string[] | undefined;
+}
+
 /** Remedies that an adapter knows better: where its keys and its address come from. */
 export type Remedies = Readonly<Partial<Record<ModelFailureKind, string>>>;
 
@@ -144,3 +157,19 @@ function remedyFor(failure: ModelFailure): string | undefined {
   const { delayMs } = failure;
   return delayMs === undefined ? "Try again in a while." : `Try again in ${Math.ceil(delayMs / 1_000)} s.`;
 }
+
+/**
+ * True if loading a package failed because it is not there. A missing dependency of the package has the same
+ * code, but names another module; a version that this Node cannot run fails in its own words.
+ */
+export function isMissingPackage(cause: unknown, name: string): boolean {
+  const code = field(cause, "code");
+  if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return false;
+  return (
+    cause instanceof Error && (cause.message.includes(`'${name}'`) || cause.message.includes(`/${name}/`))
+  );
+}
+
+/** Why a package that is there cannot be loaded, in a line. */
+export const loadingProblem = (cause: unknown): string =>
+  (cause instanceof Error ? cause.message : String(cause)).split("\n")[0] ?? "";

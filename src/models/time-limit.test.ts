@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { collectGarbage } from "../../test/engine/garbage.case.ts";
-import { TimeLimitError, withTimeLimit } from "./time-limit.ts";
+import { TimeLimitError, withTimeLimit } from "./abortable.ts";
 
 /** Work that does nothing but wait for its end, as a call does whose other side is dead. */
 const untilEnded = (signal: AbortSignal): Promise<never> =>

@@ -1,12 +1,11 @@
-import { isCollapseMark } from "../conversation/collapsed.ts";
 import {
   type Entry,
   isCompactBoundary,
   isMicrocompactBoundary,
   isSummaryEntry,
 } from "../conversation/entry.ts";
-import { isStandIn } from "../conversation/stand-ins.ts";
-import { turnedBack } from "../conversation/undo-rewind.ts";
+import { turnedBack } from "../conversation/lines.ts";
+import { isCollapseMark, isStandIn } from "../conversation/stand-ins.ts";
 import { stringField } from "../conversation/untrusted.ts";
 import { damaged } from "./dictionary.ts";
 import { hasThinking } from "./documents.ts";

@@ -1,5 +1,3 @@
-import { isCleared } from "../conversation/cleared.ts";
-import { isCollapseMark } from "../conversation/collapsed.ts";
 import {
   type AttachmentEntry,
   type Entry,
@@ -9,11 +7,10 @@ import {
   isSummaryEntry,
 } from "../conversation/entry.ts";
 import { sentContent } from "../conversation/flatten/attachment-content.ts";
+import { isQueueOperation, turnedBack } from "../conversation/lines.ts";
 import { type ContentBlock, isBlock } from "../conversation/message.ts";
-import { isQueueOperation } from "../conversation/queued.ts";
-import { isStandIn } from "../conversation/stand-ins.ts";
+import { isCleared, isCollapseMark, isStandIn } from "../conversation/stand-ins.ts";
 import { filePathIn } from "../conversation/tool-kinds.ts";
-import { turnedBack } from "../conversation/undo-rewind.ts";
 import {
   asList,
   contentText,

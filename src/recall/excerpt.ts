@@ -1,5 +1,4 @@
-import { timeOf } from "../conversation/copies.ts";
-import { isQueueOperation } from "../conversation/queued.ts";
+import { isQueueOperation, timeOf } from "../conversation/lines.ts";
 import { stringField } from "../conversation/untrusted.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { messageId } from "../transcript/message-queue.ts";

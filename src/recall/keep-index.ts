@@ -3,9 +3,8 @@
  * native FTS5 takes.
  */
 import { rename } from "node:fs/promises";
-import { copiedIds } from "../conversation/copies.ts";
 import { type Entry, entryBlocks } from "../conversation/entry.ts";
-import { isQueueOperation } from "../conversation/queued.ts";
+import { copiedIds, isQueueOperation } from "../conversation/lines.ts";
 import { field, stringField } from "../conversation/untrusted.ts";
 import { EntryReader } from "../transcript/entry-reader.ts";
 import { lineStartAt, readLines } from "../transcript/file-bytes.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { append, sessionFiles } from "../../test/recall/session-file.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
-import { CLEARED_RESULT_TEXT } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
+import { CLEARED_RESULT_TEXT } from "../conversation/stand-ins.ts";
 import { openRecall } from "./open-recall.ts";
 import type { RecallPage } from "./query.ts";
 

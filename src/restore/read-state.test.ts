@@ -2,9 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryEntries } from "../../test/support/arbitraries.ts";
 import { ConversationBuilder, toolResult } from "../../test/support/builders.ts";
-import { moveCutBack } from "../conversation/cut.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { indexPairs } from "../conversation/pairs.ts";
+import { indexPairs, moveCutBack } from "../conversation/pairs.ts";
 import { FILE_TOOLS } from "../conversation/tool-kinds.ts";
 import { recentlyReadPaths, visiblePaths } from "./read-state.ts";
 

@@ -1,6 +1,6 @@
-import { isCleared, withClearedResults } from "../conversation/cleared.ts";
 import { type Entry, isEntry } from "../conversation/entry.ts";
 import { indexPairs, type PairIndex, type ToolPair } from "../conversation/pairs.ts";
+import { isCleared, withClearedResults } from "../conversation/stand-ins.ts";
 import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
 import { contentText, firstString, isRecord } from "../conversation/untrusted.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
-import { CLEARED_RESULT_TEXT } from "../conversation/cleared.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
+import { CLEARED_RESULT_TEXT } from "../conversation/stand-ins.ts";
 import { measureContent } from "../tokens/measure.ts";
 import type { FileAnswer, ProjectFiles } from "./host-state.ts";
 import { restoreAll } from "./restore-all.ts";

@@ -1,7 +1,8 @@
 import type { SummaryAttempt } from "../compaction/write/attempts.ts";
 import type { ModelUsage, UsageIteration } from "../models/port.ts";
 import type { CompactorEvent, FailureReason } from "../turn/events.ts";
-import { count } from "./names.ts";
+import type { TelemetryAttributes } from "./api.ts";
+import { ATTRIBUTE, count, label } from "./names.ts";
 
 export type EventOf<T extends CompactorEvent["type"]> = Extract<CompactorEvent, { readonly type: T }>;
 
@@ -12,6 +13,16 @@ const NO_ERROR: ReadonlySet<FailureReason> = new Set(["aborted", "blocked_by_hoo
 
 export const isError = (event: CompactionEnd): event is EventOf<"compaction-failed"> =>
   event.type === "compaction-failed" && !NO_ERROR.has(event.reason);
+
+/** The end of a compaction, as spans and metrics have it. */
+export function outcomeAttributes(event: CompactionEnd): TelemetryAttributes {
+  if (event.type === "compacted") return { [ATTRIBUTE.outcome]: "compacted", [ATTRIBUTE.tier]: event.tier };
+  return {
+    [ATTRIBUTE.outcome]: "failed",
+    [ATTRIBUTE.reason]: event.reason,
+    ...(isError(event) ? { [ATTRIBUTE.errorType]: label(event.code) } : {}),
+  };
+}
 
 /** Cost of calls, as the gen_ai conventions count: `input` holds what was read from or written to a cache. */
 interface BilledTokens {

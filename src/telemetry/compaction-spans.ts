@@ -1,7 +1,15 @@
 import type { SummaryAttempt } from "../compaction/write/attempts.ts";
 import type { CompactorEvent } from "../turn/events.ts";
 import type { TelemetryAttributes, TelemetrySpan, TelemetryTracer } from "./api.ts";
-import { billedCalls, type CompactionEnd, type EventOf, isError, modelOf, sumOf } from "./compaction-end.ts";
+import {
+  billedCalls,
+  type CompactionEnd,
+  type EventOf,
+  isError,
+  modelOf,
+  outcomeAttributes,
+  sumOf,
+} from "./compaction-end.ts";
 import { ATTRIBUTE, COMPACTION_OPERATION, label, modelLabel } from "./names.ts";
 
 /**
@@ -88,7 +96,8 @@ function startAttributes(event: EventOf<"compaction-started"> | CompactionEnd): 
 
 function endAttributes(event: CompactionEnd): TelemetryAttributes {
   return {
-    ...(event.type === "compacted" ? successAttributes(event) : failureAttributes(event)),
+    ...outcomeAttributes(event),
+    ...(event.type === "compacted" ? successAttributes(event) : {}),
     ...usageAttributes(event),
     ...summaryAttributes(event.attempts),
   };
@@ -97,9 +106,7 @@ function endAttributes(event: CompactionEnd): TelemetryAttributes {
 function successAttributes(event: EventOf<"compacted">): TelemetryAttributes {
   const { chain } = event;
   return {
-    [ATTRIBUTE.outcome]: "compacted",
     [ATTRIBUTE.isCompacted]: true,
-    [ATTRIBUTE.tier]: event.tier,
     [ATTRIBUTE.tokensBefore]: event.tokensBefore,
     [ATTRIBUTE.tokensAfter]: event.tokensAfter,
     [ATTRIBUTE.messagesSummarised]: event.messagesSummarised,
@@ -110,14 +117,6 @@ function successAttributes(event: EventOf<"compacted">): TelemetryAttributes {
     [ATTRIBUTE.isInChain]: chain.isInChain,
     [ATTRIBUTE.turnsSincePrevious]: chain.turnsSincePrevious,
     [ATTRIBUTE.previousTurnId]: chain.previousTurnId,
-  };
-}
-
-function failureAttributes(event: EventOf<"compaction-failed">): TelemetryAttributes {
-  return {
-    [ATTRIBUTE.outcome]: "failed",
-    [ATTRIBUTE.reason]: event.reason,
-    ...(isError(event) ? { [ATTRIBUTE.errorType]: label(event.code) } : {}),
   };
 }
 

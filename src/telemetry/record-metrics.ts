@@ -1,6 +1,6 @@
 import type { CompactorEvent } from "../turn/events.ts";
 import type { TelemetryAttributes, TelemetryCounter, TelemetryHistogram, TelemetryMeter } from "./api.ts";
-import { billedCalls, type CompactionEnd, type EventOf, isError } from "./compaction-end.ts";
+import { billedCalls, type CompactionEnd, type EventOf, outcomeAttributes } from "./compaction-end.ts";
 import { countByKind, hookAttributes } from "./compaction-spans.ts";
 import { ATTRIBUTE, CALL_OPERATION, count, label, METRIC, modelLabel } from "./names.ts";
 
@@ -28,57 +28,52 @@ export function recordMetrics(meter: TelemetryMeter, common: TelemetryAttributes
 
 function recordEvent(event: CompactorEvent, to: Instruments, common: TelemetryAttributes): void {
   to.events.add(1, { [ATTRIBUTE.eventType]: label(event.type) });
-  switch (event.type) {
-    case "window-checked":
-      recordWindow(event, to);
-      break;
-    case "results-cleared":
-      to.resultsCleared.add(count(event.results), { [ATTRIBUTE.clearingForm]: event.form });
-      to.clearedTokens.add(count(event.tokensBefore - event.tokensAfter), {
-        [ATTRIBUTE.clearingForm]: event.form,
-      });
-      break;
-    case "compacted":
-    case "compaction-failed":
-      recordTokenUsage(event, to, common);
-      recordCompaction(event, to);
-      break;
-    case "compaction-judged":
-      to.verdicts.add(1, { [ATTRIBUTE.verdict]: event.verdict });
-      break;
-    case "hook-ended":
-      to.hookDuration.record(count(event.durationMs) / MS_PER_SECOND, hookAttributes(event));
-      break;
-    case "restored":
-      recordRestored(event, to);
-      break;
-    case "breaker-opened":
-      to.breakerOpened.add(1, { [ATTRIBUTE.breakerWhy]: event.why });
-      break;
-    case "breaker-closed":
-      to.breakerClosed.add(1, { [ATTRIBUTE.breakerWhy]: event.why });
-      break;
-    case "cache-break":
-      to.cacheBreaks.add(1);
-      to.cacheLostTokens.add(count(event.expected - event.after));
-      break;
-    case "recovered":
-    case "recovery-failed":
-      recordRecovery(event, to);
-      break;
-    case "request-repaired":
-      recordRepairs(event, to);
-  }
+  (RECORDERS[event.type] as Recorder | undefined)?.(event, to, common);
 }
 
-function recordWindow(event: EventOf<"window-checked">, to: Instruments): void {
-  const attributes = { [ATTRIBUTE.decision]: event.decision, [ATTRIBUTE.tokenSource]: event.source };
-  to.contextTokens.record(count(event.tokens), attributes);
-  const share = count(event.tokens / event.threshold);
-  if (share > 0) to.contextUtilisation.record(share);
-}
+type Recorder<E = CompactorEvent> = (event: E, to: Instruments, common: TelemetryAttributes) => void;
 
-function recordTokenUsage(event: CompactionEnd, to: Instruments, common: TelemetryAttributes): void {
+/** What is measured of each event; all others are only counted. */
+const RECORDERS: { readonly [T in CompactorEvent["type"]]?: Recorder<EventOf<T>> } = {
+  "window-checked": (event, to) => {
+    const attributes = { [ATTRIBUTE.decision]: event.decision, [ATTRIBUTE.tokenSource]: event.source };
+    to.contextTokens.record(count(event.tokens), attributes);
+    const share = count(event.tokens / event.threshold);
+    if (share > 0) to.contextUtilisation.record(share);
+  },
+  "results-cleared": (event, to) => {
+    const attributes = { [ATTRIBUTE.clearingForm]: event.form };
+    to.resultsCleared.add(count(event.results), attributes);
+    to.clearedTokens.add(count(event.tokensBefore - event.tokensAfter), attributes);
+  },
+  compacted: recordCompaction,
+  "compaction-failed": recordCompaction,
+  "compaction-judged": ({ verdict }, to) => to.verdicts.add(1, { [ATTRIBUTE.verdict]: verdict }),
+  "hook-ended": (event, to) =>
+    to.hookDuration.record(count(event.durationMs) / MS_PER_SECOND, hookAttributes(event)),
+  restored: ({ items, skipped }, to) => {
+    for (const [outcome, those] of Object.entries({ restored: items, skipped })) {
+      for (const [kind, number] of countByKind(those)) {
+        to.restoredItems.add(number, { [ATTRIBUTE.restoreKind]: kind, [ATTRIBUTE.outcome]: outcome });
+      }
+    }
+  },
+  "breaker-opened": ({ why }, to) => to.breakerOpened.add(1, { [ATTRIBUTE.breakerWhy]: why }),
+  "breaker-closed": ({ why }, to) => to.breakerClosed.add(1, { [ATTRIBUTE.breakerWhy]: why }),
+  "cache-break": (event, to) => {
+    to.cacheBreaks.add(1);
+    to.cacheLostTokens.add(count(event.expected - event.after));
+  },
+  recovered: recordRecovery,
+  "recovery-failed": recordRecovery,
+  "request-repaired": ({ rules }, to) => {
+    for (const [rule, times] of Object.entries(rules)) {
+      to.requestRepairs.add(count(times), { [ATTRIBUTE.rule]: label(rule) });
+    }
+  },
+};
+
+function recordCompaction(event: CompactionEnd, to: Instruments, common: TelemetryAttributes): void {
   for (const { model, tokens } of billedCalls(event)) {
     const attributes = {
       ...common,
@@ -88,32 +83,13 @@ function recordTokenUsage(event: CompactionEnd, to: Instruments, common: Telemet
     to.tokenUsage.record(tokens.input, { ...attributes, [ATTRIBUTE.tokenType]: "input" });
     to.tokenUsage.record(tokens.output, { ...attributes, [ATTRIBUTE.tokenType]: "output" });
   }
-}
-
-function recordCompaction(event: CompactionEnd, to: Instruments): void {
   const trigger = { [ATTRIBUTE.trigger]: event.trigger };
-  const attributes: TelemetryAttributes =
-    event.type === "compacted"
-      ? { ...trigger, [ATTRIBUTE.outcome]: "compacted", [ATTRIBUTE.tier]: event.tier }
-      : {
-          ...trigger,
-          [ATTRIBUTE.outcome]: "failed",
-          [ATTRIBUTE.reason]: event.reason,
-          ...(isError(event) ? { [ATTRIBUTE.errorType]: label(event.code) } : {}),
-        };
+  const attributes = { ...trigger, ...outcomeAttributes(event) };
   to.compactions.add(1, attributes);
   to.compactionDuration.record(count(event.durationMs) / MS_PER_SECOND, attributes);
   if (event.type !== "compacted") return;
   const saved = count(event.tokensBefore - event.tokensAfter);
   to.tokensSaved.record(saved, { ...trigger, [ATTRIBUTE.tier]: event.tier });
-}
-
-function recordRestored({ items, skipped }: EventOf<"restored">, to: Instruments): void {
-  for (const [outcome, those] of Object.entries({ restored: items, skipped })) {
-    for (const [kind, number] of countByKind(those)) {
-      to.restoredItems.add(number, { [ATTRIBUTE.restoreKind]: kind, [ATTRIBUTE.outcome]: outcome });
-    }
-  }
 }
 
 function recordRecovery(event: EventOf<"recovered" | "recovery-failed">, to: Instruments): void {
@@ -122,12 +98,6 @@ function recordRecovery(event: EventOf<"recovered" | "recovery-failed">, to: Ins
     [ATTRIBUTE.outcome]: event.type === "recovered" ? "recovered" : "failed",
     ...(event.type === "recovered" ? {} : { [ATTRIBUTE.errorType]: label(event.code) }),
   });
-}
-
-function recordRepairs({ rules }: EventOf<"request-repaired">, to: Instruments): void {
-  for (const [rule, times] of Object.entries(rules)) {
-    to.requestRepairs.add(count(times), { [ATTRIBUTE.rule]: label(rule) });
-  }
 }
 
 /** Bounds that the gen_ai conventions advise for tokens: powers of four, to 67 million. */

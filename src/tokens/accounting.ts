@@ -1,4 +1,3 @@
-import { isCleared } from "../conversation/cleared.ts";
 import {
   type AttachmentEntry,
   type Entry,
@@ -9,8 +8,9 @@ import {
 } from "../conversation/entry.ts";
 import { isSentAttachment } from "../conversation/flatten/attachment-content.ts";
 import { requireOwnShapes } from "../conversation/given-messages.ts";
+import { isHarnessText } from "../conversation/lines.ts";
 import type { ContentBlock, ToolResultBlock, ToolUseBlock } from "../conversation/message.ts";
-import { isHarnessText } from "../conversation/queued.ts";
+import { isCleared } from "../conversation/stand-ins.ts";
 import { filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
 import { contentText, stringField } from "../conversation/untrusted.ts";
 import { type CountText, measureBlock, measureEntry } from "./measure.ts";

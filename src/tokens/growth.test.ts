@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { expect, it } from "vitest";
 import { claudeCodeSessions, describeRecorded } from "../../test/support/real-sessions.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import { inputTokens, reportedUsage } from "../conversation/reported-usage.ts";
+import { inputTokens, reportedUsage } from "../conversation/responses.ts";
 import { loadSession } from "../transcript/load.ts";
 import { ContextMeter } from "./context-meter.ts";
 

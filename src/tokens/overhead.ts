@@ -1,8 +1,7 @@
 import type { Entry } from "../conversation/entry.ts";
 import { responseIdOf } from "../conversation/entry.ts";
-import { inputTokens, reportedUsage, respondingModel } from "../conversation/reported-usage.ts";
-import { HIGHEST_RATIO } from "./calibration.ts";
-import type { ContextMeter } from "./context-meter.ts";
+import { inputTokens, reportedUsage, respondingModel } from "../conversation/responses.ts";
+import { type ContextMeter, HIGHEST_RATIO } from "./context-meter.ts";
 
 /** Calls at the start from which the overhead is learned: later the error of the estimate outgrows it. */
 const FIRST_CALLS = 5;

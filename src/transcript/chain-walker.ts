@@ -1,6 +1,6 @@
 import { type Entry, isSummaryEntry } from "../conversation/entry.ts";
 import { PositionList, PositionSet } from "../conversation/id-table.ts";
-import { isFromQueue } from "../conversation/queued.ts";
+import { isFromQueue } from "../conversation/lines.ts";
 import {
   boundaryAt,
   continuedBefore,

@@ -1,5 +1,5 @@
-import { copiedIds } from "../conversation/copies.ts";
 import { type Entry, isCompactBoundary, rawContent } from "../conversation/entry.ts";
+import { copiedIds } from "../conversation/lines.ts";
 import { isBlock, isThinking } from "../conversation/message.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import { isRecord, stringField } from "../conversation/untrusted.ts";

@@ -1,7 +1,6 @@
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { IdTable, type Positions } from "../conversation/id-table.ts";
-import { isFromQueue } from "../conversation/queued.ts";
-import { turnedBack } from "../conversation/undo-rewind.ts";
+import { isFromQueue, turnedBack } from "../conversation/lines.ts";
 import { field, stringField } from "../conversation/untrusted.ts";
 import { withQueuedMessages } from "./message-queue.ts";
 import { wholeLine } from "./released-line.ts";

@@ -1,8 +1,7 @@
 import { basename } from "node:path";
-import { keptMessagesBelow } from "../conversation/copies.ts";
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import { withoutTornWrites } from "../conversation/one-write.ts";
-import { recordedModel, respondingModel } from "../conversation/reported-usage.ts";
+import { keptMessagesBelow, withoutTornWrites } from "../conversation/lines.ts";
+import { recordedModel, respondingModel } from "../conversation/responses.ts";
 import { stringField } from "../conversation/untrusted.ts";
 import { type EntryIndex, indexLines } from "./entry-index.ts";
 import { type Damage, EntryReader, type HoldEntry } from "./entry-reader.ts";

@@ -7,7 +7,7 @@ import {
   responseIdOf,
   type UserEntry,
 } from "../conversation/entry.ts";
-import { isFromQueue, isQueueOperation, isSlashCommand, isTypedMessage } from "../conversation/queued.ts";
+import { isFromQueue, isQueueOperation, isSlashCommand, isTypedMessage } from "../conversation/lines.ts";
 import { asList, contentText, field, stringField } from "../conversation/untrusted.ts";
 
 /** Newer versions say why a text left the queue. The agent received it only in this case, or without a reason. */

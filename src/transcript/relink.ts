@@ -1,4 +1,3 @@
-import { clearedIdsIn } from "../conversation/cleared.ts";
 import {
   type AssistantEntry,
   type CompactBoundaryEntry,
@@ -7,10 +6,9 @@ import {
   type UserEntry,
 } from "../conversation/entry.ts";
 import { PositionSet } from "../conversation/id-table.ts";
+import { isFromQueue, turnedBack, undoRecordOf } from "../conversation/lines.ts";
 import type { ContentBlock } from "../conversation/message.ts";
-import { isFromQueue } from "../conversation/queued.ts";
-import { withStandInsApplied } from "../conversation/stand-ins.ts";
-import { turnedBack, undoRecordOf } from "../conversation/undo-rewind.ts";
+import { clearedIdsIn, withStandInsApplied } from "../conversation/stand-ins.ts";
 import { withoutRefusedThinking } from "../conversation/without-thinking.ts";
 import { ChainWalker, isMoreNeeded, type MoreNeeded } from "./chain-walker.ts";
 import {

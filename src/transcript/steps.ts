@@ -1,6 +1,3 @@
-import { withClearedResults } from "../conversation/cleared.ts";
-import { committedSpanIds, expandedSpanIds, isCollapsedSpan } from "../conversation/collapsed.ts";
-import { copiedIds } from "../conversation/copies.ts";
 import {
   type Entry,
   isCompactBoundary,
@@ -9,9 +6,17 @@ import {
   type StepKind,
   type UndoRecord,
 } from "../conversation/entry.ts";
-import { isSnipMarker } from "../conversation/snipped.ts";
-import { isSettled, isStandIn, standInUuids } from "../conversation/stand-ins.ts";
-import { isUndoMark, type StepBack, undoRecordOf } from "../conversation/undo-rewind.ts";
+import { copiedIds, isUndoMark, type StepBack, undoRecordOf } from "../conversation/lines.ts";
+import {
+  committedSpanIds,
+  expandedSpanIds,
+  isCollapsedSpan,
+  isSettled,
+  isSnipMarker,
+  isStandIn,
+  standInUuids,
+  withClearedResults,
+} from "../conversation/stand-ins.ts";
 import { contentText, stringField } from "../conversation/untrusted.ts";
 import { withoutRefusedThinking } from "../conversation/without-thinking.ts";
 import { conversationBefore, withHostEdits } from "./conversation-before.ts";

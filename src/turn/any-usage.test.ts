@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createCompactor } from "../../test/support/full-compactor.ts";
 import type { ApiMessage } from "../conversation/message.ts";
-import { inputTokens } from "../conversation/reported-usage.ts";
+import { inputTokens } from "../conversation/responses.ts";
 import { ESTIMATORS, measureRequest } from "../tokens/measure.ts";
 import { readResponse } from "./after.ts";
 import type { AnyUsage } from "./options.ts";

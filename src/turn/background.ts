@@ -5,7 +5,7 @@ import {
   planFromPrepared,
 } from "../compaction/plan/compaction-plan.ts";
 import { type PreparedSummary, prepareSummary } from "../compaction/write/write-summary.ts";
-import { withTimeLimit } from "../models/time-limit.ts";
+import { withTimeLimit } from "../models/abortable.ts";
 import { clearableTokens } from "./clear-stale.ts";
 import { whyNotNow } from "./health.ts";
 import type { BackgroundSummary, OfferedPlan } from "./parts.ts";

@@ -2,10 +2,11 @@ import type { Compaction } from "../compaction/compact.ts";
 import type { planUnder } from "../compaction/plan/compaction-plan.ts";
 import { formatCount } from "../conversation/text.ts";
 import { LonghaulError } from "../errors.ts";
+import { timedOut, withinTime } from "../models/abortable.ts";
 import { type CacheMarkOptions, withCacheMarks } from "../models/anthropic/prompt-cache-marks.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { Model, ModelRequest } from "../models/port.ts";
-import { timedOut, withinTime } from "../models/time-limit.ts";
+
 import { type Thresholds, windowState } from "../window/thresholds.ts";
 import { clearStale } from "./clear-stale.ts";
 import type { SkipReason } from "./events.ts";

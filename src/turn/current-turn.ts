@@ -1,5 +1,5 @@
 import type { RequestFrame } from "../compaction/write/shared-prefix.ts";
-import type { Finding } from "../conversation/check/finding.ts";
+import type { Finding } from "../conversation/check/rule.ts";
 import { requireJson } from "../conversation/given-messages.ts";
 import type { ToolSchema } from "../conversation/message.ts";
 import { RECALL_TOOL_NAME } from "../conversation/tool-kinds.ts";

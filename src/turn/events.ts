@@ -1,7 +1,6 @@
 import type { SummaryAttempt } from "../compaction/write/attempts.ts";
 import type { StepKind } from "../conversation/entry.ts";
-import type { NetSaving } from "../cost/rewrite-cost.ts";
-import type { WeighedOption, Weighing } from "../cost/weigh.ts";
+import type { NetSaving, WeighedOption, Weighing } from "../cost/rewrite-cost.ts";
 import type { LonghaulErrorCode } from "../errors.ts";
 import type { ModelUsage } from "../models/port.ts";
 import type { RestoreKind } from "../restore/restored.ts";

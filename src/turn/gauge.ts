@@ -1,8 +1,13 @@
-import { claudeVersion, tokenScaleOf } from "../conversation/claude-version.ts";
 import type { Entry } from "../conversation/entry.ts";
+import { claudeVersion, tokenScaleOf } from "../conversation/message.ts";
 import type { Model } from "../models/port.ts";
-import { startCalibration } from "../tokens/calibration.ts";
-import { afterRemoval, atLeast, type ContextSize, without } from "../tokens/context-meter.ts";
+import {
+  afterRemoval,
+  atLeast,
+  type ContextSize,
+  startCalibration,
+  without,
+} from "../tokens/context-meter.ts";
 import { DECISION_PADDING, MEDIA_TOKENS } from "../tokens/measure.ts";
 import { findModel, type KnownModel, withProvenWindow } from "../window/models.ts";
 import { computeThresholds, type Thresholds } from "../window/thresholds.ts";

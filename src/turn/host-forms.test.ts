@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
 import { ConversationBuilder, image, thinking, toolResult, toolUse } from "../../test/support/builders.ts";
 import { type Compactor, type CompactorOptions, createCompactor } from "../../test/support/full-compactor.ts";
-import { CLEARED_RESULT_TEXT } from "../conversation/cleared.ts";
 import type { ApiMessage } from "../conversation/message.ts";
+import { CLEARED_RESULT_TEXT } from "../conversation/stand-ins.ts";
 import type { CompactorEvent } from "./events.ts";
 
 const words = (count: number, seed: number): string =>

@@ -1,13 +1,16 @@
 import { defaultKeepRecent } from "../compaction/plan/keep-recent.ts";
 import type { SummaryAttempt } from "../compaction/write/attempts.ts";
 import {
+  type Alternative,
   carriedPays,
   type NetSaving,
   netSaving,
   type Rewriting,
+  type Situation,
   usualCompaction,
+  type Weighing,
+  weigh,
 } from "../cost/rewrite-cost.ts";
-import { type Alternative, type Situation, type Weighing, weigh } from "../cost/weigh.ts";
 import { costOf } from "../window/prices.ts";
 import { whyNotNow } from "./health.ts";
 import type { Needs } from "./parts.ts";

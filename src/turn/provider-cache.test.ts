@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { CACHE_TTL_MS } from "../cost/rates.ts";
+import { CACHE_TTL_MS } from "../cost/rewrite-cost.ts";
 import { type CacheBreak, type CacheFingerprint, CacheWatch } from "./provider-cache.ts";
 
 const tools = [{ name: "Read" }];

@@ -1,4 +1,5 @@
-import { CACHE_TTL_MS, type CacheTtl } from "../cost/rates.ts";
+import { CACHE_TTL_MS } from "../cost/rewrite-cost.ts";
+import type { CacheTtl } from "../window/prices.ts";
 import { isSameJson } from "./compare-messages.ts";
 import type { EventDetail } from "./events.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, usage } from "../../test/support/builders.ts";
 import { createCompactor } from "../../test/support/full-compactor.ts";
-import type { CollapsedSpan } from "../conversation/collapsed.ts";
 import type { CollapseMark, Entry, MicrocompactBoundaryEntry } from "../conversation/entry.ts";
 import type { ApiMessage } from "../conversation/message.ts";
+import type { CollapsedSpan } from "../conversation/stand-ins.ts";
 import type { CompactorEvent } from "./events.ts";
 import type { Message, Turn } from "./options.ts";
 

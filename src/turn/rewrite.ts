@@ -1,9 +1,9 @@
 import { type AppliedClearing, applyClearing, type Clearing } from "../clear/stale-results.ts";
 import { withOldMediaAsMarks } from "../compaction/plan/media-marks.ts";
-import type { Finding } from "../conversation/check/finding.ts";
 import { MAX_REQUEST_BYTES, maxMediaFor } from "../conversation/check/limits.ts";
-import { timeOf } from "../conversation/copies.ts";
+import type { Finding } from "../conversation/check/rule.ts";
 import { type Entry, isCompactBoundary, type MicrocompactBoundaryEntry } from "../conversation/entry.ts";
+import { timeOf } from "../conversation/lines.ts";
 import { withoutThinkingFrom } from "../conversation/without-thinking.ts";
 import { recentlyReadPaths } from "../restore/read-state.ts";
 import { withoutBlocks } from "./bound-thinking.ts";

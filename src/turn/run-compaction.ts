@@ -4,9 +4,8 @@ import { type Compaction, type CompactOptions, compact } from "../compaction/com
 import { unchangedTokens } from "../compaction/plan/compaction-plan.ts";
 import type { LeastSaving } from "../compaction/worthwhile.ts";
 import { attemptsOf, type SummaryProgress } from "../compaction/write/attempts.ts";
-import { copiedIds } from "../conversation/copies.ts";
 import type { Entry, SessionRecord } from "../conversation/entry.ts";
-import { asOneWrite } from "../conversation/one-write.ts";
+import { asOneWrite, copiedIds } from "../conversation/lines.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { untilAborted } from "../models/abortable.ts";
 import type { BackgroundAgent, HostState } from "../restore/host-state.ts";

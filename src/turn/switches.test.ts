@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { toolResult, toolUse } from "../../test/support/builders.ts";
 import { type Compactor, type CompactorOptions, createCompactor } from "../../test/support/full-compactor.ts";
-import { CLEARED_RESULT_TEXT } from "../conversation/cleared.ts";
 import type { ApiMessage } from "../conversation/message.ts";
+import { CLEARED_RESULT_TEXT } from "../conversation/stand-ins.ts";
 import { ModelError } from "../models/model-error.ts";
 import { PLAIN_CAPABILITIES } from "../models/plain-model.ts";
 import type { Model, ModelCapabilities } from "../models/port.ts";

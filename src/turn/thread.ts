@@ -1,5 +1,4 @@
-import type { Finding } from "../conversation/check/finding.ts";
-import { clearedIdsIn, withClearedResults } from "../conversation/cleared.ts";
+import type { Finding } from "../conversation/check/rule.ts";
 import {
   type AssistantEntry,
   type Entry,
@@ -11,8 +10,10 @@ import {
   type RewindRecord,
 } from "../conversation/entry.ts";
 import { requireList, requireReadable } from "../conversation/given-messages.ts";
+import { newestLineUuid } from "../conversation/lines.ts";
 import type { ApiMessage } from "../conversation/message.ts";
-import { newestLineUuid } from "../conversation/queued.ts";
+import { clearedIdsIn, withClearedResults } from "../conversation/stand-ins.ts";
+
 import { isRecord } from "../conversation/untrusted.ts";
 import { withoutThinkingIn } from "../conversation/without-thinking.ts";
 import { ChangedInPlace } from "./compare-messages.ts";

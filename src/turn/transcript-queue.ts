@@ -1,6 +1,6 @@
 import type { Entry } from "../conversation/entry.ts";
 import { LonghaulError } from "../errors.ts";
-import { withinTime } from "../models/time-limit.ts";
+import { withinTime } from "../models/abortable.ts";
 import type { TranscriptPort } from "./options.ts";
 
 /** A disk answers within seconds. A port that takes longer counts as hung, and nothing is compacted meanwhile. */

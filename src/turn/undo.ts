@@ -1,9 +1,8 @@
 import { carriedEntries, continueBefore, restoredEntries } from "../compaction/apply/undo-lines.ts";
-import { collapsedUuids } from "../conversation/collapsed.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { asOneWrite, movedWith } from "../conversation/one-write.ts";
-import { messagesBehind } from "../conversation/stand-ins.ts";
-import type { StepBack } from "../conversation/undo-rewind.ts";
+import { messagesBehind } from "../conversation/flatten/flatten.ts";
+import { asOneWrite, movedWith, type StepBack } from "../conversation/lines.ts";
+import { collapsedUuids } from "../conversation/stand-ins.ts";
 import { LonghaulError } from "../errors.ts";
 import { untilAborted } from "../models/abortable.ts";
 import { inProportion } from "../window/thresholds.ts";

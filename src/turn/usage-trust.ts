@@ -1,4 +1,3 @@
-import { timeOf } from "../conversation/copies.ts";
 import {
   type AssistantEntry,
   CLEARED_FIELD,
@@ -8,8 +7,9 @@ import {
   PREFIX_FIELD,
   type Usage,
 } from "../conversation/entry.ts";
+import { timeOf } from "../conversation/lines.ts";
 import { type ContentBlock, isBlock } from "../conversation/message.ts";
-import { clearedBefore, inputTokens, reportedUsage, savedTokens } from "../conversation/reported-usage.ts";
+import { clearedBefore, inputTokens, reportedUsage, savedTokens } from "../conversation/responses.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import { asList, field, isRecord } from "../conversation/untrusted.ts";
 import { extended, hash } from "./compare-messages.ts";

@@ -1,8 +1,6 @@
 import type { Clearing, ResultIndexOptions } from "../clear/stale-results.ts";
-import type { Finding } from "../conversation/check/finding.ts";
 import { CheckedMessages } from "../conversation/check/growing-check.ts";
-import type { CheckOptions } from "../conversation/check/rule.ts";
-import { copiedIds } from "../conversation/copies.ts";
+import type { CheckOptions, Finding } from "../conversation/check/rule.ts";
 import {
   type AssistantEntry,
   type AttachmentEntry,
@@ -11,11 +9,10 @@ import {
   isEntry,
 } from "../conversation/entry.ts";
 import { FlattenedEntries, type FlattenOptions, flatten } from "../conversation/flatten/flatten.ts";
+import { copiedIds, newestLineUuid } from "../conversation/lines.ts";
 import type { ApiMessage } from "../conversation/message.ts";
-import { newestLineUuid } from "../conversation/queued.ts";
-import { savedTokens } from "../conversation/reported-usage.ts";
-import { type Calibration, startCalibration } from "../tokens/calibration.ts";
-import { ContextMeter } from "../tokens/context-meter.ts";
+import { savedTokens } from "../conversation/responses.ts";
+import { type Calibration, ContextMeter, startCalibration } from "../tokens/context-meter.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { BoundThinking } from "./bound-thinking.ts";
 import { Contents, Measures } from "./contents.ts";

@@ -1,7 +1,10 @@
-import { claudeVersion } from "../conversation/claude-version.ts";
 import type { Usage } from "../conversation/entry.ts";
+import { claudeVersion } from "../conversation/message.ts";
 import { isRecord } from "../conversation/untrusted.ts";
 import { longestMatch } from "./models.ts";
+
+/** How long what is written to the cache stays, which sets what writing it costs. */
+export type CacheTtl = "5m" | "1h";
 
 /** Dollars for a million tokens. */
 export interface Prices {

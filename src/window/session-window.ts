@@ -1,4 +1,3 @@
-import { keptMessagesBelow } from "../conversation/copies.ts";
 import {
   type CompactBoundaryEntry,
   type Entry,
@@ -7,7 +6,8 @@ import {
   type RecordedWindow,
   type SessionRecord,
 } from "../conversation/entry.ts";
-import { inputTokens, reportedUsage, respondingModel } from "../conversation/reported-usage.ts";
+import { keptMessagesBelow } from "../conversation/lines.ts";
+import { inputTokens, reportedUsage, respondingModel } from "../conversation/responses.ts";
 import { field, figureField, stringField } from "../conversation/untrusted.ts";
 import {
   findModel,

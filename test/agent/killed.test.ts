@@ -1,9 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { isCollapsedSpan } from "../../src/conversation/collapsed.ts";
-import { isSnipMarker } from "../../src/conversation/snipped.ts";
-import { standInUuids } from "../../src/conversation/stand-ins.ts";
+import { isCollapsedSpan, isSnipMarker, standInUuids } from "../../src/conversation/stand-ins.ts";
 import { textTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
 import { spanSummaries } from "../../src/testing/simulator/behaviours/spans.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { isSnipMarker } from "../../src/conversation/snipped.ts";
+import { isSnipMarker } from "../../src/conversation/stand-ins.ts";
 import { collapsedIn } from "../../src/modules/collapse/report.ts";
 import { echo, textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { spanSummaries } from "../../src/testing/simulator/behaviours/spans.ts";

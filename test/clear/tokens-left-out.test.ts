@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { tokensLeftOut } from "../../src/clear/context-edits.ts";
-import { CLEARED_RESULT_TEXT } from "../../src/conversation/cleared.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
 import { type ContentBlock, contentBlocks } from "../../src/conversation/message.ts";
+import { CLEARED_RESULT_TEXT } from "../../src/conversation/stand-ins.ts";
 import type { JsonRecord } from "../../src/conversation/untrusted.ts";
 import { applyEdits, CLEARED_RESULT } from "../../src/testing/simulator/context/context-edits.ts";
 import type { SimulatedModel } from "../../src/testing/simulator/exchange.ts";

@@ -6,11 +6,10 @@ import { type Compaction, compact, rebuild } from "../../src/compaction/compact.
 import { type CompactionPlan, planCompaction } from "../../src/compaction/plan/compaction-plan.ts";
 import { planReactive } from "../../src/compaction/plan/reactive.ts";
 import { lastBoundaryIndex } from "../../src/compaction/plan/sized.ts";
-import { isCollapseMark } from "../../src/conversation/collapsed.ts";
 import { type Entry, isCompactBoundary, isEntry, isSummaryEntry } from "../../src/conversation/entry.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { flatten, messagesBehind } from "../../src/conversation/flatten/flatten.ts";
 import { indexPairs } from "../../src/conversation/pairs.ts";
-import { isStandIn, messagesBehind, standInUuids } from "../../src/conversation/stand-ins.ts";
+import { isCollapseMark, isStandIn, standInUuids } from "../../src/conversation/stand-ins.ts";
 import { LonghaulError } from "../../src/errors.ts";
 import { commitSpans, type StagedSpan } from "../../src/modules/collapse/commit.ts";
 import { expandableSpans, expandSpans } from "../../src/modules/collapse/expand.ts";

@@ -12,7 +12,7 @@ import { sizeUp } from "../../src/compaction/plan/sized.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import type { ContentBlock, ToolResultBlock } from "../../src/conversation/message.ts";
-import { unseenFrom } from "../../src/conversation/newest-response.ts";
+import { unseenFrom } from "../../src/conversation/responses.ts";
 import { contentText } from "../../src/conversation/untrusted.ts";
 import { planSpan } from "../../src/modules/collapse/plan-span.ts";
 import { planFromNotes } from "../../src/modules/notes/plan-from-notes.ts";

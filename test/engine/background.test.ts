@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SummaryAttempt } from "../../src/compaction/write/attempts.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
-import { inputTokens } from "../../src/conversation/reported-usage.ts";
+import { inputTokens } from "../../src/conversation/responses.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { withClearedResults } from "../../src/conversation/cleared.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { withClearedResults } from "../../src/conversation/stand-ins.ts";
 import { rewindPoints, rewindSession } from "../../src/host/undo-rewind.ts";
 import { resumeSession } from "../../src/transcript/resume.ts";
 import type { TranscriptPort } from "../../src/turn/options.ts";

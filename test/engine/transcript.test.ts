@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { withClearedResults } from "../../src/conversation/cleared.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { withClearedResults } from "../../src/conversation/stand-ins.ts";
 import { resumeSession } from "../../src/transcript/resume.ts";
 import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";
 import { FaultyFile, systemError } from "../transcript/faulty-file.ts";

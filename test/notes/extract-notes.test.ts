@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RequestFrame } from "../../src/compaction/write/shared-prefix.ts";
-import { inputTokens } from "../../src/conversation/reported-usage.ts";
+import { inputTokens } from "../../src/conversation/responses.ts";
 import type { ToolDefinition } from "../../src/models/port.ts";
 import {
   type ExtractionOutcome,

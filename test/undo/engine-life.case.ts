@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { CLEARED_RESULT_TEXT, withClearedResults } from "../../src/conversation/cleared.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { withoutTornWrites } from "../../src/conversation/lines.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
 import { contentBlocks } from "../../src/conversation/message.ts";
-import { withoutTornWrites } from "../../src/conversation/one-write.ts";
+import { CLEARED_RESULT_TEXT, withClearedResults } from "../../src/conversation/stand-ins.ts";
 import { contentWithoutThinking } from "../../src/conversation/without-thinking.ts";
 import { LonghaulError } from "../../src/errors.ts";
 import { rewindLoaded } from "../../src/host/undo-rewind.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { withClearedResults } from "../../src/conversation/cleared.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { withClearedResults } from "../../src/conversation/stand-ins.ts";
 import { currentConversation } from "../../src/transcript/relink.ts";
 import { EngineLife, engineStep, shown } from "./engine-life.case.ts";
 

@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { withClearedResults } from "../../src/conversation/cleared.ts";
-import { collapsedUuids, isCollapsedSpan } from "../../src/conversation/collapsed.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
+import { collapsedUuids, isCollapsedSpan, withClearedResults } from "../../src/conversation/stand-ins.ts";
 import { loadSession } from "../../src/transcript/load.ts";
 import { resumeSession } from "../../src/transcript/resume.ts";
 import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";

@@ -1,9 +1,9 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { withClearedResults } from "../../src/conversation/cleared.ts";
 import { type Entry, isCompactBoundary } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import { withClearedResults } from "../../src/conversation/stand-ins.ts";
 import { compactSession, writeCompaction } from "../../src/host/compact-session.ts";
 import { notesPath } from "../../src/host/notes-file.ts";
 import { sessionLedgers } from "../../src/host/session-ledgers.ts";

@@ -1,5 +1,4 @@
 import { access, writeFile } from "node:fs/promises";
-import type { CacheTtl } from "../../cost/rates.ts";
 import { LonghaulError } from "../../errors.ts";
 import { EVALUATED_WINDOW_TOKENS } from "../../evaluate/evaluate.ts";
 import { replayChart } from "../../evaluate/replay/chart.ts";
@@ -14,6 +13,7 @@ import {
 } from "../../evaluate/replay/replay-result.ts";
 import { createDemoSession } from "../../testing/demo-session.ts";
 import { whyNotWritten } from "../../transcript/whole-file.ts";
+import type { CacheTtl } from "../../window/prices.ts";
 import type { EffectiveSettings } from "../../window/settings.ts";
 import type { ResolvedWindowOptions } from "../../window/thresholds.ts";
 import type { Composition } from "../composition.ts";

@@ -1,5 +1,5 @@
 import type { SummaryAttempt } from "../../compaction/write/attempts.ts";
-import { inputTokens } from "../../conversation/reported-usage.ts";
+import { inputTokens } from "../../conversation/responses.ts";
 import { SECTION_NAMES } from "../../summary/sections.ts";
 import type { CompactReport, RestoredReport } from "../compact-report.ts";
 import { beforeAndAfter, roomWords, writtenLine } from "../rewrite-report.ts";

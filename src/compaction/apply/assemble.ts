@@ -9,10 +9,9 @@ import type {
 } from "../../conversation/entry.ts";
 import type { Ledger } from "../../conversation/fact-ledger.ts";
 import { countMessages } from "../../conversation/flatten/flatten.ts";
-import { isFromQueue } from "../../conversation/queued.ts";
-import { savedTokens } from "../../conversation/reported-usage.ts";
+import { isFromQueue, turnedBack } from "../../conversation/lines.ts";
+import { savedTokens } from "../../conversation/responses.ts";
 import { isStandIn } from "../../conversation/stand-ins.ts";
-import { turnedBack } from "../../conversation/undo-rewind.ts";
 import type { Restored } from "../../restore/restored.ts";
 import type { SummaryVariant } from "../../summary/sections.ts";
 import type { CompactionPlan } from "../plan/compaction-plan.ts";

@@ -1,5 +1,3 @@
-import { type CollapsedSpan, isCollapsedSpan } from "../../conversation/collapsed.ts";
-import { copyFields, timeOf } from "../../conversation/copies.ts";
 import {
   type BoundaryKnowledge,
   type CompactBoundaryEntry,
@@ -11,10 +9,15 @@ import {
   type UserEntry,
 } from "../../conversation/entry.ts";
 import { isSentAttachment } from "../../conversation/flatten/attachment-content.ts";
+import { copyFields, isFromQueue, newestLineUuid, timeOf } from "../../conversation/lines.ts";
 import type { ContentBlock } from "../../conversation/message.ts";
 import { indexPairs, type PairIndex } from "../../conversation/pairs.ts";
-import { isFromQueue, newestLineUuid } from "../../conversation/queued.ts";
-import { isSnipMarker, type SnipMarker } from "../../conversation/snipped.ts";
+import {
+  type CollapsedSpan,
+  isCollapsedSpan,
+  isSnipMarker,
+  type SnipMarker,
+} from "../../conversation/stand-ins.ts";
 
 /** Fields that an agent writes on every line of a session, whatever the line says. */
 const HOST_FIELDS = [

@@ -1,8 +1,8 @@
 import type { Attachment, Entry } from "../../conversation/entry.ts";
 import type { Ledger } from "../../conversation/fact-ledger.ts";
 import { attachmentContent } from "../../conversation/flatten/attachment-content.ts";
+import { wordsIn } from "../../conversation/flatten/flatten.ts";
 import { contentText } from "../../conversation/untrusted.ts";
-import { wordsIn } from "../../conversation/words-in.ts";
 import type { Restored } from "../../restore/restored.ts";
 import type { KeptMessages } from "../apply/kept-messages.ts";
 import type { CompactionPlan } from "../plan/compaction-plan.ts";

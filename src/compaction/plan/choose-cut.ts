@@ -1,6 +1,6 @@
-import { indexOfMessage } from "../../conversation/copies.ts";
-import { previousSound, soundCuts } from "../../conversation/cut.ts";
 import { type Entry, isCompactBoundary, isSummaryEntry } from "../../conversation/entry.ts";
+import { indexOfMessage } from "../../conversation/lines.ts";
+import { previousSound, soundCuts } from "../../conversation/pairs.ts";
 import { LonghaulError } from "../../errors.ts";
 
 export interface RecentWish {

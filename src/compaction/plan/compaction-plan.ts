@@ -1,10 +1,10 @@
-import { withClearedResults } from "../../conversation/cleared.ts";
-import { previousSound, soundCuts } from "../../conversation/cut.ts";
 import { type Entry, isCompactBoundary, isSummaryEntry } from "../../conversation/entry.ts";
 import type { ShortenedResult } from "../../conversation/fact-ledger.ts";
 import { requireOwnShapes } from "../../conversation/given-messages.ts";
 import type { MessageContent } from "../../conversation/message.ts";
-import { unseenFrom } from "../../conversation/newest-response.ts";
+import { previousSound, soundCuts } from "../../conversation/pairs.ts";
+import { unseenFrom } from "../../conversation/responses.ts";
+import { withClearedResults } from "../../conversation/stand-ins.ts";
 import { LonghaulError } from "../../errors.ts";
 import type { SummaryVariant } from "../../summary/sections.ts";
 import { type CountText, measureContent } from "../../tokens/measure.ts";

@@ -1,5 +1,4 @@
-import { jsonBytes } from "../../conversation/check/json-bytes.ts";
-import { mediaMarker } from "../../conversation/check/media-rules.ts";
+import { jsonBytes, mediaMarker } from "../../conversation/check/media-rules.ts";
 import { type Attachment, type Entry, isEntry, rawContent } from "../../conversation/entry.ts";
 import {
   type ContentBlock,

@@ -1,4 +1,4 @@
-import { previousSound, soundCuts } from "../../conversation/cut.ts";
+import { previousSound, soundCuts } from "../../conversation/pairs.ts";
 import type { ModelFailure } from "../../models/model-error.ts";
 import { SUMMARY_BUDGET_TOKENS } from "../../summary/builtin/summarise.ts";
 import { cutForRecent, firstAfterSummary } from "./choose-cut.ts";

@@ -1,7 +1,7 @@
-import { withClearedResults } from "../../conversation/cleared.ts";
 import { type Entry, isCompactBoundary, isEntry } from "../../conversation/entry.ts";
 import type { ContentBlock } from "../../conversation/message.ts";
 import { indexPairs, type PairIndex } from "../../conversation/pairs.ts";
+import { withClearedResults } from "../../conversation/stand-ins.ts";
 import type { KnownTokens } from "../../tokens/accounting.ts";
 import { type ContextSize, meterFor } from "../../tokens/context-meter.ts";
 import { type CountText, ESTIMATORS, measureBlock, measureEntry } from "../../tokens/measure.ts";

@@ -13,6 +13,7 @@ import {
 } from "../../conversation/message.ts";
 import { contentWithoutThinking } from "../../conversation/without-thinking.ts";
 import { LonghaulError } from "../../errors.ts";
+import { MODEL_TIME_LIMITS, withFirstByteLimit } from "../../models/abortable.ts";
 import { complete } from "../../models/complete.ts";
 import {
   type OutputRoomOptions,
@@ -22,7 +23,6 @@ import {
 } from "../../models/output-limit.ts";
 import type { Model, ModelReply, ModelRequest, ModelUsage, ToolDefinition } from "../../models/port.ts";
 import { withRetries } from "../../models/retry.ts";
-import { MODEL_TIME_LIMITS, withFirstByteLimit } from "../../models/time-limit.ts";
 import { formatSummary } from "../../summary/format.ts";
 import { presentSections } from "../../summary/sections.ts";
 import type { OnSummaryProgress } from "./attempts.ts";

@@ -1,8 +1,8 @@
-import { jsonBytes, mostJsonBytes } from "../../conversation/check/json-bytes.ts";
 import { MAX_REQUEST_BYTES } from "../../conversation/check/limits.ts";
+import { jsonBytes, mostJsonBytes } from "../../conversation/check/media-rules.ts";
 import { type Entry, isEntry } from "../../conversation/entry.ts";
-import { inputTokens } from "../../conversation/reported-usage.ts";
-import { groupRounds, type Round } from "../../conversation/rounds.ts";
+import { groupRounds, type Round } from "../../conversation/pairs.ts";
+import { inputTokens } from "../../conversation/responses.ts";
 import { ModelError } from "../../models/model-error.ts";
 import { leastOutputTokens, withFittingOutput } from "../../models/output-limit.ts";
 import type { Model, ModelReply, ModelRequest } from "../../models/port.ts";

@@ -1,9 +1,15 @@
 import { type Entry, isSummaryEntry } from "../../conversation/entry.ts";
 import { LonghaulError } from "../../errors.ts";
-import { abortedError, throwIfAborted } from "../../models/abortable.ts";
+import {
+  abortedError,
+  type ModelTimeLimits,
+  TimeBudget,
+  throwIfAborted,
+  timedOut,
+  timeLimitsOf,
+} from "../../models/abortable.ts";
 import { ModelError, type ModelFailureKind } from "../../models/model-error.ts";
 import type { Model } from "../../models/port.ts";
-import { type ModelTimeLimits, TimeBudget, timedOut, timeLimitsOf } from "../../models/time-limit.ts";
 import { summarise } from "../../summary/builtin/summarise.ts";
 import type { SummaryVariant } from "../../summary/sections.ts";
 import { pointAt, type SummaryPromptOptions, summaryPrompt } from "../../summary/summary-prompt.ts";

@@ -1,6 +1,7 @@
 import {
   type ApiMessage,
   type ContentBlock,
+  isBlankText,
   isBlock,
   isMedia,
   isThinking,
@@ -10,10 +11,18 @@ import {
   tagOf,
 } from "../message.ts";
 import { field, stringField } from "../untrusted.ts";
-import { addedMessage, type Draft, type DraftMessage, type Origin, type Part, withBlock } from "./draft.ts";
-import type { RuleName } from "./finding.ts";
 import { mediaMarker } from "./media-rules.ts";
-import type { CheckSettings, Rule } from "./rule.ts";
+import {
+  addedMessage,
+  type CheckSettings,
+  type Draft,
+  type DraftMessage,
+  type Origin,
+  type Part,
+  type Rule,
+  type RuleName,
+  withBlock,
+} from "./rule.ts";
 import { serverToolResult, serverToolUse, toolResultAsContent } from "./tool-pair-rules.ts";
 
 type Role = ApiMessage["role"];
@@ -215,10 +224,6 @@ function dropEmptySystemTexts(draft: Draft): void {
     return false;
   });
   if (kept.length < system.length) draft.request = kept.length === 0 ? rest : { ...rest, system: kept };
-}
-
-function isBlankText(block: ContentBlock): block is TextBlock {
-  return block.type === "text" && typeof block.text === "string" && block.text.trim() === "";
 }
 
 function reportBlank(draft: Draft, block: TextBlock, at: Origin | string): void {

@@ -1,8 +1,15 @@
 import { hasNestedBlocks, isBlock, isThinking, rewriteNested } from "../message.ts";
 import { asList, field, isRecord, type JsonRecord } from "../untrusted.ts";
-import { type Draft, type DraftMessage, type Origin, type Part, withBlock } from "./draft.ts";
 import { MAX_CACHE_MARKS } from "./limits.ts";
-import type { Rule, RuleMemory } from "./rule.ts";
+import {
+  type Draft,
+  type DraftMessage,
+  type Origin,
+  type Part,
+  type Rule,
+  type RuleMemory,
+  withBlock,
+} from "./rule.ts";
 
 /** Blocks of thinking carry no mark; the block itself stays as it was. */
 export const noMarksOnThinking: Rule = {

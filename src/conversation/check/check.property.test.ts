@@ -5,8 +5,7 @@ import { arbitraryRequest } from "../../../test/support/arbitraries.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import type { ApiRequest, ContentBlock } from "../message.ts";
 import { checkRequest, RULES } from "./check.ts";
-import { Draft, readMessages } from "./draft.ts";
-import { checkSettings } from "./rule.ts";
+import { checkSettings, Draft, readMessages } from "./rule.ts";
 
 const RUNS = { numRuns: 500 };
 

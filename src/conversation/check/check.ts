@@ -3,21 +3,29 @@ import type { ApiRequest } from "../message.ts";
 import { isRecord } from "../untrusted.ts";
 import { blocksInTheirRole, noEmptyTexts, noUserCitations, oneCompaction } from "./block-rules.ts";
 import { cacheMarks, noMarksOnThinking } from "./cache-mark-rules.ts";
-import { Draft, finishDraft, readMessages } from "./draft.ts";
-import type { Finding } from "./finding.ts";
 import { mediaLimits, mediaSources } from "./media-rules.ts";
 import {
   alternatingRoles,
   messageCount,
   noEmptyMessages,
   noFinalWhitespace,
+  noTrailingThinking,
   systemPlacement,
   systemSupport,
+  thinkingBeginsToolTurn,
   userFirst,
   userLast,
 } from "./message-rules.ts";
-import { type CheckOptions, type CheckSettings, checkSettings, type Rule } from "./rule.ts";
-import { noTrailingThinking, thinkingBeginsToolTurn } from "./thinking-rules.ts";
+import {
+  type CheckOptions,
+  type CheckSettings,
+  checkSettings,
+  Draft,
+  type Finding,
+  finishDraft,
+  type Rule,
+  readMessages,
+} from "./rule.ts";
 import { toolIds, toolInputs, toolNames, toolsDefined } from "./tool-call-rules.ts";
 import { serverTools, toolPairs } from "./tool-pair-rules.ts";
 

@@ -5,9 +5,8 @@ import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import { arbitraryConversation, arbitrarySplit } from "../../../test/support/growing-conversation.ts";
 import type { ApiMessage, ApiRequest } from "../message.ts";
 import { checkRequest } from "./check.ts";
-import type { Finding } from "./finding.ts";
 import { CheckedMessages } from "./growing-check.ts";
-import type { CheckOptions } from "./rule.ts";
+import type { CheckOptions, Finding } from "./rule.ts";
 
 const RUNS = { numRuns: 500 };
 

@@ -2,21 +2,20 @@ import type { ApiMessage, ApiRequest, ContentBlock } from "../message.ts";
 import { applyRules, RULES } from "./check.ts";
 import {
   addedMessage,
-  Draft,
-  type DraftMessage,
-  finishMessage,
-  itemIndexOf,
-  readMessages,
-  textPart,
-} from "./draft.ts";
-import type { Finding, RuleName } from "./finding.ts";
-import {
   type Checked,
   type CheckOptions,
   type CheckSettings,
   checkSettings,
+  Draft,
+  type DraftMessage,
+  type Finding,
+  finishMessage,
+  itemIndexOf,
   type Rule,
   type RuleMemory,
+  type RuleName,
+  readMessages,
+  textPart,
 } from "./rule.ts";
 import { schemasByName } from "./tool-call-rules.ts";
 

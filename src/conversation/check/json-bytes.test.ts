@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { jsonBytes, leastJsonBytes, MOST_BYTES_PER_LEAST_BYTE, mostJsonBytes } from "./json-bytes.ts";
+import { jsonBytes, leastJsonBytes, MOST_BYTES_PER_LEAST_BYTE, mostJsonBytes } from "./media-rules.ts";
 
 const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
 

@@ -2,8 +2,13 @@ import { describe, expect, it } from "vitest";
 import { thinking, toolResult, toolUse } from "../../../test/support/builders.ts";
 import type { ApiMessage, ApiRequest, ContentBlock } from "../message.ts";
 import { checkRequest } from "./check.ts";
-import { EARLIER_PART_MISSING_TEXT, GO_ON_TEXT, refusesPrefill } from "./message-rules.ts";
-import { CONTINUE_WITH_RESULTS_TEXT, RESULTS_READ_TEXT } from "./thinking-rules.ts";
+import {
+  CONTINUE_WITH_RESULTS_TEXT,
+  EARLIER_PART_MISSING_TEXT,
+  GO_ON_TEXT,
+  RESULTS_READ_TEXT,
+  refusesPrefill,
+} from "./message-rules.ts";
 
 const text = (value: string): ContentBlock => ({ type: "text", text: value });
 const user = (content: ApiMessage["content"] = "go"): ApiMessage => ({ role: "user", content });

@@ -1,8 +1,14 @@
 import type { ContentBlock, ToolUseBlock } from "../message.ts";
 import { isRecord, type JsonRecord, parseJson, stringField } from "../untrusted.ts";
-import { type Draft, type DraftMessage, type Part, withBlock } from "./draft.ts";
 import { MAX_TOOL_NAME_LENGTH, TOOL_NAME_PATTERN, TOOL_USE_ID_PATTERN } from "./limits.ts";
-import type { CheckSettings, Rule } from "./rule.ts";
+import {
+  type CheckSettings,
+  type Draft,
+  type DraftMessage,
+  type Part,
+  type Rule,
+  withBlock,
+} from "./rule.ts";
 
 const NAMELESS_ID = "toolu_unnamed";
 const NAMELESS_TOOL = "unknown_tool";

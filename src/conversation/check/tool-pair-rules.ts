@@ -7,9 +7,9 @@ import {
   finishMessage,
   itemIndexOf,
   type Part,
-} from "./draft.ts";
-import type { RuleName } from "./finding.ts";
-import type { Rule } from "./rule.ts";
+  type Rule,
+  type RuleName,
+} from "./rule.ts";
 
 export const MISSING_RESULT_TEXT = "[No result: this tool call was interrupted before it was answered]";
 export const ORPHAN_RESULT_LABEL = "[Result of a tool call that is not part of this conversation any more]";

@@ -7,11 +7,9 @@ import { documentsOf } from "../../recall/documents.ts";
 import { accountTokens } from "../../tokens/accounting.ts";
 import { measureEntries } from "../../tokens/measure.ts";
 import type { Attachment } from "../entry.ts";
-import { messagesBehind } from "../stand-ins.ts";
 import { contentText } from "../untrusted.ts";
-import { wordsIn } from "../words-in.ts";
 import { attachmentContent, sentContent } from "./attachment-content.ts";
-import { flatten } from "./flatten.ts";
+import { flatten, messagesBehind, wordsIn } from "./flatten.ts";
 
 const said = (attachment: Attachment): string => contentText(attachmentContent(attachment));
 

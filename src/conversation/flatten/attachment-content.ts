@@ -58,31 +58,128 @@ type ContentOf = (attachment: JsonRecord) => string | readonly ContentBlock[];
  * Kinds that are conversation. Of the others that are known, Claude Code sends nothing: command_permissions,
  * hook_system_message, hook_non_blocking_error, prompt_snapshot. Nor is anything known of what it sends for auto_mode.
  */
-const CONTENT_BY_TYPE: ReadonlyMap<string, ContentOf> = new Map<string, ContentOf>([
-  ["file", fileContent],
-  ["directory", directoryListing],
-  ["compact_file_reference", fileReference],
-  ["edited_text_file", editedFile],
-  ["nested_memory", nestedMemory],
-  ["plan_file", planFile],
-  ["plan_file_reference", planFile],
-  ["queued_command", queuedPrompt],
-  ["todo", taskList],
-  ["todo_reminder", taskList],
-  ["task_reminder", taskList],
-  ["diagnostics", diagnostics],
-  ["hook_success", hookOutput],
-  ["hook_additional_context", hookContext],
-  ["hook_blocking_error", blockingHook],
-  ["skill_listing", skillListing],
-  ["deferred_tools_delta", toolsDelta],
-  ["agent_listing_delta", agentsDelta],
-  ["mcp_instructions_delta", serverInstructionsDelta],
-  ["invoked_skills", usedSkills],
-  ["plan_mode", planMode],
-  ["task_status", taskStatus],
-  ["session_memory", sessionMemory],
-]);
+const CONTENT_BY_TYPE: ReadonlyMap<string, ContentOf> = new Map(
+  Object.entries<ContentOf>({
+    file: fileContent,
+    /** Names of the files in a folder that the user mentioned. */
+    directory: (attachment) => {
+      const names = textField(attachment, "content").trim();
+      return names === "" ? "" : `Files in ${pathOf(attachment)}:\n${names}`;
+    },
+    compact_file_reference: (attachment) =>
+      `${pathOf(attachment)} was read before the conversation was compacted. It is too large to be put back here; read it again when its content is needed.`,
+    edited_text_file: (attachment) => {
+      const snippet = textField(attachment, "snippet");
+      const shown = snippet === "" ? "" : ` The changed part, with line numbers:\n${snippet}`;
+      return `${pathOf(attachment)} was changed outside this conversation, by the user or a tool of theirs. Take the change into account.${shown}`;
+    },
+    /** A memory file that governs files the agent touched. */
+    nested_memory: (attachment) => {
+      const { content } = attachment;
+      const text = typeof content === "string" ? content : textField(content, "content");
+      return text.trim() === "" ? "" : `Instructions from ${pathOf(attachment)}:\n${text}`;
+    },
+    plan_file: planFile,
+    plan_file_reference: planFile,
+    /** Typed while the agent was at work: the user's own words, which stand nowhere else. No reminder. */
+    queued_command: ({ prompt }) => {
+      if (typeof prompt === "string") return prompt.trim() === "" ? [] : [{ type: "text", text: prompt }];
+      if (!Array.isArray(prompt)) return [];
+      return prompt.flatMap((item): readonly ContentBlock[] => {
+        if (typeof item === "string") return [{ type: "text", text: item }];
+        return isBlock(item) ? [item] : [];
+      });
+    },
+    todo: taskList,
+    todo_reminder: taskList,
+    task_reminder: taskList,
+    diagnostics: (attachment) => {
+      const lines = recordsField(attachment, "files").flatMap((file) => {
+        const found = recordsField(file, "diagnostics").map((problem) => {
+          const severity = textField(problem, "severity") || "Problem";
+          return `- ${severity}: ${textField(problem, "message")}`;
+        });
+        return found.length === 0 ? [] : [textField(file, "uri", "path"), ...found];
+      });
+      return lines.length === 0 ? "" : `New problems reported by the editor:\n${lines.join("\n")}`;
+    },
+    /** Output of a hook that succeeded. */
+    hook_success: (attachment) => {
+      const event =
+        textField(attachment, "hookEvent") || textField(attachment, "hookName").split(":")[0] || "";
+      return HEARD_EVENTS.has(event) ? hookContext(attachment) : "";
+    },
+    hook_additional_context: hookContext,
+    /** The reason why a hook blocked something. */
+    hook_blocking_error: (attachment) => {
+      const error = textField(attachment.blockingError, "blockingError").trim();
+      return error === "" ? "" : `${hookOf(attachment)} blocked this:\n${error}`;
+    },
+    skill_listing: (attachment) => {
+      const listing = textField(attachment, "content") || stringsField(attachment, "names").join("\n");
+      return listing.trim() === "" ? "" : `Skills that can be used:\n${listing}`;
+    },
+    deferred_tools_delta: (attachment) =>
+      delta(attachment, [
+        ["Tools that can be loaded by name when needed:", "addedLines", "addedNames"],
+        ["Tools that are back:", "readdedNames"],
+        ["Tools that are gone:", "removedNames"],
+        ["Tool servers still starting:", "pendingMcpServers"],
+        ["Tool servers that wait for the user to sign in:", "needsAuthMcpServers"],
+      ]),
+    agent_listing_delta: (attachment) =>
+      delta(attachment, [
+        ["Kinds of agent that can be started:", "addedLines", "addedTypes"],
+        ["Kinds of agent that are gone:", "removedTypes"],
+      ]),
+    mcp_instructions_delta: (attachment) =>
+      delta(attachment, [
+        ["Instructions from tool servers:", "addedBlocks", "addedNames"],
+        ["Tool servers whose instructions no longer hold:", "removedNames"],
+      ]),
+    /** Skills whose instructions the agent follows, put back after a compaction. */
+    invoked_skills: (attachment) => {
+      const skills = recordsField(attachment, "skills").flatMap((skill) => {
+        const content = textField(skill, "content").trim();
+        const path = textField(skill, "path");
+        const where = path === "" ? "" : ` (${path})`;
+        return content === ""
+          ? []
+          : [`Skill ${textField(skill, "name") || "without a name"}${where}:\n${content}`];
+      });
+      const heading = "Skills used in this session. Keep to their instructions where they still apply.";
+      return skills.length === 0 ? "" : [heading, ...skills].join("\n\n");
+    },
+    plan_mode: (attachment) => {
+      const path = textField(attachment, "planFilePath");
+      const file = path === "" ? "" : ` The only file that may be written is the plan itself, ${path}.`;
+      return `Plan mode is on, and stays on until the user approves a plan. Look around and plan; do not edit files, run commands that change anything, or commit.${file}`;
+    },
+    /** A task in the background, as it stands. */
+    task_status: (attachment) => {
+      const id = textField(attachment, "taskId");
+      const what = textField(attachment, "description");
+      const task = `${textField(attachment, "taskType") === "local_bash" ? "Command" : "Agent"} ${id || "without an id"}${what === "" ? "" : ` (${what})`}`;
+      const progress = textField(attachment, "deltaSummary");
+      const path = textField(attachment, "outputFilePath");
+      const status = textField(attachment, "status") || "running";
+      const sentences = [
+        status === "running"
+          ? `${task} is still running in the background. Do not start it a second time; you will be told when it ends.`
+          : `${task} in the background has ended: ${status}. Do not start it a second time; its result has not been collected yet.`,
+        progress === "" ? "" : `So far: ${progress}`,
+        path === "" ? "" : `Its output is in ${path}.`,
+      ];
+      return sentences.filter((sentence) => sentence !== "").join(" ");
+    },
+    session_memory: (attachment) => {
+      const path = textField(attachment, "path");
+      return path === ""
+        ? ""
+        : `Notes on this session, taken as it went along, are in ${path}. Read them where the summary leaves something open.`;
+    },
+  }),
+);
 
 const REST_LEFT_OUT = "[The rest was left out. Read the file when it is needed.]";
 
@@ -114,29 +211,6 @@ function lineRange(file: unknown): string {
   return count >= total ? "" : ` (lines ${start} to ${start + count - 1} of ${total})`;
 }
 
-/** Names of the files in a folder that the user mentioned. */
-function directoryListing(attachment: JsonRecord): string {
-  const names = textField(attachment, "content").trim();
-  return names === "" ? "" : `Files in ${pathOf(attachment)}:\n${names}`;
-}
-
-function fileReference(attachment: JsonRecord): string {
-  return `${pathOf(attachment)} was read before the conversation was compacted. It is too large to be put back here; read it again when its content is needed.`;
-}
-
-function editedFile(attachment: JsonRecord): string {
-  const snippet = textField(attachment, "snippet");
-  const shown = snippet === "" ? "" : ` The changed part, with line numbers:\n${snippet}`;
-  return `${pathOf(attachment)} was changed outside this conversation, by the user or a tool of theirs. Take the change into account.${shown}`;
-}
-
-/** A memory file that governs files the agent touched. */
-function nestedMemory(attachment: JsonRecord): string {
-  const { content } = attachment;
-  const text = typeof content === "string" ? content : textField(content, "content");
-  return text.trim() === "" ? "" : `Instructions from ${pathOf(attachment)}:\n${text}`;
-}
-
 function planFile(attachment: JsonRecord): string {
   const path = textField(attachment, "planFilePath") || pathOf(attachment);
   const plan = textField(attachment, "planContent", "content");
@@ -145,16 +219,6 @@ function planFile(attachment: JsonRecord): string {
 
 const pathOf = (attachment: JsonRecord): string =>
   firstString(attachment, "filename", "path", "filePath", "displayPath") ?? "a file";
-
-/** Typed while the agent was at work: the user's own words, which stand nowhere else. No reminder. */
-function queuedPrompt({ prompt }: JsonRecord): readonly ContentBlock[] {
-  if (typeof prompt === "string") return prompt.trim() === "" ? [] : [{ type: "text", text: prompt }];
-  if (!Array.isArray(prompt)) return [];
-  return prompt.flatMap((item): readonly ContentBlock[] => {
-    if (typeof item === "string") return [{ type: "text", text: item }];
-    return isBlock(item) ? [item] : [];
-  });
-}
 
 /** The list of tasks as it stands; agents have called the field for the wording by several names. */
 function taskList(attachment: JsonRecord): string {
@@ -168,25 +232,8 @@ function taskList(attachment: JsonRecord): string {
   return lines.length === 0 ? "The task list is empty." : `The task list:\n${lines.join("\n")}`;
 }
 
-function diagnostics(attachment: JsonRecord): string {
-  const lines = recordsField(attachment, "files").flatMap((file) => {
-    const found = recordsField(file, "diagnostics").map((problem) => {
-      const severity = textField(problem, "severity") || "Problem";
-      return `- ${severity}: ${textField(problem, "message")}`;
-    });
-    return found.length === 0 ? [] : [textField(file, "uri", "path"), ...found];
-  });
-  return lines.length === 0 ? "" : `New problems reported by the editor:\n${lines.join("\n")}`;
-}
-
 /** Events whose hooks speak to the model by their plain output. The output of others is for the screen. */
 const HEARD_EVENTS: ReadonlySet<string> = new Set(["SessionStart", "UserPromptSubmit"]);
-
-/** Output of a hook that succeeded. */
-function hookOutput(attachment: JsonRecord): string {
-  const event = textField(attachment, "hookEvent") || textField(attachment, "hookName").split(":")[0] || "";
-  return HEARD_EVENTS.has(event) ? hookContext(attachment) : "";
-}
 
 /** Context that a hook adds on purpose. A hook that ran without any output leaves nothing. */
 function hookContext(attachment: JsonRecord): string {
@@ -194,44 +241,9 @@ function hookContext(attachment: JsonRecord): string {
   return said === "" ? "" : `${hookOf(attachment)}:\n${said}`;
 }
 
-/** The reason why a hook blocked something. */
-function blockingHook(attachment: JsonRecord): string {
-  const error = textField(attachment.blockingError, "blockingError").trim();
-  return error === "" ? "" : `${hookOf(attachment)} blocked this:\n${error}`;
-}
-
 function hookOf(attachment: JsonRecord): string {
   const name = textField(attachment, "hookName", "hookEvent");
   return name === "" ? "A hook" : `${name} hook`;
-}
-
-function skillListing(attachment: JsonRecord): string {
-  const listing = textField(attachment, "content") || stringsField(attachment, "names").join("\n");
-  return listing.trim() === "" ? "" : `Skills that can be used:\n${listing}`;
-}
-
-function toolsDelta(attachment: JsonRecord): string {
-  return delta(attachment, [
-    ["Tools that can be loaded by name when needed:", "addedLines", "addedNames"],
-    ["Tools that are back:", "readdedNames"],
-    ["Tools that are gone:", "removedNames"],
-    ["Tool servers still starting:", "pendingMcpServers"],
-    ["Tool servers that wait for the user to sign in:", "needsAuthMcpServers"],
-  ]);
-}
-
-function agentsDelta(attachment: JsonRecord): string {
-  return delta(attachment, [
-    ["Kinds of agent that can be started:", "addedLines", "addedTypes"],
-    ["Kinds of agent that are gone:", "removedTypes"],
-  ]);
-}
-
-function serverInstructionsDelta(attachment: JsonRecord): string {
-  return delta(attachment, [
-    ["Instructions from tool servers:", "addedBlocks", "addedNames"],
-    ["Tool servers whose instructions no longer hold:", "removedNames"],
-  ]);
 }
 
 /** Each section is a heading with the first of its fields that lists anything. */
@@ -241,51 +253,6 @@ function delta(attachment: JsonRecord, sections: readonly (readonly [string, ...
     return items === undefined ? [] : [[heading, ...items].join("\n")];
   });
   return filled.join("\n\n");
-}
-
-/** Skills whose instructions the agent follows, put back after a compaction. */
-function usedSkills(attachment: JsonRecord): string {
-  const skills = recordsField(attachment, "skills").flatMap((skill) => {
-    const content = textField(skill, "content").trim();
-    const path = textField(skill, "path");
-    const where = path === "" ? "" : ` (${path})`;
-    return content === ""
-      ? []
-      : [`Skill ${textField(skill, "name") || "without a name"}${where}:\n${content}`];
-  });
-  const heading = "Skills used in this session. Keep to their instructions where they still apply.";
-  return skills.length === 0 ? "" : [heading, ...skills].join("\n\n");
-}
-
-function planMode(attachment: JsonRecord): string {
-  const path = textField(attachment, "planFilePath");
-  const file = path === "" ? "" : ` The only file that may be written is the plan itself, ${path}.`;
-  return `Plan mode is on, and stays on until the user approves a plan. Look around and plan; do not edit files, run commands that change anything, or commit.${file}`;
-}
-
-/** A task in the background, as it stands. */
-function taskStatus(attachment: JsonRecord): string {
-  const id = textField(attachment, "taskId");
-  const what = textField(attachment, "description");
-  const task = `${textField(attachment, "taskType") === "local_bash" ? "Command" : "Agent"} ${id || "without an id"}${what === "" ? "" : ` (${what})`}`;
-  const progress = textField(attachment, "deltaSummary");
-  const path = textField(attachment, "outputFilePath");
-  const status = textField(attachment, "status") || "running";
-  const sentences = [
-    status === "running"
-      ? `${task} is still running in the background. Do not start it a second time; you will be told when it ends.`
-      : `${task} in the background has ended: ${status}. Do not start it a second time; its result has not been collected yet.`,
-    progress === "" ? "" : `So far: ${progress}`,
-    path === "" ? "" : `Its output is in ${path}.`,
-  ];
-  return sentences.filter((sentence) => sentence !== "").join(" ");
-}
-
-function sessionMemory(attachment: JsonRecord): string {
-  const path = textField(attachment, "path");
-  return path === ""
-    ? ""
-    : `Notes on this session, taken as it went along, are in ${path}. Read them where the summary leaves something open.`;
 }
 
 const CLOSING = /<\/(?=system-reminder)/gi;

@@ -4,7 +4,7 @@ import { apiRuleViolations } from "../../../test/support/api-rules.ts";
 import { arbitraryEntries } from "../../../test/support/arbitraries.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import { checkRequest } from "../check/check.ts";
-import { Draft, entryPath } from "../check/draft.ts";
+import { Draft, entryPath } from "../check/rule.ts";
 import type { Entry } from "../entry.ts";
 import type { ApiMessage, ContentBlock } from "../message.ts";
 import { countMessages, flatten, flattenChecked, readEntries } from "./flatten.ts";

@@ -5,9 +5,9 @@ import { apiRuleViolations } from "../../../test/support/api-rules.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../../../test/support/builders.ts";
 import { claudeCodeSessions, describeRecorded } from "../../../test/support/real-sessions.ts";
 import { checkRequest } from "../check/check.ts";
-import { CLEARED_RESULT_TEXT } from "../cleared.ts";
 import type { Entry } from "../entry.ts";
 import type { ApiMessage, ContentBlock } from "../message.ts";
+import { CLEARED_RESULT_TEXT } from "../stand-ins.ts";
 import { flatten, flattenChecked } from "./flatten.ts";
 
 const text = (value: string): ContentBlock => ({ type: "text", text: value });

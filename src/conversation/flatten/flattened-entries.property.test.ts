@@ -6,7 +6,7 @@ import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import { arbitrarySplit } from "../../../test/support/growing-conversation.ts";
 import { claudeCodeSessions, describeRecorded } from "../../../test/support/real-sessions.ts";
 import { loadSession } from "../../transcript/load.ts";
-import type { Finding } from "../check/finding.ts";
+import type { Finding } from "../check/rule.ts";
 import type { Entry } from "../entry.ts";
 import { FlattenedEntries, type FlattenOptions, flattenChecked } from "./flatten.ts";
 

@@ -1,4 +1,4 @@
-import { type Draft, type DraftMessage, intactBlocks, type Part, readParts } from "../check/draft.ts";
+import { type Draft, type DraftMessage, intactBlocks, type Part, readParts } from "../check/rule.ts";
 import {
   type AssistantEntry,
   type Entry,
@@ -8,7 +8,7 @@ import {
   responseIdOf,
   type UserEntry,
 } from "../entry.ts";
-import { isThinking, type MessageContent } from "../message.ts";
+import { isBlankText, isThinking, type MessageContent } from "../message.ts";
 import { sentContent } from "./attachment-content.ts";
 
 /** What one speaker says before the other does. Results stand apart, since they come first when sent. */
@@ -137,9 +137,8 @@ export class TurnSorter {
 
   /** A response that was cut off after its thinking said nothing; sent alone it would be refused. */
   #isThinkingOnly(turn: Turn): boolean {
-    if (turn.role !== "assistant" || !turn.others.every((part) => isThinking(part.block) || isBlank(part))) {
-      return false;
-    }
+    const isSilent = turn.others.every(({ block }) => isThinking(block) || isBlankText(block));
+    if (turn.role !== "assistant" || !isSilent) return false;
     const thought = turn.others.find((part) => isThinking(part.block));
     if (thought === undefined) return false;
     const at = thought.origin;
@@ -150,10 +149,6 @@ export class TurnSorter {
 
 function newTurn(role: Turn["role"]): Turn {
   return { role, results: [], others: [], contents: [] };
-}
-
-function isBlank({ block }: Part): boolean {
-  return block.type === "text" && block.text.trim() === "";
 }
 
 /** A response left out brings two user turns together; the turns are the sorter's own and may grow. */

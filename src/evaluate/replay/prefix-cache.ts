@@ -1,7 +1,8 @@
 import { type ContentBlock, contentBlocks, type MessageContent } from "../../conversation/message.ts";
 import { isRecord } from "../../conversation/untrusted.ts";
-import { CACHE_TTL_MS, type CacheTtl } from "../../cost/rates.ts";
+import { CACHE_TTL_MS } from "../../cost/rewrite-cost.ts";
 import type { ModelRequest, ModelUsage } from "../../models/port.ts";
+import type { CacheTtl } from "../../window/prices.ts";
 
 /** How far back from a mark the provider looks for what an earlier call wrote, the mark included. */
 const LOOK_BACK_POSITIONS = 20;

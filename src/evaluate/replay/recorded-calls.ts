@@ -6,7 +6,7 @@ import {
   isMicrocompactBoundary,
   isSynthetic,
 } from "../../conversation/entry.ts";
-import { inputTokens, isOutputProvisional, reportedUsage } from "../../conversation/reported-usage.ts";
+import { inputTokens, isOutputProvisional, reportedUsage } from "../../conversation/responses.ts";
 import type { SessionHistory } from "../../host/session-history.ts";
 import { responses } from "../../transcript/responses.ts";
 

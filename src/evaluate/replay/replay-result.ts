@@ -1,4 +1,4 @@
-import type { CacheTtl } from "../../cost/rates.ts";
+import type { CacheTtl } from "../../window/prices.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import { sumOf } from "../evaluation.ts";
 import type { ReplayedTurn, TokenSums } from "./till.ts";

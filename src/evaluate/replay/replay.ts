@@ -1,11 +1,11 @@
 import { type Snapshot, sizeUp } from "../../compaction/plan/sized.ts";
 import { type Entry, isCompactBoundary, isEntry } from "../../conversation/entry.ts";
-import { reportedUsage } from "../../conversation/reported-usage.ts";
-import type { CacheTtl } from "../../cost/rates.ts";
+import { reportedUsage } from "../../conversation/responses.ts";
 import { LonghaulError } from "../../errors.ts";
 import { sessionHistory } from "../../host/session-history.ts";
 import type { Session } from "../../transcript/load.ts";
 import { claudeFeatures } from "../../window/claude-features.ts";
+import type { CacheTtl } from "../../window/prices.ts";
 import { type PriceTable, pricedModel } from "../../window/prices.ts";
 import { sessionWindow } from "../../window/session-window.ts";
 import { computeThresholds } from "../../window/thresholds.ts";

@@ -1,7 +1,7 @@
 import type { Entry } from "../../conversation/entry.ts";
 import { FlattenedEntries } from "../../conversation/flatten/flatten.ts";
-import { inputTokens } from "../../conversation/reported-usage.ts";
-import { CACHE_TTL_MS } from "../../cost/rates.ts";
+import { inputTokens } from "../../conversation/responses.ts";
+import { CACHE_TTL_MS } from "../../cost/rewrite-cost.ts";
 import { withCacheMarks } from "../../models/anthropic/prompt-cache-marks.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import type { Thresholds } from "../../window/thresholds.ts";

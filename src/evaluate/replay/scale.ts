@@ -1,7 +1,7 @@
 import type { RequestFrame } from "../../compaction/write/shared-prefix.ts";
 import { type Entry, isSynthetic } from "../../conversation/entry.ts";
 import { type ContentBlock, isBlock } from "../../conversation/message.ts";
-import { startCalibration } from "../../tokens/calibration.ts";
+import { startCalibration } from "../../tokens/context-meter.ts";
 import { type CountText, ESTIMATORS, measureBlock, measureEntries } from "../../tokens/measure.ts";
 import type { RecordedCall, RecordedSession } from "./recorded-calls.ts";
 

@@ -6,10 +6,9 @@ import {
   type Usage,
 } from "../../conversation/entry.ts";
 import { contentBlocks } from "../../conversation/message.ts";
-import type { CacheTtl } from "../../cost/rates.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import type { CompactorOptions } from "../../turn/options.ts";
-import type { PriceTable } from "../../window/prices.ts";
+import type { CacheTtl, PriceTable } from "../../window/prices.ts";
 import type { Settings } from "../../window/settings.ts";
 import type { ResolvedWindowOptions, Thresholds } from "../../window/thresholds.ts";
 import type { PrefixCache } from "./prefix-cache.ts";

@@ -1,8 +1,8 @@
 import type { Usage } from "../../conversation/entry.ts";
-import { inputTokens } from "../../conversation/reported-usage.ts";
-import { CACHE_TTL_MS, type CacheTtl } from "../../cost/rates.ts";
+import { inputTokens } from "../../conversation/responses.ts";
+import { CACHE_TTL_MS } from "../../cost/rewrite-cost.ts";
 import type { ModelRequest } from "../../models/port.ts";
-import { costOf, type PricedUsage, type PriceTable } from "../../window/prices.ts";
+import { type CacheTtl, costOf, type PricedUsage, type PriceTable } from "../../window/prices.ts";
 import { type PrefixCache, type ReplayUsage, usageOf } from "./prefix-cache.ts";
 
 /** Tokens by what is paid for them. */

@@ -17,8 +17,7 @@ import type {
 import { mapCall } from "./call.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
 import { modelErrorOf } from "./failure.ts";
-import { answerIdIn, appliedEditsIn, endingOf, usageOf, warningsIn } from "./reply-facts.ts";
-import { ReplyReader } from "./reply-reader.ts";
+import { answerIdIn, appliedEditsIn, endingOf, ReplyReader, usageOf, warningsIn } from "./reply-reader.ts";
 import { type AiSdk, type AiSdkLanguageModel, loadAiSdk } from "./sdk.ts";
 
 export interface AiSdkModelOptions {

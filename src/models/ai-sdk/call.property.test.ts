@@ -5,11 +5,11 @@ import { describe, expect, it } from "vitest";
 import { arbitraryRequest } from "../../../test/support/arbitraries.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import type { ApiMessage, ContentBlock } from "../../conversation/message.ts";
+import { packMemory } from "../canonical-form.ts";
 import type { ModelRequest } from "../port.ts";
+import type { PromptMessage, PromptPart } from "./block-parts.ts";
 import { type MappedCall, mapCall } from "./call.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
-import type { PromptMessage, PromptPart } from "./mapping.ts";
-import { packMemory } from "./provider-memory.ts";
 
 const DIALECTS: readonly Dialect[] = [
   "anthropic.messages",

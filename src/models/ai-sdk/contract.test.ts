@@ -9,8 +9,8 @@ import type { ContentBlock } from "../../conversation/message.ts";
 import { modelContract } from "../../testing/contract/model-contract.ts";
 import type { ContractSubject } from "../../testing/contract/subject.ts";
 import { STANDARD_FAILURES, STANDARD_REPLIES, STANDARD_TEXT } from "../../testing/contract/subject.ts";
+import { packMemory } from "../canonical-form.ts";
 import { aiSdkModel } from "./ai-sdk-model.ts";
-import { packMemory } from "./provider-memory.ts";
 
 const THOUGHT = "The table says 05:48; the gate needs twelve minutes.";
 const text: ContentBlock = { type: "text", text: STANDARD_TEXT };

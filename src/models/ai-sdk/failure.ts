@@ -1,4 +1,3 @@
-import type { ContentBlock } from "../../conversation/message.ts";
 import {
   asList,
   field,
@@ -9,23 +8,12 @@ import {
   parseJson,
   stringField,
 } from "../../conversation/untrusted.ts";
-import { failedCall, ModelError, type ModelFailure } from "../model-error.ts";
-import { type Overflow, overflowIn } from "../overflow.ts";
-import type { ModelRequest } from "../port.ts";
-import { fitToShow } from "../provider-words.ts";
+import { type FailedCall, failedCall, ModelError, type ModelFailure } from "../model-error.ts";
+import { fitToShow, type Overflow, overflowIn } from "../provider-words.ts";
 import { headerDelayMs } from "../retry.ts";
 
-export interface CallState {
-  readonly model: string;
-  /** Something of the answer had come: a broken connection then cuts it off. */
-  readonly hasBegun: boolean;
-  readonly partial: readonly ContentBlock[];
-  /** The request: none of it may show in an error. */
-  readonly request?: ModelRequest | undefined;
-}
-
 /** Whatever the SDK threw or sent as an error, as a failure of the port. */
-export function modelErrorOf(error: unknown, state: CallState): ModelError {
+export function modelErrorOf(error: unknown, state: FailedCall): ModelError {
   if (error instanceof ModelError) return error;
   const facts = readError(error);
   return failedCall(failureIn(facts, error, state), state.model, {
@@ -39,13 +27,13 @@ export function modelErrorOf(error: unknown, state: CallState): ModelError {
 }
 
 /** The SDK's own complaints about an answer quote it at length. */
-function saidIn({ name, message }: ErrorFacts, { request }: CallState): string {
+function saidIn({ name, message }: ErrorFacts, { request }: FailedCall): string {
   const isAboutAnswer = /TypeValidationError|JSONParseError|InvalidResponseData/.test(name);
   return isAboutAnswer ? "the SDK could not read the answer." : fitToShow(message, request);
 }
 
 /** The kind of failure that an error is. The order matters: the surer signs come first. */
-function failureIn(facts: ErrorFacts, error: unknown, state: CallState): ModelFailure {
+function failureIn(facts: ErrorFacts, error: unknown, state: FailedCall): ModelFailure {
   if (facts.name === "AbortError" || facts.name === "ResponseAborted") return { kind: "aborted" };
   return (
     tooLongIn(facts) ??
@@ -56,7 +44,7 @@ function failureIn(facts: ErrorFacts, error: unknown, state: CallState): ModelFa
   );
 }
 
-function accessFailure(facts: ErrorFacts, { model }: CallState): ModelFailure | undefined {
+function accessFailure(facts: ErrorFacts, { model }: FailedCall): ModelFailure | undefined {
   const { name, status, message } = facts;
   if (/LoadAPIKeyError|AuthenticationError/.test(name)) return { kind: "authentication" };
   if (hasCode(facts, KEY_CODES)) return { kind: "authentication" };
@@ -106,7 +94,7 @@ const SPENT = /reached your (?:specified )?api usage limits|credit balance is to
 function connectionFailure(
   facts: ErrorFacts,
   error: unknown,
-  { hasBegun }: CallState,
+  { hasBegun }: FailedCall,
 ): ModelFailure | undefined {
   if (facts.status !== undefined) return undefined;
   const links = chain(error);

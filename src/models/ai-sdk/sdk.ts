@@ -1,5 +1,4 @@
-import { isMissingPackage, loadingProblem } from "../missing-package.ts";
-import { ModelError } from "../model-error.ts";
+import { isMissingPackage, loadingProblem, ModelError } from "../model-error.ts";
 
 /** A language model object of the AI SDK, of whichever version: what we read of it. */
 export interface AiSdkLanguageModel {

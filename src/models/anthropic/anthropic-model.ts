@@ -2,7 +2,7 @@ import type { ApiVersion } from "../../conversation/message.ts";
 import { field } from "../../conversation/untrusted.ts";
 import { ESTIMATORS } from "../../tokens/measure.ts";
 import { type Abortable, abortableBy, throwIfAborted } from "../abortable.ts";
-import { failedCall } from "../model-error.ts";
+import { type FailedCall, failedCall } from "../model-error.ts";
 import { estimateRequest } from "../plain-model.ts";
 import type {
   CallOptions,
@@ -23,7 +23,7 @@ import {
   openStream,
   type Sending,
 } from "./client.ts";
-import { type FailedCall, modelErrorFrom } from "./failure.ts";
+import { modelErrorFrom } from "./failure.ts";
 import { ReplyReader } from "./reply-reader.ts";
 import { countCall, messageCall } from "./request.ts";
 import { droppingMismatches, hasThinking, ThinkingMemory, thinkingLeftOut } from "./sent-thinking.ts";

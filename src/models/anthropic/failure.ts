@@ -1,20 +1,7 @@
-import type { ContentBlock } from "../../conversation/message.ts";
 import { field, stringField } from "../../conversation/untrusted.ts";
-import { failedCall, ModelError, type ModelFailure, type Remedies } from "../model-error.ts";
-import { overflowIn } from "../overflow.ts";
-import type { ModelRequest } from "../port.ts";
-import { fitToShow } from "../provider-words.ts";
+import { type FailedCall, failedCall, ModelError, type ModelFailure, type Remedies } from "../model-error.ts";
+import { fitToShow, overflowIn } from "../provider-words.ts";
 import { headerDelayMs } from "../retry.ts";
-
-export interface FailedCall {
-  readonly model: string;
-  /** An answer had begun: headers of success had come. */
-  readonly hasBegun: boolean;
-  readonly partial: readonly ContentBlock[];
-  /** The request, and the keys that are known: neither may show in an error. */
-  readonly request?: ModelRequest | undefined;
-  readonly secrets?: readonly string[] | undefined;
-}
 
 /** Whatever was thrown on the way, as a failure of the port. Never called for an abort. */
 export function modelErrorFrom(thrown: unknown, call: FailedCall): ModelError {

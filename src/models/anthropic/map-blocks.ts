@@ -1,5 +1,4 @@
-import type { ApiMessage, ContentBlock, MessageContent } from "../../conversation/message.ts";
-import { isBlock } from "../../conversation/message.ts";
+import { type ContentBlock, isBlock, type MessageContent, mapChanged } from "../../conversation/message.ts";
 import { isRecord } from "../../conversation/untrusted.ts";
 import type { ModelRequest } from "../port.ts";
 
@@ -11,28 +10,20 @@ export type MapBlock = (block: ContentBlock) => ContentBlock | undefined;
  * changes. Messages that lose all of their blocks go too: an empty one would be refused.
  */
 export function withBlocks(request: ModelRequest, map: MapBlock): ModelRequest {
-  const messages = request.messages.flatMap((message): readonly ApiMessage[] => {
-    if (!isRecord(message)) return [message];
+  const messages = mapChanged(request.messages, (message) => {
+    if (!isRecord(message)) return message;
     const content = mapContent(message.content, map);
-    if (content === message.content) return [message];
-    return content.length === 0 ? [] : [{ ...message, content }];
+    if (content === message.content) return message;
+    return content.length === 0 ? undefined : { ...message, content };
   });
-  const isSame =
-    messages.length === request.messages.length &&
-    messages.every((message, index) => message === request.messages[index]);
-  return isSame ? request : { ...request, messages };
+  return messages === request.messages ? request : { ...request, messages };
 }
 
 export function mapContent(content: MessageContent, map: MapBlock): MessageContent {
   if (!Array.isArray(content)) return content;
-  let isChanged = false;
-  const blocks = content.flatMap((block): readonly ContentBlock[] => {
-    if (!isBlock(block)) return [block];
-    const mapped = map(withinResult(block, map));
-    if (mapped !== block) isChanged = true;
-    return mapped === undefined ? [] : [mapped];
-  });
-  return isChanged ? blocks : content;
+  return mapChanged(content as readonly ContentBlock[], (block) =>
+    isBlock(block) ? map(withinResult(block, map)) : block,
+  );
 }
 
 function withinResult(block: ContentBlock, map: MapBlock): ContentBlock {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { indexOf, tokensOf, work } from "../../../test/clear/work.ts";
 import { type IndexedResult, ResultIndex } from "../../clear/stale-results.ts";
-import { withClearedResults } from "../../conversation/cleared.ts";
 import type { Entry } from "../../conversation/entry.ts";
+import { withClearedResults } from "../../conversation/stand-ins.ts";
 import { CachedEdits } from "./cached-edits.ts";
 
 const RESULT_TOKENS = 1_000;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { toolResult, toolUse } from "../../../test/support/builders.ts";
 import { type Compactor, createCompactor } from "../../../test/support/full-compactor.ts";
-import { isCollapsedSpan } from "../../conversation/collapsed.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
+import { isCollapsedSpan } from "../../conversation/stand-ins.ts";
 import type { CompactorEvent } from "../../turn/events.ts";
 import type { Message } from "../../turn/options.ts";
 

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { toolResult, toolUse } from "../../../test/support/builders.ts";
 import { createCompactor } from "../../../test/support/full-compactor.ts";
-import { isCollapsedSpan } from "../../conversation/collapsed.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
+import { isCollapsedSpan } from "../../conversation/stand-ins.ts";
 import { scriptedModel } from "../../models/scripted/scripted-model.ts";
 import type { CompactorEvent } from "../../turn/events.ts";
 import { asCondensed } from "./summarise-span.ts";

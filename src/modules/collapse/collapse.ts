@@ -1,7 +1,7 @@
-import { withClearedResults } from "../../conversation/cleared.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { untilAborted } from "../../models/abortable.ts";
-import { withTimeLimit } from "../../models/time-limit.ts";
+import { withClearedResults } from "../../conversation/stand-ins.ts";
+import { untilAborted, withTimeLimit } from "../../models/abortable.ts";
+
 import { whyNotNow } from "../../turn/health.ts";
 import type { Message, Turn } from "../../turn/options.ts";
 import type {

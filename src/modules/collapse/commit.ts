@@ -1,10 +1,8 @@
 import { type CompactionPorts, newLink } from "../../compaction/apply/new-entries.ts";
-import { clearedResultIds } from "../../conversation/cleared.ts";
-import type { CollapsedSpan } from "../../conversation/collapsed.ts";
 import type { CollapseMark, Entry, EntryLink } from "../../conversation/entry.ts";
 import { isEntry } from "../../conversation/entry.ts";
-import { newestLine } from "../../conversation/snipped.ts";
-import { mayGiveWay } from "../../conversation/stand-ins.ts";
+import { newestLine } from "../../conversation/lines.ts";
+import { type CollapsedSpan, clearedResultIds, mayGiveWay } from "../../conversation/stand-ins.ts";
 import { withoutThinkingFrom } from "../../conversation/without-thinking.ts";
 
 /** A span whose summary is written, waiting to be committed. */

@@ -15,10 +15,9 @@ import { type Compactor, createCompactor } from "../../../test/support/full-comp
 import { openTranscript } from "../../../test/support/open-transcript.ts";
 import { systemError } from "../../../test/transcript/faulty-file.ts";
 import { temporaryFolder } from "../../../test/transcript/temporary-folder.ts";
-import { withClearedResults } from "../../conversation/cleared.ts";
-import { isCollapsedSpan } from "../../conversation/collapsed.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { flatten } from "../../conversation/flatten/flatten.ts";
+import { isCollapsedSpan, withClearedResults } from "../../conversation/stand-ins.ts";
 import { resumeSession } from "../../transcript/resume.ts";
 import type { TranscriptWriter } from "../../transcript/writer.ts";
 import type { Turn } from "../../turn/options.ts";

@@ -8,7 +8,7 @@ import {
   tornShare,
 } from "../../../test/engine/killed-rounds.case.ts";
 import type { KilledSession } from "../../../test/engine/killed-session.case.ts";
-import { isCollapsedSpan } from "../../conversation/collapsed.ts";
+import { isCollapsedSpan } from "../../conversation/stand-ins.ts";
 import { createRandom } from "../../demo/random.ts";
 import { isSpanCall } from "../../testing/simulator/behaviours/spans.ts";
 

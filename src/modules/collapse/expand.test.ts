@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../test/support/builders.ts";
 import { createCompactor } from "../../../test/support/full-compactor.ts";
-import type { CollapsedSpan } from "../../conversation/collapsed.ts";
 import type { Entry } from "../../conversation/entry.ts";
+import type { CollapsedSpan } from "../../conversation/stand-ins.ts";
 
 /** A conversation that consists of such spans, whatever they claim to stand for. */
 function spansFor(claims: Readonly<Record<string, readonly string[]>>): readonly Entry[] {

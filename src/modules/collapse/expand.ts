@@ -1,9 +1,14 @@
 import { sum } from "../../compaction/plan/sized.ts";
-import { withClearedResults } from "../../conversation/cleared.ts";
-import { type CollapsedSpan, collapsedUuids, isCollapsedSpan } from "../../conversation/collapsed.ts";
 import type { CollapseMark, Entry } from "../../conversation/entry.ts";
 import { isEntry } from "../../conversation/entry.ts";
-import { isSettled, messagesBehind } from "../../conversation/stand-ins.ts";
+import { messagesBehind } from "../../conversation/flatten/flatten.ts";
+import {
+  type CollapsedSpan,
+  collapsedUuids,
+  isCollapsedSpan,
+  isSettled,
+  withClearedResults,
+} from "../../conversation/stand-ins.ts";
 import { stringListField } from "../../conversation/untrusted.ts";
 import { withoutThinkingFrom } from "../../conversation/without-thinking.ts";
 import { LonghaulError } from "../../errors.ts";

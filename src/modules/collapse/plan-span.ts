@@ -6,12 +6,12 @@ import {
   sizeUp,
   sum,
 } from "../../compaction/plan/sized.ts";
-import { isCollapsedSpan } from "../../conversation/collapsed.ts";
-import { previousSound, soundCuts } from "../../conversation/cut.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { entryBlocks } from "../../conversation/entry.ts";
-import { unseenFrom } from "../../conversation/newest-response.ts";
-import { mayGiveWay, messagesBehind } from "../../conversation/stand-ins.ts";
+import { messagesBehind } from "../../conversation/flatten/flatten.ts";
+import { previousSound, soundCuts } from "../../conversation/pairs.ts";
+import { unseenFrom } from "../../conversation/responses.ts";
+import { isCollapsedSpan, mayGiveWay } from "../../conversation/stand-ins.ts";
 
 /** Small enough that little is lost in one summary, and large enough that the prompt cache breaks seldom. */
 const SPAN_SHARE = 0.1;

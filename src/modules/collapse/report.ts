@@ -1,7 +1,7 @@
-import { type CollapsedSpan, isCollapsedSpan } from "../../conversation/collapsed.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { rawContent } from "../../conversation/entry.ts";
-import { isSettled, messagesBehind } from "../../conversation/stand-ins.ts";
+import { messagesBehind } from "../../conversation/flatten/flatten.ts";
+import { type CollapsedSpan, isCollapsedSpan, isSettled } from "../../conversation/stand-ins.ts";
 import { contentText, figureField } from "../../conversation/untrusted.ts";
 
 /** A span as people see it. */

@@ -1,5 +1,5 @@
-import { copiedIds } from "../../conversation/copies.ts";
 import { type Entry, isCompactBoundary, isEntry } from "../../conversation/entry.ts";
+import { copiedIds } from "../../conversation/lines.ts";
 import { memoryPathOf } from "../../restore/read-state.ts";
 import { type CountText, measureEntry } from "../../tokens/measure.ts";
 

@@ -1,5 +1,5 @@
-import { indexOfMessage } from "../../conversation/copies.ts";
 import type { Entry } from "../../conversation/entry.ts";
+import { indexOfMessage } from "../../conversation/lines.ts";
 import { standsFor } from "../../conversation/stand-ins.ts";
 import type { CountText } from "../../tokens/measure.ts";
 

@@ -2,7 +2,7 @@ import { sum } from "../../compaction/plan/sized.ts";
 import type { Entry, Usage } from "../../conversation/entry.ts";
 import { entryBlocks } from "../../conversation/entry.ts";
 import { type ContentBlock, contentBlocks } from "../../conversation/message.ts";
-import { inputTokens } from "../../conversation/reported-usage.ts";
+import { inputTokens } from "../../conversation/responses.ts";
 import { untilAborted } from "../../models/abortable.ts";
 import type { ResponseFacts } from "../../turn/options.ts";
 import type { EngineParts } from "../../turn/parts.ts";

@@ -7,10 +7,9 @@ import { countingPorts, longSession, withoutUsage } from "../../../test/support/
 import { compact, rebuild } from "../../compaction/compact.ts";
 import type { CompactionPlan } from "../../compaction/plan/compaction-plan.ts";
 import { lastBoundaryIndex } from "../../compaction/plan/sized.ts";
-import { sameResponse } from "../../conversation/cut.ts";
 import { type Entry, isCompactBoundary, isEntry, isSummaryEntry } from "../../conversation/entry.ts";
 import { flatten } from "../../conversation/flatten/flatten.ts";
-import { indexPairs } from "../../conversation/pairs.ts";
+import { indexPairs, sameResponse } from "../../conversation/pairs.ts";
 import { type NotesKeep, type NotesPlanRequest, notesSource, planFromNotes } from "./plan-from-notes.ts";
 
 const NOTES = "# Current State\n_what goes on_\n\nThe harbour is being dredged.";

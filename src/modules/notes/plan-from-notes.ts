@@ -14,9 +14,9 @@ import {
 } from "../../compaction/plan/sized.ts";
 import { type LeastSaving, savingOf } from "../../compaction/worthwhile.ts";
 import type { SummarySource } from "../../compaction/write/write-summary.ts";
-import { indexOfMessage } from "../../conversation/copies.ts";
-import { previousSound, soundCuts } from "../../conversation/cut.ts";
 import { type Entry, entryBlocks, isSynthetic } from "../../conversation/entry.ts";
+import { indexOfMessage } from "../../conversation/lines.ts";
+import { previousSound, soundCuts } from "../../conversation/pairs.ts";
 import { type ContinuationInput, continuationMessage } from "../../summary/continuation.ts";
 import type { SummaryWishes } from "../../summary/summary-prompt.ts";
 import type { CountText } from "../../tokens/measure.ts";

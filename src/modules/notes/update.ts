@@ -1,5 +1,5 @@
 import { type Entry, isEntry } from "../../conversation/entry.ts";
-import { hasOpenCalls } from "../../conversation/newest-response.ts";
+import { hasOpenCalls } from "../../conversation/responses.ts";
 import { LonghaulError } from "../../errors.ts";
 import type { ModelUsage } from "../../models/port.ts";
 import { updateNotes } from "./built-in/update-notes.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult } from "../../../test/support/builders.ts";
 import { codeOf, countingPorts } from "../../../test/support/long-session.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { isSnipMarker } from "../../conversation/snipped.ts";
+import { isSnipMarker } from "../../conversation/stand-ins.ts";
 import { type Snipped, type SnipSelection, snip } from "./snip.ts";
 
 const snipped = (entries: readonly Entry[], selection: SnipSelection): Snipped =>

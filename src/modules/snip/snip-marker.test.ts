@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../test/support/builders.ts";
 import { countingPorts } from "../../../test/support/long-session.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { newestLine } from "../../conversation/snipped.ts";
+import { newestLine } from "../../conversation/lines.ts";
 import { createSnipMarker } from "./snip.ts";
 
 const RECORD = { messages: 2, uuids: ["a", "b"] };

@@ -1,5 +1,5 @@
-import type { Entry } from "../../conversation/entry.ts";
-import type { SnipEnd } from "../../conversation/snipped.ts";
+import type { Entry, SnipEnd } from "../../conversation/entry.ts";
+
 import { turnResult } from "../../turn/before.ts";
 import type { Message, Turn } from "../../turn/options.ts";
 import type { AttachedModule, ConversationChange, EngineModule, EngineParts } from "../../turn/parts.ts";

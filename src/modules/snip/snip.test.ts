@@ -9,7 +9,7 @@ import type { Entry } from "../../conversation/entry.ts";
 import { isEntry } from "../../conversation/entry.ts";
 import { flatten } from "../../conversation/flatten/flatten.ts";
 import { indexPairs } from "../../conversation/pairs.ts";
-import { isSnipMarker } from "../../conversation/snipped.ts";
+import { isSnipMarker } from "../../conversation/stand-ins.ts";
 import { ESTIMATORS, measureEntry } from "../../tokens/measure.ts";
 import { type SnipOptions, type Snipped, type SnipSelection, snip } from "./snip.ts";
 

@@ -1,20 +1,21 @@
 import { type CompactionPorts, newLink } from "../../compaction/apply/new-entries.ts";
 import { locateMessage, type MessageRef, messageNotFound } from "../../compaction/plan/choose-cut.ts";
 import { lastBoundaryIndex } from "../../compaction/plan/sized.ts";
-import { sameResponse } from "../../conversation/cut.ts";
 import { type Entry, entryBlocks, isEntry, isSummaryEntry } from "../../conversation/entry.ts";
 import { isSentAttachment } from "../../conversation/flatten/attachment-content.ts";
+import { messagesBehind } from "../../conversation/flatten/flatten.ts";
 import { requireOwnShapes } from "../../conversation/given-messages.ts";
-import { unseenFrom } from "../../conversation/newest-response.ts";
-import { indexPairs } from "../../conversation/pairs.ts";
+import { newestLine } from "../../conversation/lines.ts";
+import { indexPairs, sameResponse } from "../../conversation/pairs.ts";
+import { unseenFrom } from "../../conversation/responses.ts";
 import {
+  isSettled,
   isSnipMarker,
-  newestLine,
   type SnipMarker,
   type SnipRecord,
   snippedUuids,
-} from "../../conversation/snipped.ts";
-import { isSettled, messagesBehind, standInUuids } from "../../conversation/stand-ins.ts";
+  standInUuids,
+} from "../../conversation/stand-ins.ts";
 import { withoutThinkingFrom } from "../../conversation/without-thinking.ts";
 
 /**

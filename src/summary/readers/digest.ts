@@ -1,4 +1,3 @@
-import { isCollapsedSpan } from "../../conversation/collapsed.ts";
 import {
   type AssistantEntry,
   type AttachmentEntry,
@@ -11,6 +10,7 @@ import {
   type UserEntry,
 } from "../../conversation/entry.ts";
 import { indexPairs, type PairIndex } from "../../conversation/pairs.ts";
+import { isCollapsedSpan } from "../../conversation/stand-ins.ts";
 import { contentText, field, stringField } from "../../conversation/untrusted.ts";
 import { mentionedNames, NameTally } from "./concepts.ts";
 import { type EarlierSummary, joinEarlier, parseEarlierSummary } from "./earlier-summary.ts";

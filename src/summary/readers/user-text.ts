@@ -1,4 +1,4 @@
-import { isHarnessText } from "../../conversation/queued.ts";
+import { isHarnessText } from "../../conversation/lines.ts";
 import { oneLine } from "../clip.ts";
 
 /** Something a person typed, as opposed to all else that travels in user entries. */

@@ -1,8 +1,138 @@
-import { SET_BITS, WEIGHTS } from "./layout.ts";
+import { SYMBOLS } from "./characters.ts";
+
+/**
+ * Places of the learned weights in a profile's flat table, and the hashes that lead there. The scanner and
+ * the training script share this file, so that a weight is always read where it was learned.
+ */
+
+/** A scrambler with no structure of its own, so that neighbouring codes land far apart in the tables. */
+export function scramble(value: number): number {
+  let bits = Math.imul(value + 1, 0x9e3779b1);
+  bits = Math.imul(bits ^ (bits >>> 15), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return (bits ^ (bits >>> 16)) >>> 0;
+}
+
+/** Letter contexts: 2^11 buckets of about the last two and a half letters, one set for each manner of word. */
+export const LETTER_BUCKETS: number = 1 << 11;
+export const LETTER_MASK: number = LETTER_BUCKETS - 1;
+/** How far the context moves on with each letter; 5 of 11 bits forget everything but the last three. */
+export const LETTER_SHIFT = 5;
+/** Manners of word: after a space in known text or in strange text, glued to something, noise, not Latin. */
+const MANNERS = 5;
+/** The first letter that is not Latin (Vietnamese letters above do no harm among the others). */
+export const FIRST_NOT_LATIN = 0x370;
+/** From here on symbols are signs (dashes, arrows, boxes), which repeat, not letters of further scripts. */
+export const FIRST_SIGN = 0x2000;
+
+const PUNCTUATION_BUCKETS: number = 1 << 12;
+const PUNCTUATION_MASK = PUNCTUATION_BUCKETS - 1;
+
+/** Digit runs are learned one length at a time up to here; longer ones are taken as groups of this many. */
+export const DIGIT_GROUP = 9;
+
+/** Depths of a match of CJK characters that are told apart; five scripts, see `cjkScript`. */
+export const CJK_DEPTHS = 5;
+const CJK_SCRIPTS = 6;
+
+export const EMOJI_FIRST = 0x1f000;
+export const EMOJI_COUNT = 0xc00;
+const LATIN_SYMBOLS = 0x40;
+const GENERAL_SYMBOLS = 0x800;
+const VARIATION_SELECTORS = 0x10;
+/** Everything else is told apart by blocks of 64: they share the UTF-8 lead bytes, hence mostly the cost. */
+const UNIT_BLOCKS = 0x10000 >> 6;
+
+export const LETTERS_AT = 0;
+export const PUNCTUATION_AT: number = LETTERS_AT + MANNERS * LETTER_BUCKETS;
+export const KNOWN_WORD_AT: number = PUNCTUATION_AT + PUNCTUATION_BUCKETS;
+export const DIGITS_AT: number = KNOWN_WORD_AT + SYMBOLS;
+export const CJK_AT: number = DIGITS_AT + DIGIT_GROUP + 1;
+export const BLOCKS_AT: number = CJK_AT + CJK_SCRIPTS * CJK_DEPTHS;
+const SYMBOLS_AT: number = BLOCKS_AT + UNIT_BLOCKS;
+export const EMOJI_AT: number = SYMBOLS_AT + LATIN_SYMBOLS + GENERAL_SYMBOLS + VARIATION_SELECTORS;
+/** Factor on an emoji after a space: part of its bytes went into the token of the space. */
+export const AFTER_SPACE_AT: number = EMOJI_AT + EMOJI_COUNT;
+export const REPEATED_SYMBOL_AT: number = AFTER_SPACE_AT + 1;
+export const LONE_SURROGATE_AT: number = REPEATED_SYMBOL_AT + 1;
+export const OTHER_ASTRAL_AT: number = LONE_SURROGATE_AT + 1;
+/** By code: a mark or blank between two of its like and one more. Rules, indents and blank lines are nearly free. */
+export const LONG_RUN_AT: number = OTHER_ASTRAL_AT + 1;
+export const WEIGHTS: number = LONG_RUN_AT + SYMBOLS;
+
+/** Letters of all alphabets lie below here; the codes from here on serve as start and end of a word. */
+const LETTER_CODES = 0x2000;
+export const LETTER_CODE: Uint16Array = Uint16Array.from(
+  { length: LETTER_CODES + SYMBOLS + 1 },
+  (_, code) => scramble(code) & LETTER_MASK,
+);
+export const WORD_START_AT: number = LETTER_CODES;
+export const WORD_END: number = scramble(LETTER_CODES + SYMBOLS) & LETTER_MASK;
+
+/** A set of hashes is a bitmap of 2^18 places: at ten thousand members, 4% of strangers pass as members. */
+export const SET_BITS = 18;
+
+export function stepWord(hash: number, code: number): number {
+  return Math.imul(hash ^ code, 0x01000193) ^ (hash >>> 15);
+}
+
+export function stepCjk(hash: number, code: number): number {
+  const mixed = Math.imul(hash ^ code, 0x9e3779b1);
+  return mixed ^ (mixed >>> 15);
+}
+
+export function placeInSet(hash: number): number {
+  return Math.imul(hash, 0x85ebca6b) >>> (32 - SET_BITS);
+}
+
+const LETTERISH = 8;
+
+/** How much of a neighbour matters: of the next one its manner, of the one before last even less. */
+function mannerOfNext(symbol: number): number {
+  if (symbol < LETTERISH || symbol === 10 || symbol === 32) return symbol;
+  return symbol < 32 ? 8 : 33;
+}
+
+function mannerOfSecondLast(symbol: number): number {
+  if (symbol < LETTERISH) return symbol === 3 ? 3 : 1;
+  return symbol === 10 || symbol === 32 ? symbol : 33;
+}
+
+const salted = (salt: number, manner: (symbol: number) => number): Uint16Array =>
+  Uint16Array.from({ length: SYMBOLS }, (_, symbol) => scramble(salt + manner(symbol)) & PUNCTUATION_MASK);
+
+const SECOND_LAST = salted(0x5000, mannerOfSecondLast);
+const LAST = salted(0x5100, (symbol) => symbol);
+const CURRENT = salted(0x5200, (symbol) => symbol);
+const NEXT = salted(0x5300, mannerOfNext);
+
+/** Bucket of a punctuation mark or blank between its neighbours (all given as symbols). */
+export function punctuationBucket(secondLast: number, last: number, current: number, next: number): number {
+  return (
+    ((SECOND_LAST[secondLast] ?? 0) ^ (LAST[last] ?? 0) ^ (CURRENT[current] ?? 0) ^ (NEXT[next] ?? 0)) &
+    PUNCTUATION_MASK
+  );
+}
+
+/** Scripts merge differently: punctuation, hiragana, katakana, Han, Hangul, full-width forms. */
+export function cjkScript(code: number): number {
+  if (code < 0x3040) return 0;
+  if (code < 0x30a0) return 1;
+  if (code < 0x3100) return 2;
+  if (code < 0xac00) return 3;
+  return code < 0xd7b0 ? 4 : 5;
+}
+
+export function symbolSlot(code: number): number {
+  if (code < 0xc0) return SYMBOLS_AT + code - 0x80;
+  if (code >= 0x2000 && code < 0x2800) return SYMBOLS_AT + LATIN_SYMBOLS + code - 0x2000;
+  if (code >= 0xfe00 && code < 0xfe10) return SYMBOLS_AT + LATIN_SYMBOLS + GENERAL_SYMBOLS + code - 0xfe00;
+  return BLOCKS_AT + (code >> 6);
+}
 
 /** Tables that the training script learned from a vocabulary. */
 export interface LearnedTables {
-  /** Cost per feature in WEIGHT_UNITs, indexed by the slots of layout.ts. */
+  /** Cost per feature in WEIGHT_UNITs, indexed by the slots above. */
   readonly weights: Uint16Array;
   /** One byte per place: is this a word that is a single token? */
   readonly words: Uint8Array;

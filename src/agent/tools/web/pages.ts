@@ -1,6 +1,7 @@
 import type { LookupFunction } from "node:net";
 import { LRUCache } from "lru-cache";
-import { TimeLimitError, withTimeLimit } from "../../../index.ts";
+import { TimeLimitError, withTimeLimit } from "../../../models/abortable.ts";
+
 import type { PermissionNeed } from "../../permission.ts";
 import type { ToolContext } from "../../tool.ts";
 import {

@@ -1,9 +1,9 @@
 import type { Agent, PromptAt } from "../../../agent/index.ts";
 import { sizeUp } from "../../../compaction/plan/sized.ts";
-import { indexOfMessage, timeOf } from "../../../conversation/copies.ts";
 import { type Entry, isCompactBoundary, isSummaryEntry } from "../../../conversation/entry.ts";
 import { countMessages } from "../../../conversation/flatten/flatten.ts";
-import { isSnipMarker } from "../../../conversation/snipped.ts";
+import { indexOfMessage, timeOf } from "../../../conversation/lines.ts";
+import { isSnipMarker } from "../../../conversation/stand-ins.ts";
 import { spokenIn } from "../../../host/undo-rewind.ts";
 import { collapsedIn, type SpanReport } from "../../../modules/collapse/report.ts";
 import { withForceHint } from "../../hints.ts";

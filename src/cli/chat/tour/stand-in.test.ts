@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CLEARED_RESULT_TEXT } from "../../../conversation/cleared.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
+import { CLEARED_RESULT_TEXT } from "../../../conversation/stand-ins.ts";
 import { continuationMessage } from "../../../summary/continuation.ts";
 import type { Behaviour, Turn } from "../../../testing/simulator/exchange.ts";
 import { createTokenCounter } from "../../../testing/simulator/prompt/token-count.ts";

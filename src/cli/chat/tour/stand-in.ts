@@ -1,7 +1,7 @@
 import { join, relative } from "node:path";
-import { isCleared } from "../../../conversation/cleared.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import { contentBlocks } from "../../../conversation/message.ts";
+import { isCleared } from "../../../conversation/stand-ins.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { contentText } from "../../../conversation/untrusted.ts";
 import { isContinuation } from "../../../summary/continuation.ts";

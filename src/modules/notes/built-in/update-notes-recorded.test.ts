@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { claudeCodeSessions, describeRecorded } from "../../../../test/support/real-sessions.ts";
-import { soundCuts } from "../../../conversation/cut.ts";
 import type { Entry } from "../../../conversation/entry.ts";
+import { soundCuts } from "../../../conversation/pairs.ts";
 import { withoutControls } from "../../../conversation/text.ts";
 import { digestSession, earlierItems, fileName, isRequest } from "../../../summary/readers/readers.ts";
 import { ESTIMATORS, measureEntry } from "../../../tokens/measure.ts";

@@ -1,4 +1,4 @@
-import { claudeVersion } from "../../../conversation/claude-version.ts";
+import { claudeVersion } from "../../../conversation/message.ts";
 import { field, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
 import { type SimulatedModel, thinkingMode } from "../exchange.ts";
 import type { PrefixFacts } from "./prefix-tree.ts";

@@ -1,6 +1,5 @@
 import { checkRequest } from "../../../conversation/check/check.ts";
-import type { Finding } from "../../../conversation/check/finding.ts";
-import type { CheckOptions } from "../../../conversation/check/rule.ts";
+import type { CheckOptions, Finding } from "../../../conversation/check/rule.ts";
 import type { ApiRequest, ApiVersion } from "../../../conversation/message.ts";
 import { type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
 import type { ApiRefusal, CallPurpose, ClientMarks } from "../exchange.ts";
