@@ -19,7 +19,7 @@ export {
   linesOfNewSession,
 } from "./compaction/apply/session-lines.ts";
 export { type Compaction, type CompactOptions, compact } from "./compaction/compact.ts";
-export { type LedgerTextOptions, ledgerText } from "./compaction/facts/make-ledger.ts";
+export { type LedgerTextOptions, ledgerText } from "./compaction/facts/check-facts.ts";
 export type { HookContext } from "./compaction/hook-steps.ts";
 export { type CompactionPlan, type PlanOptions, planCompaction } from "./compaction/plan/compaction-plan.ts";
 export { type Feasibility, fitToTarget, type ResultWishes } from "./compaction/plan/feasibility.ts";
@@ -38,8 +38,13 @@ export {
 } from "./compaction/write/attempts.ts";
 export { requestSummary, type SummaryRequestOptions } from "./compaction/write/request-summary.ts";
 export type { ForkSource, RequestFrame } from "./compaction/write/shared-prefix.ts";
-export type { BuiltInFallback, ChainOptions, WrittenSummary } from "./compaction/write/summary-chain.ts";
-export type { SummaryOptions, SummarySource } from "./compaction/write/write-summary.ts";
+export type {
+  BuiltInFallback,
+  ChainOptions,
+  SummaryOptions,
+  SummarySource,
+  WrittenSummary,
+} from "./compaction/write/summary-chain.ts";
 export { type CheckedRequest, checkRequest } from "./conversation/check/check.ts";
 export type { Finding, RepairAction, RuleName } from "./conversation/check/finding.ts";
 export { MAX_MEDIA, MAX_MEDIA_SMALL_WINDOW, MAX_REQUEST_BYTES } from "./conversation/check/limits.ts";
@@ -221,9 +226,15 @@ export {
   type SummariseOptions,
   summarise,
 } from "./summary/builtin/summarise.ts";
-export { type ContinuationInput, continuationMessage } from "./summary/continuation.ts";
 export { formatSummary } from "./summary/format.ts";
-export { presentSections, SECTION_NAMES, type SectionName, type SummaryVariant } from "./summary/sections.ts";
+export {
+  type ContinuationInput,
+  continuationMessage,
+  presentSections,
+  SECTION_NAMES,
+  type SectionName,
+  type SummaryVariant,
+} from "./summary/summary-message.ts";
 export { SUMMARY_SYSTEM_PROMPT, type SummaryPromptOptions, summaryPrompt } from "./summary/summary-prompt.ts";
 export type { OpenTelemetryApi } from "./telemetry/api.ts";
 export {

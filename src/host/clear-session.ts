@@ -8,10 +8,9 @@ import {
   ResultIndex,
 } from "../clear/stale-results.ts";
 import { type CompactionPorts, createBoundary, renewEntries } from "../compaction/apply/new-entries.ts";
-import { searched } from "../compaction/facts/check-facts.ts";
+import { makeLedger, previousLedger, searched, withFates } from "../compaction/facts/check-facts.ts";
 import { extractFacts } from "../compaction/facts/extract-facts.ts";
 import { findFacts } from "../compaction/facts/find-facts.ts";
-import { makeLedger, previousLedger, withFates } from "../compaction/facts/make-ledger.ts";
 import { type SizedConversation, sizeUp } from "../compaction/plan/sized.ts";
 import { type Entry, entryBlocks, isEntry, isSummaryEntry } from "../conversation/entry.ts";
 import type { FactKind, Ledger } from "../conversation/fact-ledger.ts";

@@ -1,7 +1,12 @@
-import { searched } from "../compaction/facts/check-facts.ts";
+import {
+  makeLedger,
+  type PreviousLedger,
+  searched,
+  toldFacts,
+  withFates,
+} from "../compaction/facts/check-facts.ts";
 import { type ExtractOptions, extractFacts, type FactSheet } from "../compaction/facts/extract-facts.ts";
 import { findFacts } from "../compaction/facts/find-facts.ts";
-import { makeLedger, type PreviousLedger, toldFacts, withFates } from "../compaction/facts/make-ledger.ts";
 import { copiedIds } from "../conversation/copies.ts";
 import {
   type AttachmentEntry,

@@ -1,9 +1,9 @@
 import type { Attachment, Entry } from "../conversation/entry.ts";
 import { field, firstString, stringField, stringListField } from "../conversation/untrusted.ts";
-import { type Answer, valueOrReason } from "./ask-host.ts";
 import type { MemoryFile } from "./host-state.ts";
 import { memoryPathOf, visiblePaths } from "./read-state.ts";
 import {
+  type Answer,
   type Fit,
   firstOfEach,
   fitEach,
@@ -11,6 +11,7 @@ import {
   NOTHING,
   restoredItem,
   type SkippedItem,
+  valueOrReason,
 } from "./restored.ts";
 
 /** Instructions go before content, but they do not take all the room: what governs a file comes with it anyway. */

@@ -1,19 +1,22 @@
 import type { Attachment } from "../conversation/entry.ts";
 import { field, firstString, stringField } from "../conversation/untrusted.ts";
-import { type Answer, valueOrReason } from "./ask-host.ts";
-import { headThatFits, LEAST_HEAD_TOKENS, mayFit } from "./head.ts";
 import type { FileAnswer } from "./host-state.ts";
 import { restorableMemoryPaths } from "./memory-files.ts";
 import { pathsFromNewest, visiblePaths } from "./read-state.ts";
 import {
+  type Answer,
   type Fit,
   type Gathering,
+  headThatFits,
+  LEAST_HEAD_TOKENS,
+  mayFit,
   NOTHING,
   type Restored,
   type RestoredItem,
   type RestoreInput,
   restoredItem,
   type SkippedItem,
+  valueOrReason,
 } from "./restored.ts";
 
 /** The agent rarely works on more files at once; each costs its content in every later call. */

@@ -11,7 +11,7 @@ import type { ApiMessage } from "../conversation/message.ts";
 import { contentBlocks, isBlock } from "../conversation/message.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import { contentText, field, isRecord } from "../conversation/untrusted.ts";
-import { isContinuation } from "../summary/continuation.ts";
+import { isContinuation } from "../summary/summary-message.ts";
 import type { Message } from "./options.ts";
 
 /** What a response told besides its content; it is known before its message is in the conversation. */

@@ -9,7 +9,7 @@ import type { KnownMeasures, Snapshot } from "../compaction/plan/sized.ts";
 import type { ForkSource, RequestFrame } from "../compaction/write/shared-prefix.ts";
 import type { UserEntry } from "../conversation/entry.ts";
 import type { ApiMessage } from "../conversation/message.ts";
-import { continuationMessage } from "../summary/continuation.ts";
+import { continuationMessage } from "../summary/summary-message.ts";
 import { DECISION_PADDING } from "../tokens/measure.ts";
 import { inProportion } from "../window/thresholds.ts";
 import { jsonCopy } from "./compare-messages.ts";

@@ -1,6 +1,6 @@
 import type { Clearing } from "../clear/stale-results.ts";
 import { type AppliedClearing, applyClearing } from "../clear/stale-results.ts";
-import { withOldMediaAsMarks } from "../compaction/plan/media-marks.ts";
+import { withOldMediaAsMarks } from "../compaction/plan/shrink-messages.ts";
 import type { Finding } from "../conversation/check/finding.ts";
 import { MAX_REQUEST_BYTES, maxMediaFor } from "../conversation/check/limits.ts";
 import type { Entry, MicrocompactBoundaryEntry } from "../conversation/entry.ts";

@@ -6,8 +6,11 @@ import { requireOwnShapes } from "../../conversation/given-messages.ts";
 import type { MessageContent } from "../../conversation/message.ts";
 import { unseenFrom } from "../../conversation/newest-response.ts";
 import { LonghaulError } from "../../errors.ts";
-import type { SummaryVariant } from "../../summary/sections.ts";
+import type { SummaryVariant } from "../../summary/summary-message.ts";
 import { type CountText, measureContent } from "../../tokens/measure.ts";
+import { fitToTarget, type KeptRoom, roomBesideSummary } from "./feasibility.ts";
+import { defaultKeepRecent } from "./keep-recent.ts";
+import { shortenResults } from "./shrink-messages.ts";
 import {
   cutForRecent,
   cutFrom,
@@ -17,11 +20,12 @@ import {
   type MessageRef,
   messageNotFound,
   type RecentWish,
-} from "./choose-cut.ts";
-import { fitToTarget, type KeptRoom, roomBesideSummary } from "./feasibility.ts";
-import { defaultKeepRecent } from "./keep-recent.ts";
-import { shortenResults } from "./shorten-texts.ts";
-import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp, sum } from "./sized.ts";
+  type SizedConversation,
+  type SizeOptions,
+  type Snapshot,
+  sizeUp,
+  sum,
+} from "./sized.ts";
 
 /** How far the wish may be passed for a call with its result: a file just read stays, a log of 100 pages does not. */
 const KEEP_OVERSHOOT = 2;

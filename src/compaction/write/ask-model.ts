@@ -24,7 +24,7 @@ import type { Model, ModelReply, ModelRequest, ModelUsage, ToolDefinition } from
 import { withRetries } from "../../models/retry.ts";
 import { MODEL_TIME_LIMITS, withFirstByteLimit } from "../../models/time-limit.ts";
 import { formatSummary } from "../../summary/format.ts";
-import { presentSections } from "../../summary/sections.ts";
+import { presentSections } from "../../summary/summary-message.ts";
 import type { OnSummaryProgress } from "./attempts.ts";
 
 /** A summary that a model wrote. */

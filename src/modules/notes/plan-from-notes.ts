@@ -1,4 +1,3 @@
-import { firstAfterSummary } from "../../compaction/plan/choose-cut.ts";
 import {
   type CompactionPlan,
   isWorthSummarising,
@@ -7,17 +6,18 @@ import {
 } from "../../compaction/plan/compaction-plan.ts";
 import { KEEP_RECENT_TOKENS, keepRecentUnder } from "../../compaction/plan/keep-recent.ts";
 import {
+  firstAfterSummary,
   type SizedConversation,
   type SizeOptions,
   type Snapshot,
   sizeUp,
 } from "../../compaction/plan/sized.ts";
 import { type LeastSaving, savingOf } from "../../compaction/worthwhile.ts";
-import type { SummarySource } from "../../compaction/write/write-summary.ts";
+import type { SummarySource } from "../../compaction/write/summary-chain.ts";
 import { indexOfMessage } from "../../conversation/copies.ts";
 import { previousSound, soundCuts } from "../../conversation/cut.ts";
 import { type Entry, entryBlocks, isSynthetic } from "../../conversation/entry.ts";
-import { type ContinuationInput, continuationMessage } from "../../summary/continuation.ts";
+import { type ContinuationInput, continuationMessage } from "../../summary/summary-message.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import { notedUpTo } from "./notes-format.ts";
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../test/support/builders.ts";
-import { continuationMessage } from "../continuation.ts";
-import { SECTION_NAMES, splitSections } from "../sections.ts";
+import { continuationMessage, SECTION_NAMES, splitSections } from "../summary-message.ts";
 import { SUMMARY_BUDGET_TOKENS, summarise } from "./summarise.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 3);

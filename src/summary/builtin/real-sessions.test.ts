@@ -5,9 +5,8 @@ import { claudeCodeSessions, describeRecorded } from "../../../test/support/real
 import type { Entry, UserEntry } from "../../conversation/entry.ts";
 import { isSummaryEntry, rawContent } from "../../conversation/entry.ts";
 import { contentText } from "../../conversation/untrusted.ts";
-import { continuationMessage } from "../continuation.ts";
 import { digestSession, parseEarlierSummary, parseMessageItem, readEarlierFile } from "../readers/readers.ts";
-import { presentSections, SECTION_NAMES } from "../sections.ts";
+import { continuationMessage, presentSections, SECTION_NAMES } from "../summary-message.ts";
 import { summarise } from "./summarise.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 3);

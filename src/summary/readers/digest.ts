@@ -12,13 +12,18 @@ import {
 } from "../../conversation/entry.ts";
 import { indexPairs, type PairIndex } from "../../conversation/pairs.ts";
 import { contentText, field, stringField } from "../../conversation/untrusted.ts";
-import { mentionedNames, NameTally } from "./concepts.ts";
 import { type EarlierSummary, joinEarlier, parseEarlierSummary } from "./earlier-summary.ts";
-import { type Exchange, isEmpty, openExchange } from "./exchanges.ts";
+import {
+  classifyUserText,
+  type Exchange,
+  type HumanMessageKind,
+  isEmpty,
+  openExchange,
+} from "./exchanges.ts";
 import { endsWithQuestion, lastSentences, type Remark, remarksIn } from "./prose.ts";
 import { readNotification } from "./replies.ts";
 import { type OpenBefore, type ToolDigest, ToolReader } from "./tool-calls.ts";
-import { classifyUserText, type HumanMessageKind } from "./user-text.ts";
+import { mentionedNames, NameTally } from "./touched-code.ts";
 
 /** Facts that the structure of a session tells, without a model that understands it. */
 export interface SessionDigest extends ToolDigest {

@@ -2,51 +2,60 @@
  * Readers of a session: what its entries and the summaries in them tell, without a model. The built-in summarizer, the
  * built-in note taker, the facts and the evaluation's probes all read through this file and render what they get.
  */
-export { type CommandRun, keysOf, outcomeText, programOf, readCommand } from "./command-runs.ts";
-export { fenceLanguage, languageOf } from "./concepts.ts";
+export {
+  type CommandRun,
+  type ErrorRecord,
+  failureText,
+  keysOf,
+  outcomeText,
+  programOf,
+  type Resolution,
+  readCommand,
+} from "./command-runs.ts";
 export { digestSession, nextMove, type SessionDigest } from "./digest.ts";
 export {
+  AFTER_INTERRUPTION,
+  doneTo,
   earlierConcepts,
   earlierItems,
   earlierLastWords,
   earlierMessages,
   earlierWorkInBrief,
+  errorForms,
   LABELS,
   leftOutLine,
   listedMessages,
+  messageForms,
+  namedIn,
+  namesFile,
   parseEarlierSummary,
+  parseMessageItem,
+  readDone,
+  readEarlierFile,
+  readEarlierFiles,
   requestInFull,
+  resolutionText,
   SEE_CURRENT_REQUEST,
+  saysOnlyDone,
   splitItems,
 } from "./earlier-summary.ts";
 export {
   type Action,
   type AgentText,
+  classifyUserText,
   commandsIn,
   type Exchange,
   editedNames,
+  type HumanMessage,
   isRequest,
   lastLongerRequest,
+  messageKey,
   NEEDS_CONTEXT_CHARS,
   outcomeSaid,
   repliedTo,
   saysLittle,
+  soundsLikeCorrection,
 } from "./exchanges.ts";
-export { type ErrorRecord, failureText, type Resolution } from "./failures.ts";
-export {
-  AFTER_INTERRUPTION,
-  doneTo,
-  errorForms,
-  messageForms,
-  namedIn,
-  namesFile,
-  parseMessageItem,
-  readDone,
-  readEarlierFile,
-  readEarlierFiles,
-  resolutionText,
-  saysOnlyDone,
-} from "./list-items.ts";
 export {
   endsWithQuestion,
   hasIdeographs,
@@ -62,10 +71,11 @@ export type { OpenBefore } from "./tool-calls.ts";
 export {
   type Edit,
   type FileRecord,
+  fenceLanguage,
   fileName,
   isSamePath,
   isScratch,
+  languageOf,
   shortPath,
   UNTOUCHED_FILE,
-} from "./touched-files.ts";
-export { classifyUserText, type HumanMessage, messageKey, soundsLikeCorrection } from "./user-text.ts";
+} from "./touched-code.ts";

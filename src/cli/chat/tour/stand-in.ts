@@ -4,7 +4,7 @@ import type { ApiMessage } from "../../../conversation/message.ts";
 import { contentBlocks } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { contentText } from "../../../conversation/untrusted.ts";
-import { isContinuation } from "../../../summary/continuation.ts";
+import { isContinuation } from "../../../summary/summary-message.ts";
 import type { Behaviour, SeenRequest, Turn } from "../../../testing/simulator/exchange.ts";
 import type { TokenCounter } from "../../../testing/simulator/prompt/token-count.ts";
 
