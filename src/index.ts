@@ -21,10 +21,16 @@ export {
 export { type Compaction, type CompactOptions, compact } from "./compaction/compact.ts";
 export { type LedgerTextOptions, ledgerText } from "./compaction/facts/check-facts.ts";
 export type { HookContext } from "./compaction/hook-steps.ts";
-export { type CompactionPlan, type PlanOptions, planCompaction } from "./compaction/plan/compaction-plan.ts";
-export { type Feasibility, fitToTarget, type ResultWishes } from "./compaction/plan/feasibility.ts";
-export { KEEP_RECENT_TOKENS } from "./compaction/plan/keep-recent.ts";
+export {
+  type CompactionPlan,
+  type Feasibility,
+  fitToTarget,
+  type PlanOptions,
+  planCompaction,
+  type ResultWishes,
+} from "./compaction/plan/compaction-plan.ts";
 export { planReactive, type ReactiveOptions } from "./compaction/plan/reactive.ts";
+export { KEEP_RECENT_TOKENS } from "./compaction/plan/room.ts";
 export type { Snapshot } from "./compaction/plan/sized.ts";
 export { type LeastSaving, type Saving, SMALLEST_WORTHWHILE_SAVING } from "./compaction/worthwhile.ts";
 export type { ModelSummary } from "./compaction/write/ask-model.ts";
@@ -215,6 +221,7 @@ export type {
   RestoreKind,
   SkippedItem,
 } from "./restore/restored.ts";
+export { SUMMARY_BUDGET_TOKENS } from "./summary/builtin/budget.ts";
 export {
   BUILT_IN_MODEL_NAME,
   type BuiltInModelOptions,
@@ -222,7 +229,6 @@ export {
 } from "./summary/builtin/builtin-model.ts";
 export {
   type BuiltInSummary,
-  SUMMARY_BUDGET_TOKENS,
   type SummariseOptions,
   summarise,
 } from "./summary/builtin/summarise.ts";

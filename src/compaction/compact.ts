@@ -22,7 +22,7 @@ import type { PreviousLedger } from "./facts/check-facts.ts";
 import { checkFacts } from "./facts/check-facts.ts";
 import { fitHookOutput, hookSteps } from "./hook-steps.ts";
 import { type CompactionPlan, fitUnseen, type PlanOptions } from "./plan/compaction-plan.ts";
-import { roomBesideSummary } from "./plan/feasibility.ts";
+import { roomBesideSummary } from "./plan/room.ts";
 import {
   type LeastSaving,
   requireSaving,

@@ -4,7 +4,7 @@ import {
   planUnder,
   RESULT_SHARE,
 } from "../compaction/plan/compaction-plan.ts";
-import { LEAST_RESTORE_TOKENS } from "../compaction/plan/feasibility.ts";
+import { LEAST_RESTORE_TOKENS } from "../compaction/plan/room.ts";
 import type { KnownMeasures, Snapshot } from "../compaction/plan/sized.ts";
 import type { ForkSource, RequestFrame } from "../compaction/write/shared-prefix.ts";
 import type { UserEntry } from "../conversation/entry.ts";

@@ -1,6 +1,6 @@
 import { previousSound, soundCuts } from "../../conversation/cut.ts";
 import type { ModelFailure } from "../../models/model-error.ts";
-import { SUMMARY_BUDGET_TOKENS } from "../../summary/builtin/summarise.ts";
+import { SUMMARY_BUDGET_TOKENS } from "../../summary/builtin/budget.ts";
 import {
   type CompactionPlan,
   isWorthSummarising,
@@ -8,7 +8,7 @@ import {
   planAt,
   unseenCut,
 } from "./compaction-plan.ts";
-import { type KeptRoom, roomBesideSummary } from "./feasibility.ts";
+import { type KeptRoom, roomBesideSummary } from "./room.ts";
 import { shortenToFit, withOldMediaAsMarks } from "./shrink-messages.ts";
 import {
   cutForRecent,

@@ -5,13 +5,14 @@ import { abortedError, throwIfAborted, untilAborted } from "../../models/abortab
 import { ModelError, type ModelFailureKind } from "../../models/model-error.ts";
 import type { Model } from "../../models/port.ts";
 import { type ModelTimeLimits, TimeBudget, timedOut, timeLimitsOf } from "../../models/time-limit.ts";
-import { SUMMARY_BUDGET_TOKENS, summarise } from "../../summary/builtin/summarise.ts";
+import { SUMMARY_BUDGET_TOKENS } from "../../summary/builtin/budget.ts";
+import { summarise } from "../../summary/builtin/summarise.ts";
 import { type SummaryVariant, withoutQuotedFacts } from "../../summary/summary-message.ts";
 import { pointAt, type SummaryPromptOptions, summaryPrompt } from "../../summary/summary-prompt.ts";
 import { ESTIMATORS } from "../../tokens/measure.ts";
 import { type HookOptions, hookSteps } from "../hook-steps.ts";
 import type { CompactionPlan } from "../plan/compaction-plan.ts";
-import { SMALLEST_SUMMARY_TOKENS } from "../plan/feasibility.ts";
+import { SMALLEST_SUMMARY_TOKENS } from "../plan/room.ts";
 import {
   type AskOptions,
   type ModelSummary,

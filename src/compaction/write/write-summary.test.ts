@@ -5,7 +5,7 @@ import { scriptedModel } from "../../models/scripted/scripted-model.ts";
 import { SECTION_NAMES } from "../../summary/summary-message.ts";
 import { ESTIMATORS } from "../../tokens/measure.ts";
 import { type CompactionPlan, planCompaction } from "../plan/compaction-plan.ts";
-import { SMALLEST_SUMMARY_TOKENS } from "../plan/feasibility.ts";
+import { SMALLEST_SUMMARY_TOKENS } from "../plan/room.ts";
 import type { WrittenSummary } from "./summary-chain.ts";
 import { prepareSummary, type SummaryOptions } from "./summary-chain.ts";
 

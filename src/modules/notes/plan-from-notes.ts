@@ -4,7 +4,7 @@ import {
   planAt,
   unseenCut,
 } from "../../compaction/plan/compaction-plan.ts";
-import { KEEP_RECENT_TOKENS, keepRecentUnder } from "../../compaction/plan/keep-recent.ts";
+import { KEEP_RECENT_TOKENS, keepRecentUnder } from "../../compaction/plan/room.ts";
 import {
   firstAfterSummary,
   type SizedConversation,
