@@ -83,15 +83,16 @@ export async function writeClearing(
 ): Promise<WrittenLines> {
   const { session, entries, tokensBefore, tokensAfter, overheadTokens, tokenRatio } = result;
   const ledger = clearingLedger(session.conversation, entries, tokensAfter - overheadTokens);
+  const longhaul = { overheadTokens, tokenRatio, ledger, ...sessionRecord(session) };
   const boundary = createBoundary(
     {
       trigger: "manual",
       preTokens: tokensBefore,
       postTokens: tokensAfter,
-      knowledge: { overheadTokens, tokenRatio, ledger, ...sessionRecord(session) },
-      entries: session.conversation,
-      messagesSummarised: 0,
+      longhaul,
+      messagesSummarized: 0,
     },
+    session.conversation,
     ports,
   );
   const lines: readonly Entry[] = [boundary, ...renewEntries(entries, boundary.uuid, ports)];

@@ -1,7 +1,7 @@
 import { type Attachment, type Entry, entryBlocks, isEntry } from "../conversation/entry.ts";
 import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
-import { attachedMemoryPaths, memoryAttachment } from "../restore/memory-files.ts";
 import { attachedPath } from "../restore/read-state.ts";
+import { attachedMemoryPaths, memoryAttachment } from "../restore/recent-files.ts";
 import { headThatFits, LEAST_HEAD_TOKENS, type RestoredItem, restoredItem } from "../restore/restored.ts";
 import type { CountText } from "../tokens/measure.ts";
 import { memoryPathsFor } from "./governing.ts";

@@ -5,9 +5,8 @@ import type { Todo } from "../conversation/todo-ledger.ts";
 import { contentText } from "../conversation/untrusted.ts";
 import { gatherMcpInstructions, gatherTools } from "./announcements.ts";
 import type { BackgroundAgent, HostState, UsedSkill } from "./host-state.ts";
-import { gatherMemoryFiles } from "./memory-files.ts";
 import { sessionEvents, textOf } from "./read-state.ts";
-import { gatherFiles } from "./recent-files.ts";
+import { gatherFiles, gatherMemoryFiles } from "./recent-files.ts";
 import {
   asker,
   type Fit,

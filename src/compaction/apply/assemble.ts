@@ -129,25 +129,22 @@ function newBoundary(
   { kept, tier, ledger, sessionRecord }: AssembleInput,
 ): CompactBoundaryEntry {
   const { withoutThinkingUpTo } = kept;
+  const longhaul = {
+    overheadTokens: plan.overheadTokens,
+    tokenRatio: plan.tokenRatio,
+    ...(withoutThinkingUpTo === undefined ? {} : { withoutThinkingUpTo }),
+    ...(tier === "memory" ? { tier } : {}),
+    ...(ledger === undefined ? {} : { ledger }),
+    ...sessionRecord,
+  };
+  // The size after it is known when all entries are there.
+  const sizes = { preTokens: plan.tokensBefore, postTokens: 0 };
+  const messagesSummarized = countMessages(plan.summarised);
   return createBoundary(
-    {
-      trigger: plan.trigger,
-      preTokens: plan.tokensBefore,
-      // Known when all entries are there.
-      postTokens: 0,
-      knowledge: {
-        overheadTokens: plan.overheadTokens,
-        tokenRatio: plan.tokenRatio,
-        ...(withoutThinkingUpTo === undefined ? {} : { withoutThinkingUpTo }),
-        ...(tier === "memory" ? { tier } : {}),
-        ...(ledger === undefined ? {} : { ledger }),
-        ...sessionRecord,
-      },
-      entries: plan.entries,
-      pairs: plan.pairs(),
-      messagesSummarised: countMessages(plan.summarised),
-    },
+    { trigger: plan.trigger, ...sizes, longhaul, messagesSummarized },
+    plan.entries,
     ports,
+    plan.pairs(),
   );
 }
 

@@ -185,7 +185,7 @@ export function previousLedger(entries: readonly Entry[]): PreviousLedger | unde
  * The same of a summary whose boundary is lost, or was never there: a host that goes on with plain messages in a new
  * process has no other. All that people said and the summary did not tell stands in its quotation.
  */
-export function previousQuotation(entries: readonly Entry[]): PreviousLedger | undefined {
+function previousQuotation(entries: readonly Entry[]): PreviousLedger | undefined {
   const summary = entries.findLast(isSummaryEntry);
   const said = summary === undefined ? [] : quotedDirectives(contentText(summary.message.content));
   if (summary?.uuid === undefined || said.length === 0) return undefined;

@@ -76,32 +76,15 @@ export async function prepareSummary(
   throwIfAborted(options.signal);
   const hooks = hookSteps(plan, options);
   const instructions = await hooks.preCompact(options.instructions);
-  const written = await untilAborted(options.signal, writeSummary(plan, options, instructions));
+  const { source, signal } = options;
+  const unavailable = source?.decline(options.instructions, instructions);
+  const task = {
+    ...plan,
+    builtInBudgetTokens: summaryBudget(plan, options),
+    offered: source && { text: source.text, unavailable },
+  };
+  const written = await untilAborted(signal, writeSummaryByChain(task, { ...options, instructions }));
   return { written: withoutForgery(written), hookOutcomes: hooks.outcomes, instructions };
-}
-
-async function writeSummary(
-  plan: CompactionPlan,
-  options: SummaryOptions,
-  instructions: string | undefined,
-): Promise<WrittenSummary> {
-  const { variant, summarised, kept, clearedToolUseIds, countTokens } = plan;
-  const { source } = options;
-  return await writeSummaryByChain(
-    {
-      variant,
-      summarised,
-      kept,
-      clearedToolUseIds,
-      countTokens,
-      builtInBudgetTokens: summaryBudget(plan, options),
-      offered: source && {
-        text: source.text,
-        unavailable: source.decline(options.instructions, instructions),
-      },
-    },
-    { ...options, instructions },
-  );
 }
 
 /**

@@ -22,7 +22,7 @@ export interface Commit {
 }
 
 /** The first line of a failed command's output. */
-export const EXIT_CODE: RegExp = /^Exit code (\d+)\n?/;
+const EXIT_CODE = /^Exit code (\d+)\n?/;
 /** The outcome of a command stands at the end of its output, and a little at the start. */
 const SCANNED_HEAD_CHARS = 600;
 const SCANNED_TAIL_CHARS = 1_600;
@@ -122,7 +122,7 @@ function parseCommit(output: string): CommandRun["commit"] {
 }
 
 /** The beginning and the end of an output; the middle of a megabyte of log tells nothing. */
-export function endsOf(output: string, headChars: number, tailChars: number): string {
+function endsOf(output: string, headChars: number, tailChars: number): string {
   const isShort = output.length <= headChars + tailChars;
   return withoutControls(isShort ? output : `${headOf(output, headChars)}\n${tailOf(output, tailChars)}`);
 }
