@@ -8,18 +8,17 @@ import type { ModelUsage } from "../models/port.ts";
 import type { HostState } from "../restore/host-state.ts";
 import { restoreAll } from "../restore/restore-all.ts";
 import type { Restored, RestoreInput } from "../restore/restored.ts";
-import type { SummaryVariant } from "../summary/summary-message.ts";
 import {
   type ContinuationInput,
   continuationAfterwords,
   continuationMessage,
+  type SummaryVariant,
 } from "../summary/summary-message.ts";
 import { accountingMetrics, accountKnown } from "../tokens/accounting.ts";
 import { measureBlock } from "../tokens/measure.ts";
 import { assemble, type CompactedEntries, keptMessages, tierOf } from "./apply/assemble.ts";
 import type { CompactionPorts, SummaryTexts } from "./apply/new-entries.ts";
-import type { PreviousLedger } from "./facts/check-facts.ts";
-import { checkFacts } from "./facts/check-facts.ts";
+import { checkFacts, type PreviousLedger } from "./facts/check-facts.ts";
 import { fitHookOutput, hookSteps } from "./hook-steps.ts";
 import { type CompactionPlan, fitUnseen, type PlanOptions } from "./plan/compaction-plan.ts";
 import { roomBesideSummary } from "./plan/room.ts";
@@ -31,8 +30,12 @@ import {
   smallestWorthwhileSaving,
 } from "./worthwhile.ts";
 import type { SummaryAttempt } from "./write/attempts.ts";
-import type { WrittenSummary } from "./write/summary-chain.ts";
-import { type PreparedSummary, prepareSummary, type SummaryOptions } from "./write/summary-chain.ts";
+import {
+  type PreparedSummary,
+  prepareSummary,
+  type SummaryOptions,
+  type WrittenSummary,
+} from "./write/summary-chain.ts";
 
 export { rebuild } from "./apply/assemble.ts";
 

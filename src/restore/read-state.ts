@@ -5,6 +5,8 @@ import { indexPairs, type PairIndex, type ToolPair, type ToolResultAt } from "..
 import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf } from "../conversation/tool-kinds.ts";
 import { contentText, firstString, isRecord, type JsonRecord } from "../conversation/untrusted.ts";
 
+/** State that the entries of a session tell: its events, and the files that the agent has read. */
+
 /** What the state of a session can be read from: answered calls, attachments, and what the agent was told. */
 export type SessionEvent =
   | { readonly what: "call"; readonly call: AnsweredCall }

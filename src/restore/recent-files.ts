@@ -20,6 +20,8 @@ import {
   valueOrReason,
 } from "./restored.ts";
 
+/** Files and memory files that are put back with their content now. */
+
 /** The agent rarely works on more files at once; each costs its content in every later call. */
 const RESTORED_FILES = 5;
 const RESTORED_FILE_TOKENS = 5_000;
@@ -208,7 +210,7 @@ export function attachedMemoryPaths(entries: readonly Entry[]): readonly string[
 }
 
 /** None where the host does not tell what is in them now: then they are files like any other. */
-export function restorableMemoryPaths({ state, entries }: Gathering): readonly string[] {
+function restorableMemoryPaths({ state, entries }: Gathering): readonly string[] {
   return state.memoryFiles === undefined || state.memoryFiles === null ? [] : attachedMemoryPaths(entries);
 }
 

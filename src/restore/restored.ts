@@ -8,6 +8,8 @@ import { type CountText, measureContent } from "../tokens/measure.ts";
 import type { HostState } from "./host-state.ts";
 import type { SessionEvent } from "./read-state.ts";
 
+/** The frame of every restoration: asks the host, and fits the answers into the tokens that are left. */
+
 export type RestoreKind =
   | "memory-files"
   | "files"

@@ -22,6 +22,8 @@ import {
   skipping,
 } from "./restored.ts";
 
+/** State of the work, as the host or the conversation tells it: to-dos, plan, plan mode, agents and skills. */
+
 /** The to-do list as it stands. Where it does not fit, what is done already is left out first. */
 export const gatherTodos: Gather = hostOr(
   "todos",

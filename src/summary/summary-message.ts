@@ -1,3 +1,5 @@
+/** The message of a summary: its opening, nine sections, quoted facts and closing paragraphs, written and recognized. */
+
 /**
  * The part that a summary stands for: the whole conversation (its newest messages may be kept as well), what comes
  * after a point while the earlier messages stay, or what comes before a point while the later ones stay.

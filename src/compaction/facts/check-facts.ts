@@ -24,6 +24,8 @@ import { extractFacts } from "./extract-facts.ts";
 import { findFacts } from "./find-facts.ts";
 import { FACTS_BUDGET_TOKENS, quotedDirectives, quoteFacts } from "./quote-facts.ts";
 
+/** The check of a summary for hard facts, and the record of it: the ledger, also in words for the agent. */
+
 /** Of the room that is left beside summary and kept messages: the rest is for what is put back. */
 const QUOTED_SHARE = 0.75;
 

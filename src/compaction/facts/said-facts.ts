@@ -15,6 +15,8 @@ import {
   type SessionDigest,
 } from "../../summary/readers/readers.ts";
 
+/** Facts in what people and the agent said: questions, answers, open items, plans, names and numbers. */
+
 /** A fact that has no name yet. */
 export type DraftFact = Omit<Fact, "id">;
 

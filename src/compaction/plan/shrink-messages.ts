@@ -21,6 +21,8 @@ import { formatCount } from "../../conversation/text.ts";
 import { headAndTail } from "../../summary/clip.ts";
 import { type CountText, measureBlock, measureEntries } from "../../tokens/measure.ts";
 
+/** Kept messages made smaller: long texts as head and tail, pictures and documents as marks. */
+
 /** Tokens of a result that stay where the window holds them: enough to work with, or to know what to read again. */
 const LEAST_RESULT_TOKENS = 2_000;
 /** Tokens of a text that stay in any case, by our own estimate: less says nothing, and the figures may be wrong. */

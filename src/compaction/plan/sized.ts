@@ -10,6 +10,8 @@ import { type ContextSize, meterFor } from "../../tokens/context-meter.ts";
 import { type CountText, ESTIMATORS, measureBlock, measureEntry } from "../../tokens/measure.ts";
 import { type ContextParts, divideContext } from "../../tokens/overhead.ts";
 
+/** A conversation before it is divided: the tokens of each entry, and the places where it can be cut. */
+
 /** Input of a compaction: the conversation as loaded or as held in memory. */
 export interface Snapshot {
   readonly entries: readonly Entry[];

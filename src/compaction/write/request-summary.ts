@@ -25,6 +25,8 @@ import {
   summaryIn,
 } from "./ask-model.ts";
 
+/** A summary by a call of its own. A request that is too long is cut until it fits. */
+
 /** Room for a summary and the scratchpad before it. */
 const SUMMARY_OUTPUT_TOKENS = 20_000;
 

@@ -6,8 +6,7 @@ import { SECTION_NAMES } from "../../summary/summary-message.ts";
 import { ESTIMATORS } from "../../tokens/measure.ts";
 import { type CompactionPlan, planCompaction } from "../plan/compaction-plan.ts";
 import { SMALLEST_SUMMARY_TOKENS } from "../plan/room.ts";
-import type { WrittenSummary } from "./summary-chain.ts";
-import { prepareSummary, type SummaryOptions } from "./summary-chain.ts";
+import { prepareSummary, type SummaryOptions, type WrittenSummary } from "./summary-chain.ts";
 
 const GOOD = `<summary>\n${SECTION_NAMES.map((name, at) => `${at + 1}. ${name}: some`).join("\n")}\n</summary>`;
 

@@ -1,6 +1,8 @@
 import { headOf, tailOf, withoutControls } from "../../conversation/text.ts";
 import { clip, oneLine } from "../clip.ts";
 
+/** Commands that ran and what their output proves, and failures with what resolved them. */
+
 export type CommandKind = "test" | "build" | "check" | "commit" | "push" | "other";
 
 export interface CommandRun {

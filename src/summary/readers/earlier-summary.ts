@@ -12,6 +12,8 @@ import type { ErrorRecord, Resolution } from "./command-runs.ts";
 import { type HumanMessage, messageKey } from "./exchanges.ts";
 import { type FileRecord, fileName, isSamePath, shortPath } from "./touched-code.ts";
 
+/** An earlier summary read back, and the items that it consists of. */
+
 /** The summary that this conversation began with, taken apart so that it can be brought up to date. */
 export interface EarlierSummary {
   readonly items: ReadonlyMap<SectionName, readonly string[]>;

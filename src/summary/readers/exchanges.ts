@@ -4,6 +4,8 @@ import type { CommandRun, Commit } from "./command-runs.ts";
 import { lastSentences, leadSentence } from "./prose.ts";
 import { type Edit, fileName } from "./touched-code.ts";
 
+/** Messages of people, and the exchanges that they open. */
+
 /** Something a person typed, as opposed to all else that travels in user entries. */
 export interface HumanMessage {
   /** Position of its entry in the conversation. */

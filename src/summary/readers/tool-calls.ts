@@ -5,8 +5,7 @@ import { filePathIn, isShellTool } from "../../conversation/tool-kinds.ts";
 import { contentText, field, firstString, stringField } from "../../conversation/untrusted.ts";
 import { clip, oneLine } from "../clip.ts";
 import { ErrorLedger, type ErrorRecord, programOf, readCommand } from "./command-runs.ts";
-import type { OpenExchange } from "./exchanges.ts";
-import { isRefusal, wordsOfRefusal } from "./exchanges.ts";
+import { isRefusal, type OpenExchange, wordsOfRefusal } from "./exchanges.ts";
 import { lastSentence } from "./prose.ts";
 import {
   type Answer,

@@ -2,6 +2,8 @@ import { headOf } from "../../conversation/text.ts";
 import { fileUseOf, writesWholeFile } from "../../conversation/tool-kinds.ts";
 import { listField, stringField } from "../../conversation/untrusted.ts";
 
+/** Code that a session works on: its files, and the names, packages and languages in them. */
+
 export interface FileRecord {
   readonly path: string;
   readonly reads: number;
