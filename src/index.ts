@@ -19,12 +19,18 @@ export {
   linesOfNewSession,
 } from "./compaction/apply/session-lines.ts";
 export { type Compaction, type CompactOptions, compact } from "./compaction/compact.ts";
-export { type LedgerTextOptions, ledgerText } from "./compaction/facts/make-ledger.ts";
+export { type LedgerTextOptions, ledgerText } from "./compaction/facts/check-facts.ts";
 export type { HookContext } from "./compaction/hook-steps.ts";
-export { type CompactionPlan, type PlanOptions, planCompaction } from "./compaction/plan/compaction-plan.ts";
-export { type Feasibility, fitToTarget, type ResultWishes } from "./compaction/plan/feasibility.ts";
-export { KEEP_RECENT_TOKENS } from "./compaction/plan/keep-recent.ts";
+export {
+  type CompactionPlan,
+  type Feasibility,
+  fitToTarget,
+  type PlanOptions,
+  planCompaction,
+  type ResultWishes,
+} from "./compaction/plan/compaction-plan.ts";
 export { planReactive, type ReactiveOptions } from "./compaction/plan/reactive.ts";
+export { KEEP_RECENT_TOKENS } from "./compaction/plan/room.ts";
 export type { Snapshot } from "./compaction/plan/sized.ts";
 export { type LeastSaving, type Saving, SMALLEST_WORTHWHILE_SAVING } from "./compaction/worthwhile.ts";
 export type { ModelSummary } from "./compaction/write/ask-model.ts";
@@ -38,8 +44,13 @@ export {
 } from "./compaction/write/attempts.ts";
 export { requestSummary, type SummaryRequestOptions } from "./compaction/write/request-summary.ts";
 export type { ForkSource, RequestFrame } from "./compaction/write/shared-prefix.ts";
-export type { BuiltInFallback, ChainOptions, WrittenSummary } from "./compaction/write/summary-chain.ts";
-export type { SummaryOptions, SummarySource } from "./compaction/write/write-summary.ts";
+export type {
+  BuiltInFallback,
+  ChainOptions,
+  SummaryOptions,
+  SummarySource,
+  WrittenSummary,
+} from "./compaction/write/summary-chain.ts";
 export { type CheckedRequest, checkRequest } from "./conversation/check/check.ts";
 export { MAX_MEDIA, MAX_MEDIA_SMALL_WINDOW, MAX_REQUEST_BYTES } from "./conversation/check/limits.ts";
 export type { CheckOptions, Finding, RepairAction, RuleName } from "./conversation/check/rule.ts";
@@ -213,6 +224,7 @@ export type {
   RestoreKind,
   SkippedItem,
 } from "./restore/restored.ts";
+export { SUMMARY_BUDGET_TOKENS } from "./summary/builtin/budget.ts";
 export {
   BUILT_IN_MODEL_NAME,
   type BuiltInModelOptions,
@@ -220,13 +232,18 @@ export {
 } from "./summary/builtin/builtin-model.ts";
 export {
   type BuiltInSummary,
-  SUMMARY_BUDGET_TOKENS,
   type SummariseOptions,
   summarise,
 } from "./summary/builtin/summarise.ts";
-export { type ContinuationInput, continuationMessage } from "./summary/continuation.ts";
 export { formatSummary } from "./summary/format.ts";
-export { presentSections, SECTION_NAMES, type SectionName, type SummaryVariant } from "./summary/sections.ts";
+export {
+  type ContinuationInput,
+  continuationMessage,
+  presentSections,
+  SECTION_NAMES,
+  type SectionName,
+  type SummaryVariant,
+} from "./summary/summary-message.ts";
 export {
   SUMMARY_SYSTEM_PROMPT,
   type SummaryPromptOptions,

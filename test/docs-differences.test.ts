@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { CLEARING_TARGET_TOKENS } from "../src/clear/stale-results.ts";
 import { FACTS_BUDGET_TOKENS } from "../src/compaction/facts/quote-facts.ts";
 import { RESULT_SHARE } from "../src/compaction/plan/compaction-plan.ts";
-import { KEEP_RECENT_TOKENS } from "../src/compaction/plan/keep-recent.ts";
+import { KEEP_RECENT_TOKENS } from "../src/compaction/plan/room.ts";
 import { SMALLEST_WORTHWHILE_SAVING } from "../src/compaction/worthwhile.ts";
 import { formatCount } from "../src/conversation/text.ts";
 import { createCompactor } from "../src/index.ts";

@@ -13,7 +13,7 @@ import type { ProjectProblem, SessionProject } from "../host/session-project.ts"
 import type { WrittenLines } from "../host/write-lines.ts";
 import type { ModelUsage } from "../models/port.ts";
 import type { RestoredItem, RestoreKind, SkippedItem } from "../restore/restored.ts";
-import { presentSections, splitSections } from "../summary/sections.ts";
+import { presentSections, splitSections } from "../summary/summary-message.ts";
 import type { Session } from "../transcript/load.ts";
 import { costOf, type PriceTable } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";

@@ -12,18 +12,16 @@ import {
   type ContinuationInput,
   continuationAfterwords,
   continuationMessage,
-} from "../summary/continuation.ts";
-import type { SummaryVariant } from "../summary/sections.ts";
+  type SummaryVariant,
+} from "../summary/summary-message.ts";
 import { accountingMetrics, accountKnown } from "../tokens/accounting.ts";
 import { measureBlock } from "../tokens/measure.ts";
-import { assemble, type CompactedEntries, tierOf } from "./apply/assemble.ts";
-import { keptMessages } from "./apply/kept-messages.ts";
+import { assemble, type CompactedEntries, keptMessages, tierOf } from "./apply/assemble.ts";
 import type { CompactionPorts, SummaryTexts } from "./apply/new-entries.ts";
-import { checkFacts } from "./facts/check-facts.ts";
-import type { PreviousLedger } from "./facts/make-ledger.ts";
+import { checkFacts, type PreviousLedger } from "./facts/check-facts.ts";
 import { fitHookOutput, hookSteps } from "./hook-steps.ts";
 import { type CompactionPlan, fitUnseen, type PlanOptions } from "./plan/compaction-plan.ts";
-import { roomBesideSummary } from "./plan/feasibility.ts";
+import { roomBesideSummary } from "./plan/room.ts";
 import {
   type LeastSaving,
   requireSaving,
@@ -32,8 +30,12 @@ import {
   smallestWorthwhileSaving,
 } from "./worthwhile.ts";
 import type { SummaryAttempt } from "./write/attempts.ts";
-import type { WrittenSummary } from "./write/summary-chain.ts";
-import { type PreparedSummary, prepareSummary, type SummaryOptions } from "./write/write-summary.ts";
+import {
+  type PreparedSummary,
+  prepareSummary,
+  type SummaryOptions,
+  type WrittenSummary,
+} from "./write/summary-chain.ts";
 
 export { rebuild } from "./apply/assemble.ts";
 

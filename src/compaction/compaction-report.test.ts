@@ -6,7 +6,7 @@ import { flatten } from "../conversation/flatten/flatten.ts";
 import type { ContentBlock } from "../conversation/message.ts";
 import { formatCount } from "../conversation/text.ts";
 import { type ScriptedReply, scriptedModel } from "../models/scripted/scripted-model.ts";
-import { SECTION_NAMES } from "../summary/sections.ts";
+import { SECTION_NAMES } from "../summary/summary-message.ts";
 import { contextTokens } from "../tokens/context-meter.ts";
 import { type Compaction, type CompactOptions, compact, rebuild } from "./compact.ts";
 import { type CompactionPlan, type PlanOptions, planCompaction } from "./plan/compaction-plan.ts";

@@ -12,9 +12,9 @@ import type {
 } from "../hooks/hook.ts";
 import { withRunLimit } from "../hooks/run-limit.ts";
 import { untilAborted } from "../models/abortable.ts";
-import { headThatFits, mayFit } from "../restore/head.ts";
 import type { SkippedItem } from "../restore/restored.ts";
-import type { ContinuationInput } from "../summary/continuation.ts";
+import { headThatFits, mayFit } from "../restore/restored.ts";
+import type { ContinuationInput } from "../summary/summary-message.ts";
 import { type CountText, measureContent } from "../tokens/measure.ts";
 import type { CompactionPlan } from "./plan/compaction-plan.ts";
 import type { AskOptions } from "./write/ask-model.ts";

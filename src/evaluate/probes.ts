@@ -2,9 +2,9 @@ import { extractFacts } from "../compaction/facts/extract-facts.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { headOf, tailOf } from "../conversation/text.ts";
 import { stringField } from "../conversation/untrusted.ts";
+import type { ErrorRecord } from "../summary/readers/readers.ts";
 import {
   digestSession,
-  type ErrorRecord,
   type FileRecord,
   fileName,
   isRequest,

@@ -8,10 +8,9 @@ import {
   ResultIndex,
 } from "../clear/stale-results.ts";
 import { type CompactionPorts, createBoundary, renewEntries } from "../compaction/apply/new-entries.ts";
-import { searched } from "../compaction/facts/check-facts.ts";
+import { makeLedger, previousLedger, searched, withFates } from "../compaction/facts/check-facts.ts";
 import { extractFacts } from "../compaction/facts/extract-facts.ts";
 import { findFacts } from "../compaction/facts/find-facts.ts";
-import { makeLedger, previousLedger, withFates } from "../compaction/facts/make-ledger.ts";
 import { type SizedConversation, sizeUp } from "../compaction/plan/sized.ts";
 import { type Entry, entryBlocks, isEntry, isSummaryEntry } from "../conversation/entry.ts";
 import type { FactKind, Ledger } from "../conversation/fact-ledger.ts";
@@ -84,15 +83,16 @@ export async function writeClearing(
 ): Promise<WrittenLines> {
   const { session, entries, tokensBefore, tokensAfter, overheadTokens, tokenRatio } = result;
   const ledger = clearingLedger(session.conversation, entries, tokensAfter - overheadTokens);
+  const longhaul = { overheadTokens, tokenRatio, ledger, ...sessionRecord(session) };
   const boundary = createBoundary(
     {
       trigger: "manual",
       preTokens: tokensBefore,
       postTokens: tokensAfter,
-      knowledge: { overheadTokens, tokenRatio, ledger, ...sessionRecord(session) },
-      entries: session.conversation,
-      messagesSummarised: 0,
+      longhaul,
+      messagesSummarized: 0,
     },
+    session.conversation,
     ports,
   );
   const lines: readonly Entry[] = [boundary, ...renewEntries(entries, boundary.uuid, ports)];

@@ -1,7 +1,12 @@
-import { searched } from "../compaction/facts/check-facts.ts";
+import {
+  makeLedger,
+  type PreviousLedger,
+  searched,
+  toldFacts,
+  withFates,
+} from "../compaction/facts/check-facts.ts";
 import { type ExtractOptions, extractFacts, type FactSheet } from "../compaction/facts/extract-facts.ts";
 import { findFacts } from "../compaction/facts/find-facts.ts";
-import { makeLedger, type PreviousLedger, toldFacts, withFates } from "../compaction/facts/make-ledger.ts";
 import {
   type AttachmentEntry,
   type CompactBoundaryEntry,
@@ -15,6 +20,7 @@ import { copiedIds, undoRecordOf } from "../conversation/lines.ts";
 import { contentText, firstString, stringField } from "../conversation/untrusted.ts";
 import type { RestoreKind } from "../restore/restored.ts";
 import { classifyUserText } from "../summary/readers/readers.ts";
+
 import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 import type { Session } from "../transcript/load.ts";
 import { wholeLines } from "../transcript/released-line.ts";

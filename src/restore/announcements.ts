@@ -14,7 +14,7 @@ import {
   skipping,
 } from "./restored.ts";
 
-/** Agents announce tools, kinds of agents and servers by what has changed since the last time. */
+/** Agents announce tools, kinds of agents and servers by what has changed since the last time: names of the fields. */
 interface Delta {
   readonly type: string;
   readonly added: string;
@@ -23,6 +23,8 @@ interface Delta {
   readonly removed: string;
   /** Announced before, gone, and back: named without its words. */
   readonly readded?: string;
+  /** Other fields of an announcement of everything. */
+  readonly others?: Readonly<Record<string, unknown>>;
 }
 
 const TOOLS: Delta = {
@@ -31,12 +33,14 @@ const TOOLS: Delta = {
   words: "addedLines",
   removed: "removedNames",
   readded: "readdedNames",
+  others: { readdedNames: [] },
 };
 const AGENT_TYPES: Delta = {
   type: "agent_listing_delta",
   added: "addedTypes",
   words: "addedLines",
   removed: "removedTypes",
+  others: { isInitial: true, showConcurrencyNote: false },
 };
 const MCP: Delta = {
   type: "mcp_instructions_delta",
@@ -55,45 +59,30 @@ export async function gatherTools(gathering: Gathering): Promise<Fit> {
   const { input, state, ask } = gathering;
   const answer = await ask(state, "tools");
   if (answer.state === "unanswered") return () => skipping("tools", answer.reason);
-  const forms = (
-    name: string,
-    announced: Announced,
-    attach: AttachNames,
-  ): readonly (() => RestoredItem)[] => {
+  const forms = (name: string, delta: Delta, announced: Announced): readonly (() => RestoredItem)[] => {
     const names = [...announced.keys()];
     if (names.length === 0) return [];
     return [[...announced.values()], names].map((lines, nth) => {
-      const attachment = attach(names, lines);
+      const attachment = announcement(delta, names, lines);
       return () => restoredItem("tools", name, attachment, input.countTokens, nth > 0);
     });
   };
   if (answer.state === "answered") {
     const { values, skipped } = readList("tools", answer.value, readLine);
     const lines = new Map(firstOfEach(values, nameIn).map((line) => [nameIn(line), line]));
-    return (budgetTokens) => fitEach([forms("tools", lines, toolsDelta)], budgetTokens, skipped);
+    return (budgetTokens) => fitEach([forms("tools", TOOLS, lines)], budgetTokens, skipped);
   }
-  const tools = forms("tools", announcedIn(gathering, TOOLS), toolsDelta);
-  const agents = forms("agent types", announcedIn(gathering, AGENT_TYPES), agentsDelta);
+  const tools = forms("tools", TOOLS, announcedIn(gathering, TOOLS));
+  const agents = forms("agent types", AGENT_TYPES, announcedIn(gathering, AGENT_TYPES));
   return (budgetTokens) => fitEach([tools, agents], budgetTokens);
 }
 
-type AttachNames = (names: string[], lines: string[]) => Attachment;
-
-const toolsDelta: AttachNames = (addedNames, addedLines) => ({
-  type: TOOLS.type,
-  addedNames,
-  addedLines,
-  removedNames: [],
-  readdedNames: [],
-});
-
-const agentsDelta: AttachNames = (addedTypes, addedLines) => ({
-  type: AGENT_TYPES.type,
-  addedTypes,
-  addedLines,
-  removedTypes: [],
-  isInitial: true,
-  showConcurrencyNote: false,
+const announcement = (delta: Delta, names: readonly string[], words: readonly string[]): Attachment => ({
+  type: delta.type,
+  [delta.added]: names,
+  [delta.words]: words,
+  [delta.removed]: [],
+  ...delta.others,
 });
 
 const readLine = (item: unknown): string | undefined =>
@@ -111,7 +100,7 @@ export const gatherMcpInstructions: Gather = hostOr(
     const { values, skipped } = readList("mcp-instructions", list, readInstructions);
     const forms = firstOfEach(values, ({ server }) => server).map(({ server, text }) => {
       const block = text.startsWith("## ") ? text : `## ${server}\n${text}`;
-      const attachment = { type: MCP.type, addedNames: [server], addedBlocks: [block], removedNames: [] };
+      const attachment = announcement(MCP, [server], [block]);
       return [() => restoredItem("mcp-instructions", server, attachment, input.countTokens)];
     });
     return (budgetTokens) => fitEach(forms, budgetTokens, skipped);

@@ -4,9 +4,9 @@ import { claudeCodeSessions, describeRecorded } from "../../test/support/real-se
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
 import { contentText, field } from "../conversation/untrusted.ts";
 import { loadSession } from "../transcript/load.ts";
-import { agentsIn } from "./background-agents.ts";
+import { sessionEvents } from "./read-state.ts";
 import { restoreAll } from "./restore-all.ts";
-import { sessionEvents } from "./session-events.ts";
+import { agentsIn } from "./work-state.ts";
 
 const LAUNCH =
   "Async agent launched successfully.\nagentId: a1b2 (internal)\noutput_file: /out/a1b2.output\n";

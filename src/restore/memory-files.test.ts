@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
 import type { Entry } from "../conversation/entry.ts";
 import type { HostState, MemoryFileAnswer } from "./host-state.ts";
-import { memoryAttachment } from "./memory-files.ts";
+import { memoryAttachment } from "./recent-files.ts";
 import { restoreAll } from "./restore-all.ts";
 import type { Restored, RestoreInput } from "./restored.ts";
 

@@ -1,20 +1,26 @@
-import type { Attachment } from "../conversation/entry.ts";
-import { field, firstString, stringField } from "../conversation/untrusted.ts";
-import { type Answer, valueOrReason } from "./ask-host.ts";
-import { headThatFits, LEAST_HEAD_TOKENS, mayFit } from "./head.ts";
-import type { FileAnswer } from "./host-state.ts";
-import { restorableMemoryPaths } from "./memory-files.ts";
-import { pathsFromNewest, visiblePaths } from "./read-state.ts";
+import type { Attachment, Entry } from "../conversation/entry.ts";
+import { field, firstString, stringField, stringListField } from "../conversation/untrusted.ts";
+import type { FileAnswer, MemoryFile } from "./host-state.ts";
+import { memoryPathOf, pathsFromNewest, visiblePaths } from "./read-state.ts";
 import {
+  type Answer,
   type Fit,
+  firstOfEach,
+  fitEach,
   type Gathering,
+  headThatFits,
+  LEAST_HEAD_TOKENS,
+  mayFit,
   NOTHING,
   type Restored,
   type RestoredItem,
   type RestoreInput,
   restoredItem,
   type SkippedItem,
+  valueOrReason,
 } from "./restored.ts";
+
+/** Files and memory files that are put back with their content now. */
 
 /** The agent rarely works on more files at once; each costs its content in every later call. */
 const RESTORED_FILES = 5;
@@ -23,11 +29,15 @@ const RESTORED_FILES_TOKENS = 50_000;
 /** How many missing files are passed over before giving up: a session from another machine has only those. */
 const PATHS_TRIED = 20;
 
-type ReadFile = Extract<FileAnswer, { state: "read" }>;
+type ReadFile = Omit<Extract<FileAnswer, { state: "read" }>, "state">;
+
+interface Unavailable {
+  readonly reason: string;
+}
 
 interface Candidate {
   readonly path: string;
-  readonly file: ReadFile | { readonly state: "unavailable"; readonly reason: string };
+  readonly file: ReadFile | Unavailable;
 }
 
 /**
@@ -40,25 +50,28 @@ export async function gatherFiles(gathering: Gathering): Promise<Fit> {
   if (files === undefined || files === null) return () => NOTHING;
   const candidates = await Promise.all(
     pathsToTry(gathering).map(
-      async (path): Promise<Candidate> => ({ path, file: readAnswer(await ask(files, "read", path)) }),
+      async (path): Promise<Candidate> => ({ path, file: readFile(await ask(files, "read", path)) }),
     ),
   );
   return (budgetTokens) => fitFiles(candidates, budgetTokens, input);
 }
 
 function pathsToTry(gathering: Gathering): readonly string[] {
-  const { entries, pairs } = gathering;
-  const { kept, clearedToolUseIds, fileTools } = gathering.input;
-  const visible = visiblePaths(kept, { clearedToolUseIds, tools: fileTools });
+  const { entries, pairs, input } = gathering;
+  const visible = visibleIn(input);
   // Memory files may have any name: they can be imported by others.
   const memory = new Set(restorableMemoryPaths(gathering));
   const paths = new Set<string>();
-  for (const path of pathsFromNewest(entries, pairs, fileTools)) {
+  for (const path of pathsFromNewest(entries, pairs, input.fileTools)) {
     if (paths.size === PATHS_TRIED) break;
     if (!visible.has(path) && !memory.has(path) && !hasItsOwnWayIn(path)) paths.add(path);
   }
   return [...paths];
 }
+
+/** Files that the kept messages show. */
+const visibleIn = ({ kept, clearedToolUseIds, fileTools }: RestoreInput): ReadonlySet<string> =>
+  visiblePaths(kept, { clearedToolUseIds, tools: fileTools });
 
 /** Plans and memory files are put back by their own rules, whole and always. */
 function hasItsOwnWayIn(path: string): boolean {
@@ -68,13 +81,14 @@ function hasItsOwnWayIn(path: string): boolean {
   );
 }
 
-function readAnswer(answer: Answer): Candidate["file"] {
+/** Hosts are not trusted to answer as they should. */
+function readFile(answer: Answer): ReadFile | Unavailable {
   const told = valueOrReason(answer);
-  if ("reason" in told) return { state: "unavailable", ...told };
+  if ("reason" in told) return told;
   const text = stringField(told.value, "text");
   const displayPath = firstString(told.value, "displayPath");
-  if (text === undefined || displayPath === undefined) return { state: "unavailable", reason: "invalid" };
-  return { state: "read", text, displayPath, isHead: field(told.value, "isHead") === true };
+  if (text === undefined || displayPath === undefined) return { reason: "invalid" };
+  return { text, displayPath, isHead: field(told.value, "isHead") === true };
 }
 
 function fitFiles(candidates: readonly Candidate[], budgetTokens: number, input: RestoreInput): Restored {
@@ -85,7 +99,7 @@ function fitFiles(candidates: readonly Candidate[], budgetTokens: number, input:
   let left = Math.min(budgetTokens, RESTORED_FILES_TOKENS);
   for (const { path, file } of candidates) {
     if (items.length === RESTORED_FILES) break;
-    if (file.state === "read") {
+    if (!("reason" in file)) {
       if (seen.has(file.displayPath)) continue;
       seen.add(file.displayPath);
     }
@@ -112,25 +126,14 @@ function fitFile(
   budgetTokens: number,
   input: RestoreInput,
 ): FittedFile {
-  if (file.state === "read") {
-    const item = fitContent(path, file, budgetTokens, input);
-    return item
-      ? { item }
-      : { ...pointerTo(path, file.displayPath, budgetTokens, input), reason: "over-budget" };
-  }
-  const { reason } = file;
-  return reason === "too-large" ? { ...pointerTo(path, path, budgetTokens, input), reason } : { reason };
-}
-
-function pointerTo(
-  path: string,
-  displayPath: string,
-  budgetTokens: number,
-  { countTokens }: RestoreInput,
-): FittedFile {
-  const attachment = { type: "compact_file_reference", filename: path, displayPath };
-  const item = restoredItem("files", path, attachment, countTokens, true);
-  return item.tokens <= budgetTokens ? { item } : {};
+  const pointer = (displayPath: string, reason: string): FittedFile => {
+    const attachment = { type: "compact_file_reference", filename: path, displayPath };
+    const item = restoredItem("files", path, attachment, input.countTokens, true);
+    return item.tokens <= budgetTokens ? { item, reason } : { reason };
+  };
+  if ("reason" in file) return file.reason === "too-large" ? pointer(path, file.reason) : file;
+  const item = fitContent(path, file, budgetTokens, input);
+  return item ? { item } : pointer(file.displayPath, "over-budget");
 }
 
 function fitContent(
@@ -170,4 +173,92 @@ function linesIn(text: string): number {
   let lines = text === "" || text.endsWith("\n") ? 0 : 1;
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++;
   return lines;
+}
+
+/** Instructions go before content, but they do not take all the room: what governs a file comes with it anyway. */
+const RESTORED_MEMORY_TOKENS = 25_000;
+/** How many are asked for: the newest ones are about what the agent does now. */
+const MEMORY_PATHS_TRIED = 50;
+
+/** As Claude Code attaches it. The text as it is on disk is left out: it would be in the session twice. */
+export function memoryAttachment(file: MemoryFile): Attachment {
+  const { path, displayPath, content, isUsers, differsFromDisk, patterns = [] } = file;
+  return {
+    type: "nested_memory",
+    path,
+    content: {
+      path,
+      type: isUsers ? "User" : "Project",
+      content,
+      ...(patterns.length > 0 ? { globs: patterns } : {}),
+      ...(differsFromDisk ? { contentDiffersFromDisk: true } : {}),
+    },
+    displayPath,
+  };
+}
+
+/** Memory files attached in these entries, each once, by its newest attachment; the newest last. */
+export function attachedMemoryPaths(entries: readonly Entry[]): readonly string[] {
+  const paths = new Set<string>();
+  for (const entry of entries) {
+    const path = memoryPathOf(entry);
+    if (path === undefined) continue;
+    paths.delete(path);
+    paths.add(path);
+  }
+  return [...paths];
+}
+
+/** None where the host does not tell what is in them now: then they are files like any other. */
+function restorableMemoryPaths({ state, entries }: Gathering): readonly string[] {
+  return state.memoryFiles === undefined || state.memoryFiles === null ? [] : attachedMemoryPaths(entries);
+}
+
+/**
+ * Memory files that were attached and that the kept messages do not show, with their content NOW: whole, or not at
+ * all, since they are attached again anyway when something that they govern is touched.
+ */
+export async function gatherMemoryFiles(gathering: Gathering): Promise<Fit> {
+  const { input, state, ask } = gathering;
+  const attached = restorableMemoryPaths(gathering);
+  if (attached.length === 0) return () => NOTHING;
+  const visible = visibleIn(input);
+  const paths = attached
+    .filter((path) => !visible.has(path))
+    .slice(-MEMORY_PATHS_TRIED)
+    .reverse();
+  const answers = await Promise.all(
+    paths.map(async (path) => ({ path, file: readMemory(await ask(state, "memoryFiles", path)) })),
+  );
+  const skipped: SkippedItem[] = [];
+  const files: MemoryFile[] = [];
+  for (const { path, file } of answers) {
+    if ("reason" in file) skipped.push({ kind: "memory-files", name: path, reason: file.reason });
+    else if (file.content.trim() !== "") files.push(file);
+  }
+  const forms = firstOfEach(files, ({ path }) => path).map((file) => [
+    () => restoredItem("memory-files", file.path, memoryAttachment(file), input.countTokens, file.isHead),
+  ]);
+  return (budgetTokens) => {
+    const restored = fitEach(forms, Math.min(budgetTokens, RESTORED_MEMORY_TOKENS), skipped);
+    return { ...restored, items: [...restored.items].reverse() };
+  };
+}
+
+function readMemory(answer: Answer): MemoryFile | Unavailable {
+  const told = valueOrReason(answer);
+  if ("reason" in told) return told;
+  const { value } = told;
+  const path = firstString(value, "path");
+  const content = stringField(value, "content");
+  if (path === undefined || content === undefined) return { reason: "invalid" };
+  return {
+    path,
+    displayPath: firstString(value, "displayPath") ?? path,
+    content,
+    isUsers: field(value, "isUsers") === true,
+    isHead: field(value, "isHead") === true,
+    differsFromDisk: field(value, "differsFromDisk") === true,
+    patterns: stringListField(value, "patterns"),
+  };
 }

@@ -4,13 +4,11 @@ import { indexPairs } from "../conversation/pairs.ts";
 import type { Todo } from "../conversation/todo-ledger.ts";
 import { contentText } from "../conversation/untrusted.ts";
 import { gatherMcpInstructions, gatherTools } from "./announcements.ts";
-import { asker } from "./ask-host.ts";
-import { agentsIn, gatherAgents } from "./background-agents.ts";
 import type { BackgroundAgent, HostState, UsedSkill } from "./host-state.ts";
-import { gatherMemoryFiles } from "./memory-files.ts";
-import { gatherPlan, gatherPlanMode, gatherTodos, isPlanModeIn, todosIn } from "./plan-and-todos.ts";
-import { gatherFiles } from "./recent-files.ts";
+import { sessionEvents, textOf } from "./read-state.ts";
+import { gatherFiles, gatherMemoryFiles } from "./recent-files.ts";
 import {
+  asker,
   type Fit,
   fitEach,
   type Gather,
@@ -26,8 +24,17 @@ import {
   type SkippedItem,
   skipping,
 } from "./restored.ts";
-import { sessionEvents, textOf } from "./session-events.ts";
-import { gatherSkills, skillsIn } from "./skills.ts";
+import {
+  agentsIn,
+  gatherAgents,
+  gatherPlan,
+  gatherPlanMode,
+  gatherSkills,
+  gatherTodos,
+  isPlanModeIn,
+  skillsIn,
+  todosIn,
+} from "./work-state.ts";
 
 /** Only where the notes are: the agent reads them when it needs more than the summary says. */
 const gatherSessionMemory: Gather = hostOr(

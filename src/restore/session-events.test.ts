@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../test/support/builders.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { indexPairs } from "../conversation/pairs.ts";
-import { type SessionEvent, sessionEvents } from "./session-events.ts";
+import { type SessionEvent, sessionEvents } from "./read-state.ts";
 
 /** In words: `told` with its uuid, a call with its name, an attachment with its type. */
 const inWords = (events: readonly SessionEvent[]): readonly string[] =>

@@ -4,10 +4,10 @@ import type { Entry } from "../conversation/entry.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
 import { contentText } from "../conversation/untrusted.ts";
 import type { UsedSkill } from "./host-state.ts";
+import { sessionEvents } from "./read-state.ts";
 import { restoreAll } from "./restore-all.ts";
 import type { Restored, RestoredItem, RestoreInput } from "./restored.ts";
-import { sessionEvents } from "./session-events.ts";
-import { skillsIn } from "./skills.ts";
+import { skillsIn } from "./work-state.ts";
 
 const restore = (
   skills: readonly UsedSkill[] | undefined,

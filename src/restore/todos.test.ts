@@ -3,10 +3,10 @@ import { ConversationBuilder, toolResult } from "../../test/support/builders.ts"
 import type { Attachment, Entry } from "../conversation/entry.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
 import { contentText } from "../conversation/untrusted.ts";
-import { todosIn } from "./plan-and-todos.ts";
+import { sessionEvents } from "./read-state.ts";
 import { restoreAll } from "./restore-all.ts";
 import type { Restored } from "./restored.ts";
-import { sessionEvents } from "./session-events.ts";
+import { todosIn } from "./work-state.ts";
 
 const restore = (summarised: Entry[], todos?: unknown, budgetTokens = 10_000): Promise<Restored> =>
   restoreAll(

@@ -5,7 +5,7 @@ import {
   continuationMessage,
   isContinuation,
   unwrapSummary,
-} from "./continuation.ts";
+} from "./summary-message.ts";
 
 const base = { summary: "Summary:\nfacts", keptRecent: false, trigger: "manual" } as const;
 

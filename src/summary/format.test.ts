@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatSummary, SUMMARY_HEADING } from "./format.ts";
-import { SECTION_NAMES } from "./sections.ts";
+import { SECTION_NAMES } from "./summary-message.ts";
 
 const sections = SECTION_NAMES.map((name, index) => `${index + 1}. ${name}:\n   - fact ${index + 1}`).join(
   "\n\n",

@@ -1,4 +1,4 @@
-import { fencedLines, presentSections, SECTION_NAMES, splitSections } from "./sections.ts";
+import { fencedLines, presentSections, SECTION_NAMES, splitSections } from "./summary-message.ts";
 
 /** Replaces the summary's tags. */
 export const SUMMARY_HEADING = "Summary:";

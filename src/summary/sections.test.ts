@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { presentSections, SECTION_NAMES, sectionHeading, splitSections } from "./sections.ts";
+import { presentSections, SECTION_NAMES, sectionHeading, splitSections } from "./summary-message.ts";
 
 const nine = SECTION_NAMES.map((name, index) => `${index + 1}. ${name}:\n   text ${index + 1}`).join("\n\n");
 

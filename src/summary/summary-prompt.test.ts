@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { SECTION_NAMES, sectionTitle } from "./sections.ts";
+import { SECTION_NAMES, sectionTitle } from "./summary-message.ts";
 import { compactionInstructions, instructionsIn, isSummaryRequest, summaryPrompt } from "./summary-prompt.ts";
 
 describe("summaryPrompt", () => {

@@ -7,7 +7,7 @@ import {
 } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
 import { contentText } from "../conversation/untrusted.ts";
-import { SECTION_NAMES, type SectionName, type SummaryVariant, sectionTitle } from "./sections.ts";
+import { SECTION_NAMES, type SectionName, type SummaryVariant, sectionTitle } from "./summary-message.ts";
 
 /** Of the direct call, which has no cached prefix to share and so may have a system prompt of its own. */
 export const SUMMARY_SYSTEM_PROMPT =

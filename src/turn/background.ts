@@ -4,7 +4,8 @@ import {
   idsOf,
   planFromPrepared,
 } from "../compaction/plan/compaction-plan.ts";
-import { type PreparedSummary, prepareSummary } from "../compaction/write/write-summary.ts";
+import { type PreparedSummary, prepareSummary } from "../compaction/write/summary-chain.ts";
+
 import { withTimeLimit } from "../models/abortable.ts";
 import { clearableTokens } from "./clear-stale.ts";
 import { whyNotNow } from "./health.ts";

@@ -1,7 +1,7 @@
 import type { Clearing } from "../clear/stale-results.ts";
 import type { CompactionPlan } from "../compaction/plan/compaction-plan.ts";
 import type { RequestFrame } from "../compaction/write/shared-prefix.ts";
-import type { PreparedSummary, SummarySource } from "../compaction/write/write-summary.ts";
+import type { PreparedSummary, SummarySource } from "../compaction/write/summary-chain.ts";
 import type { Entry, EntryLink, Usage } from "../conversation/entry.ts";
 import type { Pace } from "../cost/pace.ts";
 import type { BackgroundAgent, HostState } from "../restore/host-state.ts";

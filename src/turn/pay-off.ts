@@ -1,4 +1,4 @@
-import { defaultKeepRecent } from "../compaction/plan/keep-recent.ts";
+import { defaultKeepRecent } from "../compaction/plan/room.ts";
 import type { SummaryAttempt } from "../compaction/write/attempts.ts";
 import {
   type Alternative,

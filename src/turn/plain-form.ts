@@ -10,7 +10,7 @@ import { reminder, sentContent } from "../conversation/flatten/attachment-conten
 import { type ApiMessage, contentBlocks, isBlock } from "../conversation/message.ts";
 import { isStandIn } from "../conversation/stand-ins.ts";
 import { contentText, field, isRecord } from "../conversation/untrusted.ts";
-import { isContinuation } from "../summary/continuation.ts";
+import { isContinuation } from "../summary/summary-message.ts";
 import type { Message } from "./options.ts";
 import type { Prefix } from "./usage-trust.ts";
 

@@ -4,12 +4,12 @@ import {
   planUnder,
   RESULT_SHARE,
 } from "../compaction/plan/compaction-plan.ts";
-import { LEAST_RESTORE_TOKENS } from "../compaction/plan/feasibility.ts";
+import { LEAST_RESTORE_TOKENS } from "../compaction/plan/room.ts";
 import type { KnownMeasures, Snapshot } from "../compaction/plan/sized.ts";
 import type { ForkSource, RequestFrame } from "../compaction/write/shared-prefix.ts";
 import type { UserEntry } from "../conversation/entry.ts";
 import type { ApiMessage } from "../conversation/message.ts";
-import { continuationMessage } from "../summary/continuation.ts";
+import { continuationMessage } from "../summary/summary-message.ts";
 import { DECISION_PADDING } from "../tokens/measure.ts";
 import { inProportion } from "../window/thresholds.ts";
 import { jsonCopy } from "./compare-messages.ts";

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SECTION_NAMES } from "../../src/summary/sections.ts";
+import { SECTION_NAMES } from "../../src/summary/summary-message.ts";
 import { createDemoSession, demoFiles } from "../../src/testing/demo-session.ts";
 import { type CliRun, runCli, unfolded } from "../support/cli.ts";
 

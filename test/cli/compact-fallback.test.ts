@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { SECTION_NAMES } from "../../src/summary/sections.ts";
+import { SECTION_NAMES } from "../../src/summary/summary-message.ts";
 import { createDemoSession } from "../../src/testing/demo-session.ts";
 import { badSummary } from "../../src/testing/simulator/behaviours/summaries.ts";
 import {

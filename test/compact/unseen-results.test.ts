@@ -7,7 +7,7 @@ import {
   planFromPrepared,
 } from "../../src/compaction/plan/compaction-plan.ts";
 import { planReactive } from "../../src/compaction/plan/reactive.ts";
-import { type ShortenedEntries, shortenResults } from "../../src/compaction/plan/shorten-texts.ts";
+import { type ShortenedEntries, shortenResults } from "../../src/compaction/plan/shrink-messages.ts";
 import { sizeUp } from "../../src/compaction/plan/sized.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";

@@ -5,7 +5,7 @@ import {
   writeSummaryByChain,
 } from "../../src/compaction/write/summary-chain.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
-import { presentSections, SECTION_NAMES } from "../../src/summary/sections.ts";
+import { presentSections, SECTION_NAMES } from "../../src/summary/summary-message.ts";
 import { SUMMARY_SYSTEM_PROMPT } from "../../src/summary/summary-prompt.ts";
 import {
   BAD_SUMMARY_KINDS,

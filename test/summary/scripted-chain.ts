@@ -13,7 +13,7 @@ import {
   type ScriptedModel,
   scriptedModel,
 } from "../../src/models/scripted/scripted-model.ts";
-import { SECTION_NAMES } from "../../src/summary/sections.ts";
+import { SECTION_NAMES } from "../../src/summary/summary-message.ts";
 import { ConversationBuilder } from "../support/builders.ts";
 
 export const GOOD: string = `<summary>\n${SECTION_NAMES.map((name, at) => `${at + 1}. ${name}: some`).join("\n")}\n</summary>`;

@@ -9,7 +9,7 @@ import {
 import { undoRecordOf } from "../../conversation/lines.ts";
 import { contentText, stringField } from "../../conversation/untrusted.ts";
 import { stretchesOf } from "../../host/session-history.ts";
-import { unwrapSummary } from "../../summary/continuation.ts";
+import { unwrapSummary } from "../../summary/summary-message.ts";
 import type { Session } from "../../transcript/load.ts";
 import { formatCount } from "../view/numbers.ts";
 import { shownText } from "../view/text-width.ts";

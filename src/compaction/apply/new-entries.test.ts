@@ -15,10 +15,10 @@ const boundaryAfter = (entries: readonly Entry[]): CompactBoundaryEntry =>
       trigger: "manual",
       preTokens: 900,
       postTokens: 90,
-      knowledge: KNOWLEDGE,
-      entries: deepFreeze(entries),
-      messagesSummarised: 3,
+      longhaul: KNOWLEDGE,
+      messagesSummarized: 3,
     },
+    deepFreeze(entries),
     countingPorts(),
   );
 

@@ -1,5 +1,4 @@
 import {
-  type BoundaryKnowledge,
   type CompactBoundaryEntry,
   type CompactMetadata,
   type Entry,
@@ -56,32 +55,24 @@ export function newLink(
 export const lastUuid = (entries: readonly Entry[]): string | undefined =>
   entries.findLast((entry) => entry.uuid !== undefined)?.uuid;
 
-interface BoundaryInput {
-  readonly trigger: "manual" | "auto";
-  readonly preTokens: number;
-  readonly postTokens: number;
-  readonly knowledge: BoundaryKnowledge;
-  /** The whole conversation before the compaction. */
-  readonly entries: readonly Entry[];
-  /** Of its calls and results, where somebody has it. */
-  readonly pairs?: PairIndex | undefined;
-  readonly messagesSummarised: number;
-}
-
-/** The mark in the transcript: a new root, so that a reader who follows parents stops here. */
-export function createBoundary(input: BoundaryInput, ports: CompactionPorts): CompactBoundaryEntry {
-  const tools = discoveredTools(input);
+/**
+ * The mark in the transcript: a new root, so that a reader who follows parents stops here. `entries`: the whole
+ * conversation before it. `pairs`: of its calls and results, where somebody has it.
+ */
+export function createBoundary(
+  metadata: Omit<CompactMetadata, "preCompactDiscoveredTools">,
+  entries: readonly Entry[],
+  ports: CompactionPorts,
+  pairs?: PairIndex,
+): CompactBoundaryEntry {
+  const tools = discoveredTools(entries, pairs);
   const compactMetadata: CompactMetadata = {
-    trigger: input.trigger,
-    preTokens: input.preTokens,
-    postTokens: input.postTokens,
-    longhaul: input.knowledge,
-    messagesSummarized: input.messagesSummarised,
+    ...metadata,
     ...(tools.length > 0 ? { preCompactDiscoveredTools: tools } : {}),
   };
   return {
-    ...newLink(input.entries, null, ports),
-    logicalParentUuid: newestLineUuid(input.entries) ?? null,
+    ...newLink(entries, null, ports),
+    logicalParentUuid: newestLineUuid(entries) ?? null,
     type: "system",
     subtype: "compact_boundary",
     content: "Conversation compacted",
@@ -92,7 +83,7 @@ export function createBoundary(input: BoundaryInput, ports: CompactionPorts): Co
 }
 
 /** Names of all tools used so far, those before earlier boundaries included. */
-function discoveredTools({ entries, pairs: index = indexPairs(entries) }: BoundaryInput): readonly string[] {
+function discoveredTools(entries: readonly Entry[], index = indexPairs(entries)): readonly string[] {
   const names = new Set<string>();
   for (const entry of entries) {
     if (!isCompactBoundary(entry)) continue;
@@ -219,20 +210,15 @@ function contentToKeep(entry: Linked, uuids: ReadonlyMap<string, string>): Linke
 
 /** A stand-in that no longer leads back to its messages; any other entry as it is. */
 export function settled<T extends Entry>(entry: T): T | SnipMarker | CollapsedSpan {
-  if (isSnipMarker(entry)) return settledMarker(entry);
-  return isCollapsedSpan(entry) ? settledSpan(entry) : entry;
-}
-
-/** It stands in its place here, and the thinking after it has gone: a reader has nothing more to leave out. */
-function settledMarker(marker: SnipMarker): SnipMarker {
-  const { bindsThinking: _, ...snipped } = marker.snipped;
-  return { ...marker, snipped: { ...snipped, isSettled: true } };
-}
-
-/** The same; and its messages are lines before the boundary now, where no reader looks for them. */
-function settledSpan(span: CollapsedSpan): CollapsedSpan {
-  const { bindsThinking: _, ...collapsed } = span.collapsed;
-  return { ...span, collapsed: { ...collapsed, isSettled: true } };
+  // The thinking after it has gone: a reader has nothing more to leave out.
+  if (isSnipMarker(entry)) {
+    const { bindsThinking: _, ...snipped } = entry.snipped;
+    return { ...entry, snipped: { ...snipped, isSettled: true } };
+  }
+  if (!isCollapsedSpan(entry)) return entry;
+  // The same; and its messages are lines before the boundary now, where no reader looks for them.
+  const { bindsThinking: _, ...collapsed } = entry.collapsed;
+  return { ...entry, collapsed: { ...collapsed, isSettled: true } };
 }
 
 function withNewMessageId(line: Linked, messageIds: Map<string, string>, ports: CompactionPorts): Linked {

@@ -74,31 +74,17 @@ export function writtenAgain(
   ports: CompactionPorts,
 ): readonly Entry[] {
   const ledger = back.before.boundary?.compactMetadata.longhaul?.ledger;
+  const longhaul = { ...sizes, ...(ledger === undefined ? {} : { ledger }) };
   const boundary = createBoundary(
-    {
-      trigger: "manual",
-      preTokens,
-      postTokens,
-      knowledge: { ...sizes, ...(ledger === undefined ? {} : { ledger }) },
-      entries: left.entries,
-      messagesSummarised: 0,
-    },
+    { trigger: "manual", preTokens, postTokens, longhaul, messagesSummarized: 0 },
+    left.entries,
     ports,
   );
   const restored = renewEntries(restoredEntries(back), boundary.uuid, ports);
   const copies = renewEntries(carried, restored.at(-1)?.uuid ?? boundary.uuid, ports);
   const undo = recordOf(back, left, postTokens, copies);
-  const { compactMetadata } = boundary;
-  const longhaul = { ...sizes, ...compactMetadata.longhaul, undo };
-  return [
-    {
-      ...boundary,
-      logicalParentUuid: left.leafUuid,
-      compactMetadata: { ...compactMetadata, longhaul },
-    },
-    ...restored,
-    ...copies,
-  ];
+  const compactMetadata = { ...boundary.compactMetadata, longhaul: { ...longhaul, undo } };
+  return [{ ...boundary, logicalParentUuid: left.leafUuid, compactMetadata }, ...restored, ...copies];
 }
 
 function recordOf(

@@ -1,21 +1,29 @@
-import type { Attachment, Entry } from "../../conversation/entry.ts";
-import type { Ledger } from "../../conversation/fact-ledger.ts";
+import { type Attachment, type Entry, isCompactBoundary, isSummaryEntry } from "../../conversation/entry.ts";
+import {
+  countFates,
+  type Fact,
+  type FactKind,
+  type Fate,
+  isInContext,
+  type KnownFacts,
+  type Ledger,
+  type LedgerFact,
+  readLedger,
+} from "../../conversation/fact-ledger.ts";
 import { attachmentContent } from "../../conversation/flatten/attachment-content.ts";
-import { wordsIn } from "../../conversation/flatten/flatten.ts";
+import { countMessages, wordsIn } from "../../conversation/flatten/flatten.ts";
+import { headOf, tailOf } from "../../conversation/text.ts";
 import { contentText } from "../../conversation/untrusted.ts";
 import type { Restored } from "../../restore/restored.ts";
-import type { KeptMessages } from "../apply/kept-messages.ts";
+import { clip, headAndTail, oneLine } from "../../summary/clip.ts";
+import { type CountText, ESTIMATORS } from "../../tokens/measure.ts";
+import type { KeptMessages } from "../apply/assemble.ts";
 import type { CompactionPlan } from "../plan/compaction-plan.ts";
 import { extractFacts } from "./extract-facts.ts";
 import { findFacts } from "./find-facts.ts";
-import {
-  makeLedger,
-  type PreviousLedger,
-  previousLedger,
-  previousQuotation,
-  withFates,
-} from "./make-ledger.ts";
-import { FACTS_BUDGET_TOKENS, quoteFacts } from "./quote-facts.ts";
+import { FACTS_BUDGET_TOKENS, quotedDirectives, quoteFacts } from "./quote-facts.ts";
+
+/** The check of a summary for hard facts, and the record of it: the ledger, also in words for the agent. */
 
 /** Of the room that is left beside summary and kept messages: the rest is for what is put back. */
 const QUOTED_SHARE = 0.75;
@@ -94,3 +102,224 @@ export const searched = (entries: readonly Entry[]): readonly string[] => withPl
 /** Paths of Windows stand in facts as other paths do. */
 const withPlainPaths = (text: string): readonly string[] =>
   text.includes("\\") ? [text, text.replaceAll("\\", "/")] : [text];
+
+export interface LedgerInput {
+  /**
+   * Of this compaction and of those before it, most important first, each with where it was found. What was found
+   * nowhere is `recoverable`; it is gone where there is no transcript.
+   */
+  readonly facts: readonly LedgerFact[];
+  readonly plan: Pick<CompactionPlan, "summarised" | "summarisedTokens"> &
+    Partial<Pick<CompactionPlan, "unseen">>;
+  /** In one list, wherever they stand. */
+  readonly kept: Pick<KeptMessages, "entries" | "tokens">;
+  readonly restored: Pick<Ledger, "skipped"> & { readonly items: Ledger["restored"] };
+  readonly quotedTokens: number;
+  readonly earlier?: Ledger["earlier"] | undefined;
+  /** True if the summarized messages can be read again. */
+  readonly hasTranscript: boolean;
+}
+
+/** Many more than a full window gives; what binds the agent is told however much there is. */
+const MAX_FACTS = 1_000;
+/** Of what was said word for word: more than the ends and the rules that a huge one is quoted by. */
+const SAID_CHARS = 4_000;
+/** Of all of that together: where there are hundreds, each has less. The entries hold the rest. */
+const ALL_SAID_CHARS = 200_000;
+const FACT_CHARS = 400;
+/** For the words that stand where a text was cut. */
+const JOINT_CHARS = 100;
+/** The first and the newest. */
+const MAX_ENTRY_IDS = 6;
+/** Enough at either end to know a text by, where the rest of it was left out. */
+const NEEDLE_CHARS = 120;
+const MAX_NEEDLES = 16;
+
+/** The record of a compaction for its boundary: small enough that a hundred of them do not swell a session. */
+export function makeLedger(input: LedgerInput): Ledger {
+  const { plan, kept, restored, quotedTokens, earlier, hasTranscript } = input;
+  const facts = toldFacts(input.facts).map((fact) => withFate(fact, hasTranscript));
+  const untold = input.facts.length - facts.length;
+  const { shortened = [] } = plan.unseen ?? {};
+  const uuids = plan.summarised.flatMap(({ uuid }) => uuid ?? []);
+  const [from, to] = [uuids[0], uuids.at(-1)];
+  return {
+    facts,
+    summarised: {
+      messages: countMessages(plan.summarised),
+      tokens: plan.summarisedTokens,
+      ...(from === undefined ? {} : { from }),
+      ...(to === undefined ? {} : { to }),
+    },
+    kept: { messages: countMessages(kept.entries), tokens: kept.tokens },
+    ...(shortened.length === 0 ? {} : { shortened }),
+    restored: restored.items.map(({ kind, name, tokens }) => ({ kind, name, tokens })),
+    skipped: restored.skipped.map(({ kind, name, reason }) => ({ kind, name, reason })),
+    quotedTokens,
+    ...(untold === 0 ? {} : { untold }),
+    ...(earlier === undefined ? {} : { earlier }),
+  };
+}
+
+/** Places that were searched, in the order in which they are named, with the ids of the facts that were found there. */
+type Places = readonly (readonly [Fate, ReadonlySet<string>])[];
+
+/** Each with the first place that has it. What was found nowhere is in the transcript. */
+export function withFates(facts: readonly Fact[], places: Places): readonly LedgerFact[] {
+  const fateOf = (id: string): Fate => places.find(([, found]) => found.has(id))?.[0] ?? "recoverable";
+  return facts.map((fact) => ({ ...fact, fate: fateOf(fact.id) }));
+}
+
+export interface PreviousLedger {
+  readonly boundary: string;
+  readonly ledger: KnownFacts;
+}
+
+/** The ledger that the next compaction of these entries continues. */
+export function previousLedger(entries: readonly Entry[]): PreviousLedger | undefined {
+  const boundary = entries.findLast(isCompactBoundary);
+  const ledger = boundary && readLedger(boundary);
+  return ledger && { boundary: boundary.uuid, ledger };
+}
+
+/**
+ * The same of a summary whose boundary is lost, or was never there: a host that goes on with plain messages in a new
+ * process has no other. All that people said and the summary did not tell stands in its quotation.
+ */
+function previousQuotation(entries: readonly Entry[]): PreviousLedger | undefined {
+  const summary = entries.findLast(isSummaryEntry);
+  const said = summary === undefined ? [] : quotedDirectives(contentText(summary.message.content));
+  if (summary?.uuid === undefined || said.length === 0) return undefined;
+  const nothing = { messages: 0, tokens: 0 };
+  const facts = said.map((fact) => ({ ...fact, fate: "quoted" as const }));
+  const ledger = { facts, summarised: nothing, kept: nothing, restored: [], skipped: [], quotedTokens: 0 };
+  return { boundary: summary.uuid, ledger };
+}
+
+/** The facts that a ledger has room for, each short enough for it. */
+export function toldFacts<F extends Fact>(facts: readonly F[]): readonly F[] {
+  const told = facts.filter((fact, index) => index < MAX_FACTS || isBinding(fact));
+  const saidChars = roomForEach(told.filter(isSaid));
+  return told.map((fact) => clipped(fact, isSaid(fact) ? saidChars : FACT_CHARS));
+}
+
+const isBinding = ({ kind, status }: Fact): boolean =>
+  kind === "directive" && (status === undefined || status === "active");
+
+/** Known by its words. */
+const isSaid = ({ kind }: { readonly kind: FactKind }): boolean => kind === "directive" || kind === "plan";
+
+/** In steps, so that a text is not cut anew by every compaction. */
+function roomForEach(said: readonly Fact[]): number {
+  const all = (chars: number): number =>
+    said.reduce((sum, { text }) => sum + Math.min(text.length, chars), 0);
+  let chars = SAID_CHARS;
+  while (chars > FACT_CHARS && all(chars) > ALL_SAID_CHARS) chars /= 2;
+  return Math.max(FACT_CHARS, chars);
+}
+
+function withFate(fact: LedgerFact, hasTranscript: boolean): LedgerFact {
+  if (fact.fate !== "recoverable" && fact.fate !== "gone") return fact;
+  return { ...fact, fate: hasTranscript ? "recoverable" : "gone" };
+}
+
+function clipped<F extends Fact>(fact: F, maxChars: number): F {
+  const { text, needles, entryIds } = fact;
+  const short = isSaid(fact) ? endsWithin(text, maxChars) : clip(text, maxChars);
+  const marks = needles ?? (short === text ? undefined : endsOf(text));
+  return {
+    ...fact,
+    text: short,
+    ...(marks === undefined
+      ? {}
+      : { needles: marks.slice(0, MAX_NEEDLES).map((needle) => headOf(needle, FACT_CHARS)) }),
+    entryIds:
+      entryIds.length <= MAX_ENTRY_IDS
+        ? entryIds
+        : [...entryIds.slice(0, 1), ...entryIds.slice(1 - MAX_ENTRY_IDS)],
+  };
+}
+
+/** With the words between them: what was cut once is short enough for the next time. */
+function endsWithin(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : headAndTail(text, maxChars - JOINT_CHARS);
+}
+
+/** A text that was shortened stands nowhere word for word: its ends do. */
+function endsOf(text: string): readonly string[] {
+  return [headOf(text, NEEDLE_CHARS).trim(), tailOf(text, NEEDLE_CHARS).trim()].filter((end) => end !== "");
+}
+
+export interface LedgerTextOptions {
+  /** By default 500. The first sentences are said whatever they take. */
+  readonly maxTokens?: number | undefined;
+  readonly countTokens?: CountText | undefined;
+  /** Name of the tool that reads old messages, where the agent has one. */
+  readonly recallTool?: string | undefined;
+}
+
+const MAX_TOKENS = 500;
+const LINE_CHARS = 160;
+
+/** A ledger in words for the agent: what it has before it, what it does not, and how to get at that. */
+export function ledgerText(ledger: Ledger, options: LedgerTextOptions = {}): string {
+  const { maxTokens = MAX_TOKENS, countTokens = ESTIMATORS.o200k } = options;
+  const absent = ledger.facts.filter((fact) => !isInContext(fact));
+  const opening = openingOf(ledger);
+  const heading = absent.length === 0 ? [] : [howToGet(options)];
+  const lines: string[] = [];
+  let tokens = countTokens([opening, ...heading].join("\n"));
+  for (const fact of absent) {
+    const line = lineOf(fact);
+    // The line that counts the rest has its place too.
+    tokens += countTokens(line) + 1;
+    if (tokens + REST_TOKENS > maxTokens) break;
+    lines.push(line);
+  }
+  const rest = absent.length - lines.length + (ledger.untold ?? 0) + (ledger.earlier?.facts ?? 0);
+  return [opening, ...heading, ...lines, ...(rest === 0 ? [] : [restLine(rest, lines.length > 0)])].join(
+    "\n",
+  );
+}
+
+const REST_TOKENS = 24;
+
+function openingOf({ facts, summarised, restored, shortened = [] }: Ledger): string {
+  const counts = countFates(facts);
+  const inContext = facts.filter(isInContext).length;
+  const sentences = [
+    `Of this conversation ${summarised.messages} messages (about ${summarised.tokens} tokens) were replaced by the summary.`,
+    facts.length === 0
+      ? "No facts were found in them that a summary could lack."
+      : `Of ${facts.length} facts found in them ${inContext} are in your context: ${counts.summary} in the summary, ${counts.kept} in messages that were kept, ${counts.quoted} quoted, ${counts.restored} in what was put back.`,
+    ...(counts.recoverable === 0 ? [] : [`${counts.recoverable} are not, but stand in the transcript.`]),
+    counts.gone === 0 ? "Nothing is gone." : `${counts.gone} are gone: there is no transcript of them.`,
+    ...(shortened.length === 0
+      ? []
+      : [`Shortened tool results: ${listOf(shortened.map(({ toolUseId }) => toolUseId))}.`]),
+    ...(restored.length === 0 ? [] : [`Put back: ${listOf(restored.map(({ name }) => name))}.`]),
+  ];
+  return sentences.join(" ");
+}
+
+const NAMES_SHOWN = 8;
+
+function listOf(all: readonly string[]): string {
+  const names = all.slice(0, NAMES_SHOWN).map((name) => clip(oneLine(name), LINE_CHARS / 2));
+  const more = all.length - names.length;
+  return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+const howToGet = ({ recallTool }: LedgerTextOptions): string =>
+  recallTool === undefined
+    ? "Not in your context (with the id of the message in the transcript):"
+    : `Not in your context; \`${recallTool}\` gives the message of an id:`;
+
+function lineOf({ kind, status, text, fate, entryIds }: LedgerFact): string {
+  const id = fate === "gone" ? "gone" : (entryIds[0] ?? "no id");
+  const label = status === undefined ? kind : `${kind}, ${status}`;
+  return `- [${label}] ${clip(oneLine(text), LINE_CHARS)} (${id})`;
+}
+
+const restLine = (rest: number, isAfterOthers: boolean): string =>
+  isAfterOthers ? `- and ${rest} more, in the transcript alone.` : `- ${rest}, in the transcript alone.`;

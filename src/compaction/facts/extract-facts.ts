@@ -2,10 +2,16 @@ import type { Entry } from "../../conversation/entry.ts";
 import type { Fact, KnownFacts, LedgerFact } from "../../conversation/fact-ledger.ts";
 import { indexPairs } from "../../conversation/pairs.ts";
 import { digestSession, isRequest, type SessionDigest } from "../../summary/readers/readers.ts";
-import { askedFacts, openBefore, planFacts, withPlansUpToDate } from "./asked-facts.ts";
 import { readDirectives } from "./directives.ts";
-import { type DraftFact, identityOf, nameOf, readEntries } from "./draft-fact.ts";
-import { mentionFacts } from "./mentions.ts";
+import {
+  askedFacts,
+  type DraftFact,
+  mentionFacts,
+  openBefore,
+  planFacts,
+  readEntries,
+  withPlansUpToDate,
+} from "./said-facts.ts";
 import {
   commandFacts,
   deedIn,
@@ -143,4 +149,39 @@ function rankOf(fact: DraftFact): Rank {
 function byImportance<T extends DraftFact>(facts: readonly T[]): readonly T[] {
   const placed = facts.map((fact) => ({ fact, rank: RANKS.indexOf(rankOf(fact)) })).reverse();
   return placed.sort((a, b) => a.rank - b.rank).map(({ fact }) => fact);
+}
+
+/** Of what somebody said at length; the rest may be shortened later. */
+const TELLING_CHARS = 60;
+
+/** Subject of a fact: two facts with the same subject are one fact, told twice. */
+function identityOf({ kind, text, needles, entryIds }: DraftFact): string {
+  const isSaid = kind === "directive" || kind === "plan";
+  return isSaid
+    ? `${kind}\n${entryIds[0] ?? ""}\n${text.slice(0, TELLING_CHARS)}`
+    : `${kind}\n${needles?.[0] ?? text}`;
+}
+
+/**
+ * A short name for a fact, the same whenever it is derived from the same things. Two with one name are told apart by a
+ * number.
+ */
+function nameOf({ kind }: DraftFact, identity: string, taken: ReadonlySet<string>): string {
+  const name = `${kind.slice(0, 1)}${shortHash(identity)}`;
+  let id = name;
+  for (let count = 2; taken.has(id); count++) id = `${name}-${count}`;
+  return id;
+}
+
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+const ID_CHARS = 5;
+
+/** FNV-1a in base 36, cut: 60 million names, for some hundred facts. */
+function shortHash(text: string): string {
+  let hash = FNV_OFFSET;
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), FNV_PRIME);
+  }
+  return (hash >>> 0).toString(36).padStart(ID_CHARS, "0").slice(-ID_CHARS);
 }

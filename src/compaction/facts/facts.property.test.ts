@@ -6,7 +6,7 @@ import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import { ledgerOf } from "../../../test/support/sheet-ledger.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import type { DirectiveStatus, Fact, FactKind } from "../../conversation/fact-ledger.ts";
-import { withoutQuotedFacts } from "../../summary/sections.ts";
+import { withoutQuotedFacts } from "../../summary/summary-message.ts";
 import { extractFacts } from "./extract-facts.ts";
 import { findFacts } from "./find-facts.ts";
 import { quotedDirectives, quoteFacts } from "./quote-facts.ts";

@@ -1,8 +1,9 @@
 import type { Fact } from "../../conversation/fact-ledger.ts";
 import { headOf } from "../../conversation/text.ts";
-import { clip, oneLine } from "../../summary/clip.ts";
+import { clip, inlineCode, oneLine } from "../../summary/clip.ts";
 import {
   type CommandRun,
+  commandsIn,
   type ErrorRecord,
   type FileRecord,
   fileName,
@@ -12,8 +13,8 @@ import {
   type SessionDigest,
   shortPath,
 } from "../../summary/readers/readers.ts";
-import type { DraftFact, ReadEntries } from "./draft-fact.ts";
 import { slashed } from "./find-facts.ts";
+import type { DraftFact, ReadEntries } from "./said-facts.ts";
 
 const SOURCE_CHARS = 70;
 const LINE_CHARS = 120;
@@ -34,15 +35,13 @@ export function errorFacts({ digest, has, outcomeIds }: ReadEntries): readonly D
       const line = headOf(oneLine(error.text.split("\n")[0] ?? ""), LINE_CHARS).trim();
       return {
         kind: "error",
-        text: `${inCode(clip(error.source, SOURCE_CHARS))}: ${line}${resolutionOf(error)}`,
+        text: `${inlineCode(oneLine(clip(error.source, SOURCE_CHARS)))}: ${line}${resolutionOf(error)}`,
         needles: [line],
         entryIds: outcomeIds(error.at),
       };
     })
     .filter(({ needles }) => needles?.[0] !== "");
 }
-
-const inCode = (text: string): string => `\`${oneLine(text).replace(/`/g, "'")}\``;
 
 /** Only a test, a build or a check is run again once it is put right. */
 function resolutionOf({ resolution, weight }: ErrorRecord): string {
@@ -68,11 +67,7 @@ export function withErrorsResolved(carried: readonly Fact[], digest: SessionDige
   });
 }
 
-function runsIn({ exchanges }: SessionDigest): readonly CommandRun[] {
-  return exchanges.flatMap(({ actions }) =>
-    actions.flatMap((action) => (action.kind === "command" ? [action.run] : [])),
-  );
-}
+const runsIn = ({ exchanges }: SessionDigest): readonly CommandRun[] => exchanges.flatMap(commandsIn);
 
 /** The last run of each program that tests, builds, checks or publishes; the others have no outcome to tell. */
 export function commandFacts({ digest, has, outcomeIds }: ReadEntries): readonly DraftFact[] {

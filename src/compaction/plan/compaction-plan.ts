@@ -6,8 +6,18 @@ import { previousSound, soundCuts } from "../../conversation/pairs.ts";
 import { unseenFrom } from "../../conversation/responses.ts";
 import { withClearedResults } from "../../conversation/stand-ins.ts";
 import { LonghaulError } from "../../errors.ts";
-import type { SummaryVariant } from "../../summary/sections.ts";
+import { SUMMARY_BUDGET_TOKENS } from "../../summary/builtin/budget.ts";
+import type { SummaryVariant } from "../../summary/summary-message.ts";
 import { type CountText, measureContent } from "../../tokens/measure.ts";
+import {
+  defaultKeepRecent,
+  type KeptRoom,
+  LEAST_RESTORE_SHARE,
+  LEAST_RESTORE_TOKENS,
+  roomBesideSummary,
+  SMALLEST_SUMMARY_TOKENS,
+} from "./room.ts";
+import { shortenResults } from "./shrink-messages.ts";
 import {
   cutForRecent,
   cutFrom,
@@ -17,11 +27,12 @@ import {
   type MessageRef,
   messageNotFound,
   type RecentWish,
-} from "./choose-cut.ts";
-import { fitToTarget, type KeptRoom, roomBesideSummary } from "./feasibility.ts";
-import { defaultKeepRecent } from "./keep-recent.ts";
-import { shortenResults } from "./shorten-texts.ts";
-import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp, sum } from "./sized.ts";
+  type SizedConversation,
+  type SizeOptions,
+  type Snapshot,
+  sizeUp,
+  sum,
+} from "./sized.ts";
 
 /** How far the wish may be passed for a call with its result: a file just read stays, a log of 100 pages does not. */
 const KEEP_OVERSHOOT = 2;
@@ -175,6 +186,58 @@ export function planUnder(
     if ((found.plan.unseen?.shortened.length ?? 0) === 0) break;
   }
   return { ...found, floorTokens };
+}
+
+/** All that is ever put back: 50,000 tokens of files and 25,000 of skills, the rest is small beside them. */
+const RESTORE_WISH_TOKENS = 75_000;
+
+/** Wishes for the result of a compaction, in tokens as the provider counts them. */
+export interface ResultWishes extends SizeOptions {
+  /** Size that the result must stay below. */
+  readonly targetTokens: number;
+  /** By default as a plan has it. */
+  readonly keepRecentTokens?: number | undefined;
+  /** As large as the summary usually becomes. */
+  readonly summaryTokens?: number | undefined;
+  /** For everything that is put back. */
+  readonly restoreBudgetTokens?: number | undefined;
+}
+
+/** `floorTokens` is what there is at least after any compaction. */
+export type Feasibility =
+  | {
+      readonly feasible: true;
+      readonly floorTokens: number;
+      readonly keepRecentTokens: number;
+      readonly restoreBudgetTokens: number;
+      readonly summaryTokens: number;
+    }
+  | { readonly feasible: false; readonly floorTokens: number };
+
+/**
+ * Tells if a compaction can get under the target, and which wishes it can grant. Restored content shrinks first, since
+ * the agent can fetch most of it again. Then the kept messages and the summary share what is left: an agent that never
+ * saw the result it has just asked for would ask again.
+ */
+export function fitToTarget(snapshot: Snapshot, wishes: ResultWishes): Feasibility {
+  const { overheadTokens, tokens } = sizeUp(snapshot, wishes);
+  const wantedSummary = wishes.summaryTokens ?? SUMMARY_BUDGET_TOKENS;
+  const floorTokens = overheadTokens + Math.min(SMALLEST_SUMMARY_TOKENS, wantedSummary);
+  if (!(floorTokens < wishes.targetTokens)) return { feasible: false, floorTokens };
+  const room = wishes.targetTokens - overheadTokens - 1;
+  let left = room;
+  const grant = (wish: number): number => {
+    const granted = Math.floor(Math.max(0, Math.min(wish, left)));
+    left -= granted;
+    return granted;
+  };
+  const restoreWish = wishes.restoreBudgetTokens ?? RESTORE_WISH_TOKENS;
+  const restoreBase = grant(Math.min(restoreWish, LEAST_RESTORE_TOKENS, room * LEAST_RESTORE_SHARE));
+  const summaryTokens = grant(Math.min(wantedSummary, Math.max(SMALLEST_SUMMARY_TOKENS, left / 2)));
+  const limits = { targetTokens: wishes.targetTokens, conversationTokens: sum(tokens) };
+  const keepRecentTokens = grant(wishes.keepRecentTokens ?? defaultKeepRecent(limits));
+  const restoreBudgetTokens = restoreBase + grant(restoreWish - restoreBase);
+  return { feasible: true, floorTokens, summaryTokens, keepRecentTokens, restoreBudgetTokens };
 }
 
 /** Ids of what a summary stands for, in their order. */

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../test/support/builders.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { locateMessage, messageNotFound } from "./choose-cut.ts";
-import { lastBoundaryIndex } from "./sized.ts";
+import { lastBoundaryIndex, locateMessage, messageNotFound } from "./sized.ts";
 
 describe("a message of a conversation", () => {
   const c = new ConversationBuilder();

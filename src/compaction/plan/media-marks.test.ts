@@ -3,7 +3,7 @@ import { ConversationBuilder, image, toolResult, toolUse } from "../../../test/s
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import type { ContentBlock } from "../../conversation/message.ts";
-import { mediaOf, withOldMediaAsMarks } from "./media-marks.ts";
+import { mediaOf, withOldMediaAsMarks } from "./shrink-messages.ts";
 
 const picture = (name: string): ContentBlock => image(name.padEnd(1_000, "A"));
 const PICTURE_BYTES = JSON.stringify(picture("x")).length;

@@ -24,7 +24,7 @@ import {
 import type { Model, ModelReply, ModelRequest, ModelUsage, ToolDefinition } from "../../models/port.ts";
 import { withRetries } from "../../models/retry.ts";
 import { formatSummary } from "../../summary/format.ts";
-import { presentSections } from "../../summary/sections.ts";
+import { presentSections } from "../../summary/summary-message.ts";
 import type { OnSummaryProgress } from "./attempts.ts";
 
 /** A summary that a model wrote. */

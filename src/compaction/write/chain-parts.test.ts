@@ -16,7 +16,7 @@ import { checkRequest } from "../../conversation/check/check.ts";
 import { flatten } from "../../conversation/flatten/flatten.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import { type ScriptedAnswer, scriptedModel } from "../../models/scripted/scripted-model.ts";
-import { presentSections, SECTION_NAMES } from "../../summary/sections.ts";
+import { presentSections, SECTION_NAMES } from "../../summary/summary-message.ts";
 
 describe("a part of a conversation", () => {
   const { entries } = conversation();

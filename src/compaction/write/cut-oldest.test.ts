@@ -4,7 +4,7 @@ import { arbitraryEntries } from "../../../test/support/arbitraries.ts";
 import { ConversationBuilder } from "../../../test/support/builders.ts";
 import { isEntry } from "../../conversation/entry.ts";
 import { ESTIMATORS, measureEntries } from "../../tokens/measure.ts";
-import { cutOldest, droppedEntries, inTokens, keptEntries, uncut } from "./cut-to-fit.ts";
+import { cutOldest, droppedEntries, inTokens, keptEntries, uncut } from "./request-summary.ts";
 
 /** Eleven with the first question, which stands before the first response. */
 function tenRounds(): ConversationBuilder {

@@ -7,10 +7,15 @@ import type { ModelReply, ModelRequest } from "../../models/port.ts";
 import { scriptedModel } from "../../models/scripted/scripted-model.ts";
 import { withoutSummaryRequest } from "../../summary/builtin/builtin-model.ts";
 import { summarise } from "../../summary/builtin/summarise.ts";
-import { continuationMessage } from "../../summary/continuation.ts";
 import { formatSummary } from "../../summary/format.ts";
-import { parseEarlierSummary } from "../../summary/readers/readers.ts";
-import { presentSections, SECTION_NAMES, splitSections } from "../../summary/sections.ts";
+import { parseEarlierSummary } from "../../summary/readers/earlier-summary.ts";
+
+import {
+  continuationMessage,
+  presentSections,
+  SECTION_NAMES,
+  splitSections,
+} from "../../summary/summary-message.ts";
 import { instructionsIn, summaryPrompt } from "../../summary/summary-prompt.ts";
 import { ESTIMATORS } from "../../tokens/measure.ts";
 import { summaryIn } from "./ask-model.ts";

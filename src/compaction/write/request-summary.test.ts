@@ -6,7 +6,7 @@ import { checkRequest } from "../../conversation/check/check.ts";
 import { ModelError } from "../../models/model-error.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import { type ScriptedAnswer, scriptedModel } from "../../models/scripted/scripted-model.ts";
-import { SECTION_NAMES } from "../../summary/sections.ts";
+import { SECTION_NAMES } from "../../summary/summary-message.ts";
 import { isSummaryRequest } from "../../summary/summary-prompt.ts";
 import { ESTIMATORS, measureRequest } from "../../tokens/measure.ts";
 import { messagesToSummarise } from "./ask-model.ts";

@@ -13,7 +13,7 @@ import {
   type ScriptedModel,
   scriptedModel,
 } from "../../models/scripted/scripted-model.ts";
-import { SECTION_NAMES } from "../../summary/sections.ts";
+import { SECTION_NAMES } from "../../summary/summary-message.ts";
 import { summaryPrompt } from "../../summary/summary-prompt.ts";
 import { type ForkSource, type RequestFrame, requestFork } from "./shared-prefix.ts";
 

@@ -8,7 +8,7 @@ import { jsonBytes } from "../../conversation/check/media-rules.ts";
 import { ModelError } from "../../models/model-error.ts";
 import type { Model, ModelRequest } from "../../models/port.ts";
 import { scriptedModel } from "../../models/scripted/scripted-model.ts";
-import { SECTION_NAMES } from "../../summary/sections.ts";
+import { SECTION_NAMES } from "../../summary/summary-message.ts";
 import type { SummaryProgress } from "./attempts.ts";
 import { requestSummary } from "./request-summary.ts";
 

@@ -2,12 +2,11 @@ import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../test/support/builders.ts";
 import { ModelError } from "../../models/model-error.ts";
 import { scriptedModel } from "../../models/scripted/scripted-model.ts";
-import { SECTION_NAMES } from "../../summary/sections.ts";
+import { SECTION_NAMES } from "../../summary/summary-message.ts";
 import { ESTIMATORS } from "../../tokens/measure.ts";
 import { type CompactionPlan, planCompaction } from "../plan/compaction-plan.ts";
-import { SMALLEST_SUMMARY_TOKENS } from "../plan/feasibility.ts";
-import type { WrittenSummary } from "./summary-chain.ts";
-import { prepareSummary, type SummaryOptions } from "./write-summary.ts";
+import { SMALLEST_SUMMARY_TOKENS } from "../plan/room.ts";
+import { prepareSummary, type SummaryOptions, type WrittenSummary } from "./summary-chain.ts";
 
 const GOOD = `<summary>\n${SECTION_NAMES.map((name, at) => `${at + 1}. ${name}: some`).join("\n")}\n</summary>`;
 

@@ -1,4 +1,4 @@
-import { keepRecentUnder } from "../../compaction/plan/keep-recent.ts";
+import { keepRecentUnder } from "../../compaction/plan/room.ts";
 import {
   type SizedConversation,
   type SizeOptions,

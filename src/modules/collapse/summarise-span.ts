@@ -16,7 +16,7 @@ import { summarise } from "../../summary/builtin/summarise.ts";
 import { oneLine } from "../../summary/clip.ts";
 import { SUMMARY_HEADING } from "../../summary/format.ts";
 import { digestSession, earlierMessages, leftOutLine, messageForms } from "../../summary/readers/readers.ts";
-import { type SectionName, sectionTitle } from "../../summary/sections.ts";
+import { type SectionName, sectionTitle } from "../../summary/summary-message.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import type { SpanPlan } from "./plan-span.ts";
 

@@ -1,9 +1,8 @@
 import { type Attachment, type Entry, entryBlocks, isEntry } from "../../conversation/entry.ts";
 import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf } from "../../conversation/tool-kinds.ts";
-import { headThatFits, LEAST_HEAD_TOKENS } from "../../restore/head.ts";
-import { attachedMemoryPaths, memoryAttachment } from "../../restore/memory-files.ts";
 import { attachedPath } from "../../restore/read-state.ts";
-import { type RestoredItem, restoredItem } from "../../restore/restored.ts";
+import { attachedMemoryPaths, memoryAttachment } from "../../restore/recent-files.ts";
+import { headThatFits, LEAST_HEAD_TOKENS, type RestoredItem, restoredItem } from "../../restore/restored.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import { memoryPathsFor } from "./governing.ts";
 import { loadWithImports } from "./imports.ts";

@@ -1,5 +1,5 @@
 import { sum } from "../../compaction/plan/sized.ts";
-import { headThatFits } from "../../restore/head.ts";
+import { headThatFits } from "../../restore/restored.ts";
 import { oneLine } from "../../summary/clip.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import type { Notes, NotesLimits, NotesSection } from "./notes-format.ts";

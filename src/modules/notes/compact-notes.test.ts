@@ -6,7 +6,7 @@ import { type CompactionPlan, planCompaction } from "../../compaction/plan/compa
 import type { SummaryProgress } from "../../compaction/write/attempts.ts";
 import type { HookInput, HookRun, HookRunner } from "../../hooks/hook.ts";
 import { scriptedModel } from "../../models/scripted/scripted-model.ts";
-import { SECTION_NAMES } from "../../summary/sections.ts";
+import { SECTION_NAMES } from "../../summary/summary-message.ts";
 import { notesSource, planFromNotes } from "./plan-from-notes.ts";
 
 const GOOD = `<summary>\n${SECTION_NAMES.map((name, at) => `${at + 1}. ${name}: some`).join("\n")}\n</summary>`;

@@ -5,7 +5,12 @@ import {
   messagesToSummarise,
   ownRequest,
 } from "../../compaction/write/ask-model.ts";
-import { askCutToFit, digestText, droppedEntries, keptEntries } from "../../compaction/write/cut-to-fit.ts";
+import {
+  askCutToFit,
+  digestText,
+  droppedEntries,
+  keptEntries,
+} from "../../compaction/write/request-summary.ts";
 import {
   type ForkSource,
   forkedRequest,

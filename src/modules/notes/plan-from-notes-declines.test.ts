@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Asked, declineOf, NOTES, OVERHEAD, planOf, talk } from "../../../test/compact/notes-plan.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { continuationMessage } from "../../summary/continuation.ts";
+import { continuationMessage } from "../../summary/summary-message.ts";
 import { ESTIMATORS } from "../../tokens/measure.ts";
 
 /** What the notes take in the conversation, with our words around them. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { declineOf, NOTES, planOf, talk } from "../../../test/compact/notes-plan.ts";
 import { thinking, toolResult, toolUse } from "../../../test/support/builders.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { continuationMessage } from "../../summary/continuation.ts";
+import { continuationMessage } from "../../summary/summary-message.ts";
 import { NOTES_KEEP, type NotesPlanRequest } from "./plan-from-notes.ts";
 
 const uuids = (entries: readonly Entry[]): readonly (string | undefined)[] => entries.map(({ uuid }) => uuid);

@@ -1,23 +1,24 @@
-import { firstAfterSummary } from "../../compaction/plan/choose-cut.ts";
 import {
   type CompactionPlan,
   isWorthSummarising,
   planAt,
   unseenCut,
 } from "../../compaction/plan/compaction-plan.ts";
-import { KEEP_RECENT_TOKENS, keepRecentUnder } from "../../compaction/plan/keep-recent.ts";
+import { KEEP_RECENT_TOKENS, keepRecentUnder } from "../../compaction/plan/room.ts";
 import {
+  firstAfterSummary,
   type SizedConversation,
   type SizeOptions,
   type Snapshot,
   sizeUp,
 } from "../../compaction/plan/sized.ts";
 import { type LeastSaving, savingOf } from "../../compaction/worthwhile.ts";
-import type { SummarySource } from "../../compaction/write/write-summary.ts";
+import type { SummarySource } from "../../compaction/write/summary-chain.ts";
 import { type Entry, entryBlocks, isSynthetic } from "../../conversation/entry.ts";
 import { indexOfMessage } from "../../conversation/lines.ts";
 import { previousSound, soundCuts } from "../../conversation/pairs.ts";
-import { type ContinuationInput, continuationMessage } from "../../summary/continuation.ts";
+import { type ContinuationInput, continuationMessage } from "../../summary/summary-message.ts";
+
 import type { SummaryWishes } from "../../summary/summary-prompt.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import { notedUpTo } from "./notes-format.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../test/support/builders.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { continuationMessage } from "../../summary/continuation.ts";
+import { continuationMessage } from "../../summary/summary-message.ts";
 import { ESTIMATORS } from "../../tokens/measure.ts";
 import type { Notes, NotesTemplate } from "./notes-format.ts";
 import { formatNotes, NOTES_LIMITS, parseNotes } from "./notes-format.ts";

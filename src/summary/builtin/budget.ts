@@ -3,6 +3,9 @@
  * leaves unused flows to the others, most important pieces first.
  */
 
+/** Room for a summary that one can work from, at a twentieth of a 200,000 token window or less. */
+export const SUMMARY_BUDGET_TOKENS = 8_000;
+
 export interface Piece {
   /** The same content at falling lengths, longest first. The last is the least that makes sense. */
   readonly forms: readonly string[];

@@ -5,9 +5,8 @@ import { throwIfAborted } from "../../models/abortable.ts";
 import { estimateRequest, PLAIN_CAPABILITIES } from "../../models/plain-model.ts";
 import type { CallOptions, Model, ModelEvent, ModelReply, ModelRequest } from "../../models/port.ts";
 import { ESTIMATORS, measureRequest } from "../../tokens/measure.ts";
-import { isContinuation } from "../continuation.ts";
 import { SUMMARY_HEADING } from "../format.ts";
-import { presentSections } from "../sections.ts";
+import { isContinuation, presentSections } from "../summary-message.ts";
 import { instructionsIn, isSummaryRequest } from "../summary-prompt.ts";
 import { type BuiltInSummary, type SummariseOptions, summarise } from "./summarise.ts";
 

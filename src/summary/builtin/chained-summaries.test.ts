@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../test/support/builders.ts";
-import { continuationMessage } from "../continuation.ts";
-import { SECTION_NAMES, splitSections } from "../sections.ts";
-import { SUMMARY_BUDGET_TOKENS, summarise } from "./summarise.ts";
+import { continuationMessage, SECTION_NAMES, splitSections } from "../summary-message.ts";
+import { SUMMARY_BUDGET_TOKENS } from "./budget.ts";
+import { summarise } from "./summarise.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 3);
 const sectionOf = (text: string, name: string): string =>

@@ -2,12 +2,11 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { describe, expect, it } from "vitest";
 import { claudeCodeSessions, describeRecorded } from "../../../test/support/real-sessions.ts";
-import type { Entry, UserEntry } from "../../conversation/entry.ts";
-import { isSummaryEntry, rawContent } from "../../conversation/entry.ts";
+import { type Entry, isSummaryEntry, rawContent, type UserEntry } from "../../conversation/entry.ts";
 import { contentText } from "../../conversation/untrusted.ts";
-import { continuationMessage } from "../continuation.ts";
-import { digestSession, parseEarlierSummary, parseMessageItem, readEarlierFile } from "../readers/readers.ts";
-import { presentSections, SECTION_NAMES } from "../sections.ts";
+import { parseEarlierSummary, parseMessageItem, readEarlierFile } from "../readers/earlier-summary.ts";
+import { digestSession } from "../readers/readers.ts";
+import { continuationMessage, presentSections, SECTION_NAMES } from "../summary-message.ts";
 import { summarise } from "./summarise.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 3);

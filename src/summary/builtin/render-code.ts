@@ -14,8 +14,7 @@ import {
   shortPath,
 } from "../readers/readers.ts";
 import { type Piece, piece, rising } from "./budget.ts";
-import { changeCode, readChange } from "./edit-code.ts";
-import { currentEdits } from "./render-work.ts";
+import { changeCode, currentEdits, readChange } from "./render-work.ts";
 
 /** The sections "Key Technical Concepts" and "Files and Code Sections". */
 

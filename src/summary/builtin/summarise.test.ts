@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../../test/support/builders.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { presentSections, SECTION_NAMES, splitSections } from "../sections.ts";
-import { SUMMARY_BUDGET_TOKENS, summarise } from "./summarise.ts";
+import { presentSections, SECTION_NAMES, splitSections } from "../summary-message.ts";
+import { SUMMARY_BUDGET_TOKENS } from "./budget.ts";
+import { summarise } from "./summarise.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 3);
 const summaryOf = (entries: readonly Entry[], budgetTokens?: number, instructions?: string): string =>

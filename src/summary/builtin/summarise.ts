@@ -3,16 +3,12 @@ import { isSentAttachment } from "../../conversation/flatten/attachment-content.
 import type { CountText } from "../../tokens/measure.ts";
 import { SUMMARY_HEADING } from "../format.ts";
 import { digestSession, LABELS, leftOutLine, type SessionDigest } from "../readers/readers.ts";
-import { SECTION_NAMES, type SectionName, type SummaryVariant, sectionHeading } from "../sections.ts";
+import { SECTION_NAMES, type SectionName, type SummaryVariant, sectionHeading } from "../summary-message.ts";
 import type { SummaryWishes } from "../summary-prompt.ts";
-import { fitSections, type Piece, type SectionDraft } from "./budget.ts";
+import { fitSections, type Piece, type SectionDraft, SUMMARY_BUDGET_TOKENS } from "./budget.ts";
 import { renderConcepts, renderFiles } from "./render-code.ts";
-import { renderErrors, renderProblemSolving } from "./render-problems.ts";
-import { renderMessages, renderRequests } from "./render-requests.ts";
+import { renderErrors, renderMessages, renderProblemSolving, renderRequests } from "./render-history.ts";
 import { renderCurrentWork, renderNextStep, renderPending } from "./render-work.ts";
-
-/** Room for a summary that one can work from, at a twentieth of a 200,000 token window or less. */
-export const SUMMARY_BUDGET_TOKENS = 8_000;
 
 /** Pieces that share words with the instructions are kept first. */
 export interface SummariseOptions extends SummaryWishes {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Entry } from "../../conversation/entry.ts";
-import { presentSections, SECTION_NAMES } from "../sections.ts";
+import { presentSections, SECTION_NAMES } from "../summary-message.ts";
 import { summarise } from "./summarise.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 3);

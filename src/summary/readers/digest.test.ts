@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../../../test/support/builders.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { currentConversation } from "../../transcript/relink.ts";
-import { digestSession } from "./digest.ts";
 import { earlierItems } from "./earlier-summary.ts";
+import { digestSession } from "./readers.ts";
 
 const messagesOf = (entries: readonly Entry[]): string[] =>
   digestSession(entries).exchanges.flatMap(({ message }) => (message ? [message.text] : []));

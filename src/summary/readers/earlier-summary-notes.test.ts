@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { continuationMessage } from "../continuation.ts";
+import { continuationMessage } from "../summary-message.ts";
 import { earlierItems, parseEarlierSummary } from "./earlier-summary.ts";
 
 const NOTES = `[These notes were cut. The whole of them is in /n/s.notes.md.]

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { summarise } from "../builtin/summarise.ts";
-import { continuationMessage } from "../continuation.ts";
+import { continuationMessage } from "../summary-message.ts";
 import { earlierItems, LABELS, parseEarlierSummary, splitItems } from "./earlier-summary.ts";
 
 const modelSummary = `This session is being continued from a previous conversation.

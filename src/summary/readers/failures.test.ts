@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readCommand } from "./command-runs.ts";
-import { ErrorLedger, failureText } from "./failures.ts";
+import { ErrorLedger, failureText, readCommand } from "./command-runs.ts";
 
 describe("what went wrong", () => {
   it.each([

@@ -4,10 +4,8 @@ import { type FollowedTodo, TodoLedger } from "../../conversation/todo-ledger.ts
 import { filePathIn, isShellTool } from "../../conversation/tool-kinds.ts";
 import { contentText, field, firstString, stringField } from "../../conversation/untrusted.ts";
 import { clip, oneLine } from "../clip.ts";
-import { programOf, readCommand } from "./command-runs.ts";
-import { definedNames, importedPackages, type NameTally } from "./concepts.ts";
-import type { OpenExchange } from "./exchanges.ts";
-import { ErrorLedger, type ErrorRecord } from "./failures.ts";
+import { ErrorLedger, type ErrorRecord, programOf, readCommand } from "./command-runs.ts";
+import { isRefusal, type OpenExchange, wordsOfRefusal } from "./exchanges.ts";
 import { lastSentence } from "./prose.ts";
 import {
   type Answer,
@@ -22,8 +20,15 @@ import {
   readAnswers,
   readPlan,
 } from "./replies.ts";
-import { editsIn, FileLedger, type FileRecord, fileUseIn } from "./touched-files.ts";
-import { isRefusal, wordsOfRefusal } from "./user-text.ts";
+import {
+  definedNames,
+  editsIn,
+  FileLedger,
+  type FileRecord,
+  fileUseIn,
+  importedPackages,
+  type NameTally,
+} from "./touched-code.ts";
 
 /** Facts from the tool calls of a session. */
 export interface ToolDigest {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FileLedger, isScratch } from "./touched-files.ts";
+import { FileLedger, isScratch } from "./touched-code.ts";
 
 describe("files", () => {
   const change = { edits: [{ was: "a", now: "b" }], defines: [], reason: "why" } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { classifyUserText, soundsLikeCorrection, wordsOfRefusal } from "./user-text.ts";
+import { classifyUserText, soundsLikeCorrection, wordsOfRefusal } from "./exchanges.ts";
 
 describe("what a person said", () => {
   it.each([

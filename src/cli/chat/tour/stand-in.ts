@@ -4,7 +4,7 @@ import { contentBlocks } from "../../../conversation/message.ts";
 import { isCleared } from "../../../conversation/stand-ins.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { contentText } from "../../../conversation/untrusted.ts";
-import { isContinuation } from "../../../summary/continuation.ts";
+import { isContinuation } from "../../../summary/summary-message.ts";
 import type { Behaviour, SeenRequest, Turn } from "../../../testing/simulator/exchange.ts";
 import type { TokenCounter } from "../../../testing/simulator/prompt/token-count.ts";
 

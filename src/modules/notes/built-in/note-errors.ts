@@ -1,4 +1,5 @@
 import { clip, oneLine, quoted } from "../../../summary/clip.ts";
+import type { SessionDigest } from "../../../summary/readers/readers.ts";
 import {
   type ErrorRecord,
   earlierItems,
@@ -10,7 +11,6 @@ import {
   type Resolution,
   readCommand,
   resolutionText,
-  type SessionDigest,
   soundsLikeCorrection,
   withoutBold,
 } from "../../../summary/readers/readers.ts";

@@ -1,14 +1,13 @@
 import { headOf, withoutControls } from "../../../conversation/text.ts";
 import { clip, clipMarkdown, headAndTail, indented, oneLine, quoted } from "../../../summary/clip.ts";
+import type { Answer, Plan } from "../../../summary/readers/readers.ts";
 import {
   AFTER_INTERRUPTION,
-  type Answer,
   earlierItems,
   isRequest,
   listedMessages,
   messageForms,
   messageKey,
-  type Plan,
   parseMessageItem,
   proseSentences,
 } from "../../../summary/readers/readers.ts";

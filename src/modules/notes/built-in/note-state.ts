@@ -1,6 +1,7 @@
 import { headOf } from "../../../conversation/text.ts";
 import type { FollowedTodo } from "../../../conversation/todo-ledger.ts";
 import { clip, oneLine, quoted } from "../../../summary/clip.ts";
+import type { OpenBefore } from "../../../summary/readers/readers.ts";
 import {
   type BackgroundTask,
   commandsIn,
@@ -15,7 +16,6 @@ import {
   lastSentences,
   NEEDS_CONTEXT_CHARS,
   nextMove,
-  type OpenBefore,
   parseMessageItem,
   repliedTo,
   type SessionDigest,

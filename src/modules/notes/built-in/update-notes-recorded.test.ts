@@ -4,7 +4,10 @@ import { claudeCodeSessions, describeRecorded } from "../../../../test/support/r
 import type { Entry } from "../../../conversation/entry.ts";
 import { soundCuts } from "../../../conversation/pairs.ts";
 import { withoutControls } from "../../../conversation/text.ts";
-import { digestSession, earlierItems, fileName, isRequest } from "../../../summary/readers/readers.ts";
+import { earlierItems } from "../../../summary/readers/earlier-summary.ts";
+import { isRequest } from "../../../summary/readers/exchanges.ts";
+import { digestSession } from "../../../summary/readers/readers.ts";
+import { fileName } from "../../../summary/readers/touched-code.ts";
 import { ESTIMATORS, measureEntry } from "../../../tokens/measure.ts";
 import { loadSession } from "../../../transcript/load.ts";
 import type { Notes } from "../notes-format.ts";

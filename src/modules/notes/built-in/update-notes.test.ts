@@ -10,7 +10,7 @@ import {
   update,
   withBody,
 } from "../../../../test/support/noting.ts";
-import { continuationMessage } from "../../../summary/continuation.ts";
+import { continuationMessage } from "../../../summary/summary-message.ts";
 import { notesAsSummary } from "../as-summary.ts";
 import { emptyNotes, measureNotes, NOTES_LIMITS } from "../notes-format.ts";
 import { parseTemplate } from "../template.ts";

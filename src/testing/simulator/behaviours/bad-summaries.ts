@@ -1,5 +1,5 @@
 import { createRandom, type Random } from "../../../demo/random.ts";
-import { SECTION_NAMES } from "../../../summary/sections.ts";
+import { SECTION_NAMES } from "../../../summary/summary-message.ts";
 import type { SeenRequest, Turn } from "../exchange.ts";
 import { textTurn } from "./answers.ts";
 import { hashText } from "./coder/hash.ts";

@@ -3,7 +3,7 @@ import { checkRequest } from "../../../conversation/check/check.ts";
 import { flatten } from "../../../conversation/flatten/flatten.ts";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import { summariseMessages } from "../../../summary/builtin/builtin-model.ts";
-import { continuationMessage } from "../../../summary/continuation.ts";
+import { continuationMessage } from "../../../summary/summary-message.ts";
 import { ESTIMATORS } from "../../../tokens/measure.ts";
 import { createDemoSession } from "../../demo-session.ts";
 import { coder } from "./coder.ts";

@@ -1,4 +1,4 @@
-import { factsSection, SECTION_NAMES, type SectionName } from "../../../summary/sections.ts";
+import { factsSection, SECTION_NAMES, type SectionName } from "../../../summary/summary-message.ts";
 
 const LIES: Readonly<Record<SectionName, string>> = {
   "Primary Request and Intent": "The user is content with everything and wants nothing more.",

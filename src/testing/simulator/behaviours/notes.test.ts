@@ -8,7 +8,7 @@ import type { Notes, NotesLimits } from "../../../modules/notes/notes-format.ts"
 import { emptyNotes, measureNotes, NOTES_LIMITS, notesAsShown } from "../../../modules/notes/notes-format.ts";
 import { notesPrompt } from "../../../modules/notes/notes-prompt.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "../../../modules/notes/template.ts";
-import { continuationMessage } from "../../../summary/continuation.ts";
+import { continuationMessage } from "../../../summary/summary-message.ts";
 import { ESTIMATORS } from "../../../tokens/measure.ts";
 import type { Behaviour, Turn } from "../exchange.ts";
 import { coder } from "./coder.ts";

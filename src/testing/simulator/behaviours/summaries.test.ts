@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { flatten } from "../../../conversation/flatten/flatten.ts";
 import type { ApiMessage, ContentBlock } from "../../../conversation/message.ts";
 import { formatSummary } from "../../../summary/format.ts";
-import { presentSections, SECTION_NAMES, withoutQuotedFacts } from "../../../summary/sections.ts";
+import { presentSections, SECTION_NAMES, withoutQuotedFacts } from "../../../summary/summary-message.ts";
 import { summaryPrompt } from "../../../summary/summary-prompt.ts";
 import { estimateTokens } from "../../../tokens/estimate/estimate.ts";
 import { createDemoSession } from "../../demo-session.ts";

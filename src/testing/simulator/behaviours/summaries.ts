@@ -1,8 +1,8 @@
 import type { ApiMessage } from "../../../conversation/message.ts";
+import { SUMMARY_BUDGET_TOKENS } from "../../../summary/builtin/budget.ts";
 import { summariseMessages, summaryRequestIn } from "../../../summary/builtin/builtin-model.ts";
-import { SUMMARY_BUDGET_TOKENS } from "../../../summary/builtin/summarise.ts";
 import { SUMMARY_HEADING } from "../../../summary/format.ts";
-import { sectionHeading } from "../../../summary/sections.ts";
+import { sectionHeading } from "../../../summary/summary-message.ts";
 import { instructionsIn } from "../../../summary/summary-prompt.ts";
 import { ESTIMATORS } from "../../../tokens/measure.ts";
 import type { Behaviour, SeenRequest, Turn } from "../exchange.ts";

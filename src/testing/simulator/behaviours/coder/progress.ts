@@ -6,8 +6,7 @@ import {
 } from "../../../../conversation/message.ts";
 import { stringField } from "../../../../conversation/untrusted.ts";
 import { withoutSummaryRequest } from "../../../../summary/builtin/builtin-model.ts";
-import { isContinuation } from "../../../../summary/continuation.ts";
-import { splitSections } from "../../../../summary/sections.ts";
+import { isContinuation, splitSections } from "../../../../summary/summary-message.ts";
 import { hashText } from "./hash.ts";
 
 /**

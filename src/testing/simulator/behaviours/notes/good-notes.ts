@@ -1,7 +1,7 @@
 import { type ApiMessage, contentBlocks } from "../../../../conversation/message.ts";
 import { filePathIn, fileUseOf, isShellTool } from "../../../../conversation/tool-kinds.ts";
 import type { NotesSection } from "../../../../modules/notes/notes-format.ts";
-import { isContinuation } from "../../../../summary/continuation.ts";
+import { isContinuation } from "../../../../summary/summary-message.ts";
 import { progressLine, readProgress } from "../coder/progress.ts";
 import { inputText, resultHead, type SeenCall, seenCalls } from "../coder/sight.ts";
 import type { Wish } from "./doors.ts";

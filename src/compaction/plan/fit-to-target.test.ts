@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, usage } from "../../../test/support/builders.ts";
-import { SUMMARY_BUDGET_TOKENS } from "../../summary/builtin/summarise.ts";
-import { type Feasibility, fitToTarget } from "./feasibility.ts";
+import { SUMMARY_BUDGET_TOKENS } from "../../summary/builtin/budget.ts";
+import { type Feasibility, fitToTarget } from "./compaction-plan.ts";
 import type { KnownMeasures, Snapshot } from "./sized.ts";
 
 /** A short conversation with so much that no compaction can take away. */

@@ -1,4 +1,11 @@
-import { type Entry, rawContent, type UserEntry } from "../../conversation/entry.ts";
+import { jsonBytes, mediaMarker } from "../../conversation/check/media-rules.ts";
+import {
+  type Attachment,
+  type Entry,
+  isEntry,
+  rawContent,
+  type UserEntry,
+} from "../../conversation/entry.ts";
 import type { ShortenedResult } from "../../conversation/fact-ledger.ts";
 import {
   type ContentBlock,
@@ -12,6 +19,8 @@ import {
 import { formatCount } from "../../conversation/text.ts";
 import { headAndTail } from "../../summary/clip.ts";
 import { type CountText, measureBlock, measureEntries } from "../../tokens/measure.ts";
+
+/** Kept messages made smaller: long texts as head and tail, pictures and documents as marks. */
 
 /** Tokens of a result that stay where the window holds them: enough to work with, or to know what to read again. */
 const LEAST_RESULT_TOKENS = 2_000;
@@ -125,18 +134,14 @@ class Cutter {
   shrink(which: "results" | "all", roomTokens: number, leastTokens: number): void {
     const pieces = [...this.#pieces.values()].filter(({ result }) => which === "all" || result !== undefined);
     const others = this.tokens - pieces.reduce((sum, { cutTokens }) => sum + cutTokens, 0);
-    const cap = Math.max(
-      leastTokens * CUT_TOLERANCE,
-      capFor(
-        pieces.map(({ tokens }) => tokens),
-        roomTokens - others,
-      ),
-    );
+    const tokens = pieces.map((piece) => piece.tokens);
+    const cap = Math.max(leastTokens * CUT_TOLERANCE, capFor(tokens, roomTokens - others));
     for (const piece of pieces) this.#cut(piece, cap);
   }
 
   leaveOutMedia(which: "results" | "all"): void {
-    for (const block of this.#entries.flatMap(blocksOf)) {
+    const messages = this.#entries.filter(({ type }) => type === "user");
+    for (const block of messages.flatMap(blocksOf).filter(isBlock)) {
       const parts = hasNestedBlocks(block) ? block.content : which === "all" ? [block] : [];
       for (const part of parts) {
         if (!isBlock(part) || !isMedia(part) || this.#withoutMedia.has(part)) continue;
@@ -171,22 +176,11 @@ class Cutter {
       const sums = { tokens: before.tokens + tokens, keptTokens: before.keptTokens + cutTokens };
       results.set(result, { entry, ...sums });
     }
-    return [...results].flatMap(
-      ([
-        result,
-        {
-          entry: { uuid },
-          tokens,
-          keptTokens,
-        },
-      ]) => {
-        if (keptTokens >= tokens) return [];
-        const sizes = { tokens: Math.round(tokens), keptTokens: Math.round(keptTokens) };
-        return [
-          { toolUseId: result.tool_use_id, ...(uuid === undefined ? {} : { entryId: uuid }), ...sizes },
-        ];
-      },
-    );
+    return [...results].flatMap(([{ tool_use_id: toolUseId }, { entry, tokens, keptTokens }]) => {
+      if (keptTokens >= tokens) return [];
+      const place = entry.uuid === undefined ? {} : { entryId: entry.uuid };
+      return [{ toolUseId, ...place, tokens: Math.round(tokens), keptTokens: Math.round(keptTokens) }];
+    });
   }
 
   /** The longest head and tail that has no more tokens than the cap. */
@@ -232,16 +226,10 @@ function withOwnBlocks(entries: readonly Entry[]): readonly Entry[] {
     return rewriteNested(isTaken ? { ...block } : block, own);
   };
   return mapChanged(entries, (entry) => {
-    const content = entry.type === "user" ? rawContent(entry) : undefined;
-    if (entry.type !== "user" || !Array.isArray(content)) return entry;
-    const blocks = mapChanged(content, own);
-    return blocks === content ? entry : { ...entry, message: { ...entry.message, content: blocks } };
+    const blocks = entry.type === "user" ? blocksOf(entry) : [];
+    const owned = mapChanged(blocks, own);
+    return owned === blocks ? entry : withBlocks(entry, owned);
   });
-}
-
-function blocksOf(entry: Entry): readonly ContentBlock[] {
-  const content = entry.type === "user" ? rawContent(entry) : undefined;
-  return Array.isArray(content) ? content.filter(isBlock) : [];
 }
 
 /** The largest cap under which figures, each cut down to it, add up to no more than the room. */
@@ -327,4 +315,68 @@ function withContent(
   content: UserEntry["message"]["content"],
 ): UserEntry {
   return { ...entry, message: { ...entry.message, content } };
+}
+
+/** How many pictures and documents may stay, and how many bytes they may have together. */
+export interface MediaLimits {
+  readonly maxBytes: number;
+  readonly maxCount?: number | undefined;
+}
+
+/** The entries with their oldest pictures and documents as marks, so that the others are within the limits. */
+export function withOldMediaAsMarks(entries: readonly Entry[], limits: MediaLimits): readonly Entry[] {
+  // By number, because one block object may stand in several places.
+  let left = countOver(entries, limits);
+  if (left === 0) return entries;
+  const mark = (block: ContentBlock): ContentBlock =>
+    isBlock(block) && isMedia(block) && left-- > 0 ? mediaMarker(block) : block;
+  const markAll = (block: ContentBlock): ContentBlock =>
+    isBlock(block) ? rewriteNested(mark(block), mark) : block;
+  return mapChanged(entries, (entry) => {
+    const blocks = blocksOf(entry);
+    const marked = mapChanged(blocks, markAll);
+    return marked === blocks ? entry : withBlocks(entry, marked);
+  });
+}
+
+/** From the newest back, as long as they fit; whatever is older than the first that does not fit goes as well. */
+function countOver(
+  entries: readonly Entry[],
+  { maxBytes, maxCount = Number.POSITIVE_INFINITY }: MediaLimits,
+): number {
+  const newestFirst = entries.flatMap(mediaOf).reverse();
+  let bytes = 0;
+  const first = newestFirst.findIndex((block, index) => {
+    bytes += jsonBytes(block);
+    return bytes > maxBytes || index >= maxCount;
+  });
+  return first === -1 ? 0 : newestFirst.length - first;
+}
+
+/** Its pictures and documents, those inside tool results too. */
+export function mediaOf(entry: Entry): readonly ContentBlock[] {
+  return blocksOf(entry).flatMap(mediaIn);
+}
+
+function mediaIn(block: ContentBlock): readonly ContentBlock[] {
+  if (!isBlock(block)) return [];
+  if (isMedia(block)) return [block];
+  return hasNestedBlocks(block) ? block.content.filter((nested) => isBlock(nested) && isMedia(nested)) : [];
+}
+
+/** A message typed while the agent worked is an attachment, and may hold pictures too. */
+function blocksOf(entry: Entry): readonly ContentBlock[] {
+  if (!isEntry(entry)) return [];
+  if (entry.type === "attachment") return asBlocks(entry.attachment?.prompt);
+  return entry.type === "user" ? asBlocks(rawContent(entry)) : [];
+}
+
+const asBlocks = (value: unknown): readonly ContentBlock[] => (Array.isArray(value) ? value : []);
+
+function withBlocks(entry: Entry, blocks: readonly ContentBlock[]): Entry {
+  if (entry.type === "attachment") {
+    const attachment: Attachment = { ...entry.attachment, prompt: blocks };
+    return { ...entry, attachment };
+  }
+  return entry.type === "user" ? { ...entry, message: { ...entry.message, content: blocks } } : entry;
 }

@@ -6,7 +6,7 @@ import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import { type Entry, isEntry } from "../../conversation/entry.ts";
 import type { ContentBlock } from "../../conversation/message.ts";
 import { measureEntries } from "../../tokens/measure.ts";
-import { shortenToFit } from "./shorten-texts.ts";
+import { shortenToFit } from "./shrink-messages.ts";
 
 /** A token a word, so that figures can be read. */
 const countWords = (text: string): number => text.split(/\s+/).filter(Boolean).length;
