@@ -15,7 +15,6 @@ class EngineRun {
   readonly #compactor: Compactor;
   readonly #files = new SessionFiles();
   #stallMs = 0;
-  #refusedCalls = 0;
   #compactions = 0;
   #clearings = 0;
 
@@ -53,7 +52,6 @@ class EngineRun {
       compactions: this.#compactions,
       clearings: this.#clearings,
       stallMs: this.#stallMs,
-      refusedCalls: this.#refusedCalls,
     };
   }
 
@@ -82,7 +80,6 @@ class EngineRun {
     const isRewritten = sent !== turn || turn.compaction !== undefined || turn.cleared > 0;
     const tokens = tokensOfRequest(sent.request, scale);
     if (tokens > this.#stage.thresholds.size) {
-      this.#refusedCalls++;
       till.refused(tokens, isRewritten);
       return { sent, usage: undefined };
     }

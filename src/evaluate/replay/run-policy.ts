@@ -1,7 +1,6 @@
 import type { Entry } from "../../conversation/entry.ts";
 import { FlattenedEntries } from "../../conversation/flatten/flatten.ts";
 import { inputTokens } from "../../conversation/reported-usage.ts";
-import { CACHE_TTL_MS } from "../../cost/rates.ts";
 import { withCacheMarks } from "../../models/anthropic/prompt-cache-marks.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
@@ -30,9 +29,7 @@ class PolicyRun {
   #conversation: Outgoing;
   #isFull = false;
   #compactions = 0;
-  #refusedCalls = 0;
   #stallMs = 0;
-  #last = { cached: 0, at: Number.NEGATIVE_INFINITY };
 
   constructor(policy: Policy | undefined, stage: Stage) {
     this.#policy = policy;
@@ -54,7 +51,6 @@ class PolicyRun {
       compactions: this.#compactions,
       clearings: 0,
       stallMs: this.#stallMs,
-      refusedCalls: this.#refusedCalls,
     };
   }
 
@@ -66,15 +62,12 @@ class PolicyRun {
     if (sent.tokens > thresholds.size) sent = await this.#fitted(0);
     const isRewritten = this.#compactions > before;
     if (this.#policy !== undefined && sent.tokens > thresholds.size) {
-      this.#refusedCalls++;
       till.refused(sent.tokens, isRewritten);
       return sent;
     }
     const outputTokens = outputTokensOf(call, answer, scale);
     const request = withCacheMarks(sent.request, { ttl });
-    const usage = till.call(request, { at: clock.now(), outputTokens, isRewritten });
-    const cached = usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
-    this.#last = { cached, at: clock.now() };
+    till.call(request, { at: clock.now(), outputTokens, isRewritten });
     return sent;
   }
 
@@ -104,10 +97,9 @@ class PolicyRun {
    * themselves, who send a request of its own and pay it in full.
    */
   async #pay({ usage, isWaitedFor }: PolicyCall): Promise<void> {
-    const { clock, till, ttl, scale } = this.#stage;
+    const { clock, till, scale } = this.#stage;
     const total = inputTokens(usage) + scale.overheadTokens;
-    const isWarm = clock.now() - this.#last.at < CACHE_TTL_MS[ttl];
-    const read = isWarm ? Math.min(total, this.#last.cached) : 0;
+    const read = Math.min(total, till.cachedAt(clock.now()));
     const paid = {
       input_tokens: total - read,
       cache_creation_input_tokens: 0,

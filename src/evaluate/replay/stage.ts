@@ -49,8 +49,6 @@ export interface RunOutcome {
   readonly compactions: number;
   readonly clearings: number;
   readonly stallMs: number;
-  /** Calls that were too long for the window whatever was done. */
-  readonly refusedCalls: number;
 }
 
 /** Tokens of a whole request. */
