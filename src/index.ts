@@ -187,7 +187,8 @@ export {
 export { apiClearing, type ContextEditOptions, contextEdits } from "./modules/api-clearing/api-clearing.ts";
 export { cachedEdits } from "./modules/cached-edits/cached-edits.ts";
 export { type CollapseCommands, type CollapseOptions, spanCollapse } from "./modules/collapse/collapse.ts";
-export { type NotesOptions, sessionNotes } from "./modules/notes/notes-module.ts";
+export type { NotesOptions } from "./modules/notes/notes-keeper.ts";
+export { sessionNotes } from "./modules/notes/notes-module.ts";
 export { type SnipOptions, type Snipped, type SnipSelection, snip } from "./modules/snip/snip.ts";
 export { messageSnip, type SnipCommands, type SnipTurn } from "./modules/snip/snip-module.ts";
 export type {

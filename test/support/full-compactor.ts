@@ -5,7 +5,8 @@ import {
   type CollapseOptions,
   spanCollapse,
 } from "../../src/modules/collapse/collapse.ts";
-import { type NotesOptions, sessionNotes } from "../../src/modules/notes/notes-module.ts";
+import type { NotesOptions } from "../../src/modules/notes/notes-keeper.ts";
+import { sessionNotes } from "../../src/modules/notes/notes-module.ts";
 import { messageSnip, type SnipCommands } from "../../src/modules/snip/snip-module.ts";
 import { createCompactor as createEngine } from "../../src/turn/create-compactor.ts";
 import type {
