@@ -36,8 +36,7 @@ class EngineRun {
     const { calls, rest } = this.#stage.recorded;
     let messages: readonly Entry[] = [];
     let last: { readonly call: RecordedCall; readonly usage: ReplayUsage | undefined } | undefined;
-    const next = (entries: readonly Entry[]): readonly Entry[] =>
-      asReplayed(entries, last?.call, { usage: last?.usage, delayMs: this.#stallMs });
+    const next = (entries: readonly Entry[]): readonly Entry[] => asReplayed(entries, last, this.#stallMs);
     for (const [index, call] of calls.entries()) {
       this.#files.add(call.news);
       const turn = await this.#before([...messages, ...next(call.news)], call);

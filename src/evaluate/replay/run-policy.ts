@@ -42,12 +42,12 @@ class PolicyRun {
     const { calls, rest } = this.#stage.recorded;
     let sent = this.#conversation;
     for (const [index, call] of calls.entries()) {
-      this.#conversation.add(asReplayed(call.news, undefined, NO_USAGE));
+      this.#conversation.add(asReplayed(call.news));
       sent = await this.#call(call, calls[index + 1]?.news ?? rest);
       this.#stage.onCall();
     }
     return {
-      entries: [...sent.entries, ...asReplayed(rest, undefined, NO_USAGE)],
+      entries: [...sent.entries, ...asReplayed(rest)],
       compactions: this.#compactions,
       clearings: 0,
       stallMs: this.#stallMs,
@@ -144,8 +144,6 @@ class Outgoing {
     this.#flattened.append(entries);
   }
 }
-
-const NO_USAGE = { usage: undefined, delayMs: 0 };
 
 /** For those who look at messages only. */
 function withoutOverhead(thresholds: Thresholds, overheadTokens: number): Thresholds {

@@ -75,15 +75,15 @@ function isAnswer(entry: Entry, { messageId }: RecordedCall): entry is Assistant
 /** What followed a call, as it would have been recorded this time: other figures, and later by the time waited. */
 export function asReplayed(
   entries: readonly Entry[],
-  call: RecordedCall | undefined,
-  { usage, delayMs }: { readonly usage: Usage | undefined; readonly delayMs: number },
+  last?: { readonly call: RecordedCall; readonly usage: Usage | undefined },
+  delayMs = 0,
 ): readonly Entry[] {
   return entries.map((entry) => {
     const later = delayed(entry, delayMs);
     if (later.type !== "assistant" || !later.message) return later;
     const { usage: _, ...message } = later.message;
-    const isOwn = call !== undefined && usage !== undefined && isAnswer(later, call);
-    return { ...later, message: isOwn ? { ...message, usage } : message };
+    const usage = last && isAnswer(later, last.call) ? last.usage : undefined;
+    return { ...later, message: usage === undefined ? message : { ...message, usage } };
   });
 }
 
