@@ -3,7 +3,6 @@ import type { Session } from "../transcript/load.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 import { PROBE_KINDS, type Probe, type ProbeKind } from "./probes.ts";
 
-/** What a session is known by. */
 export type EvaluatedSession = Pick<Session, "id" | "model"> & { readonly path?: string | undefined };
 
 /** A session, its window and its prices. */
@@ -66,7 +65,6 @@ export interface PolicyEvaluation {
     /** What had to be written to the provider's cache anew. */
     readonly rewrites: number;
   };
-  /** Probes that are not in the context. */
   readonly missing: readonly MissingProbe[];
 }
 

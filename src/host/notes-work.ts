@@ -36,7 +36,6 @@ export interface NoteOptions {
   readonly model?: Model | undefined;
   /** What the notes should look after; heard by a model only. */
   readonly instructions?: string | undefined;
-  /** Nothing is written. */
   readonly dryRun?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: NotesProgress) => void) | undefined;
@@ -54,7 +53,6 @@ interface NotesTask extends NoteOptions, NotesOnDisk {
   readonly history: SessionHistory;
   readonly limits: NotesLimits;
   readonly countTokens: CountText;
-  /** Time limits of each step. */
   readonly timeLimits: ModelTimeLimits;
 }
 

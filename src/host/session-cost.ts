@@ -62,7 +62,6 @@ export interface CallCost {
   readonly isEstimate: boolean;
 }
 
-/** The compaction that is weighed. */
 export type WeighedCompaction =
   /** One that has been computed. */
   | Pick<SessionCompaction, "plan" | "compaction">

@@ -35,7 +35,6 @@ export interface NotesPlace {
   readonly template?: string | undefined;
 }
 
-/** The notes of a session as they are. */
 export interface ReadNotes {
   readonly path: string;
   /** The file as it was read. */

@@ -25,7 +25,6 @@ export interface SessionProject {
    * `folder`, else the user's current folder.
    */
   readonly cwd: string;
-  /** The agent whose store holds the session. */
   readonly store: SessionAgent | undefined;
 }
 

@@ -197,7 +197,6 @@ function decodedText(bytes: Buffer): string {
 
 /** A term in a dictionary on disk: two hashes, where its postings are, how many bytes, their checksum. */
 const TERM_BYTES = 20;
-/** Terms are read by blocks of so many. */
 const BLOCK_TERMS = 64;
 /** Of each block: its first hash, where the texts of its terms begin, its checksum. */
 const BLOCK_ENTRY_BYTES = 12;

@@ -22,7 +22,6 @@ export const STATUS = {
   retold: 4,
   /** Said by a person or by the agent, in words of their own. */
   spoken: 8,
-  /** Said by a person. */
   person: 16,
 } as const;
 

@@ -247,7 +247,6 @@ export function termsOf(text: string): readonly QueryTerm[] {
   return found;
 }
 
-/** The place of a piece in the term that holds it. */
 export type PiecePlace = "start" | "end" | "anywhere";
 
 export interface Piece {

@@ -51,7 +51,6 @@ export interface RunOutcome {
   readonly stallMs: number;
 }
 
-/** Tokens of a whole request. */
 export function tokensOfRequest({ tools = [], system = [], messages }: ModelRequest, scale: Scale): number {
   let tokens = 0;
   for (const tool of tools) tokens += scale.tokensOf(tool);
@@ -67,7 +66,6 @@ export function outputTokensOf(call: RecordedCall, after: readonly Entry[], scal
   return call.outputTokens ?? scale.tokensOfEntries(after.filter((entry) => isAnswer(entry, call)));
 }
 
-/** The entries of the answer to this call. */
 function isAnswer(entry: Entry, { messageId }: RecordedCall): entry is AssistantEntry {
   return entry.type === "assistant" && !isSynthetic(entry) && responseIdOf(entry) === messageId;
 }

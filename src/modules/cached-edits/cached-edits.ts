@@ -5,7 +5,6 @@ import { whyNotToClear } from "../../turn/guards.ts";
 import type { AttachedModule, EngineModule, EngineParts } from "../../turn/parts.ts";
 import { isCacheDrop } from "../../turn/provider-cache.ts";
 
-/** So many active results start a batch. */
 const ACTIVE_RESULTS_TO_START = 12;
 const KEPT_NEWEST_CACHED = 5;
 /** What an edit names is written to the cache by the first call that carries it, if it was not there yet. */

@@ -34,7 +34,6 @@ export interface Notes {
   readonly coveredUuid: string | undefined;
 }
 
-/** The file of a session's notes. */
 export interface NotesFile {
   readonly path: string;
   /** Undefined where there is no such file. */

@@ -9,7 +9,6 @@ import { turnResult } from "../../turn/turn-result.ts";
 import { isReport } from "../../turn/usage-trust.ts";
 import { type Snipped, type SnipSelection, snip } from "./snip.ts";
 
-/** A turn after a snip. */
 export type SnipTurn<T extends Message = Message> = Turn<T> & {
   /** The messages and tokens that a snip removed, spared and freed. */
   readonly snipped: Pick<Snipped, "messages" | "added" | "spared" | "tokensFreed">;
