@@ -24,7 +24,6 @@ const SLIDING: ReadonlySet<string> = new Set(["keep-last"]);
 class PolicyRun {
   readonly #policy: Policy | undefined;
   readonly #stage: Stage;
-  readonly #isSliding: boolean;
   /** What the policy is given: the whole history for a sliding one, else what it made of it. */
   #conversation: Outgoing;
   #isFull = false;
@@ -34,7 +33,6 @@ class PolicyRun {
   constructor(policy: Policy | undefined, stage: Stage) {
     this.#policy = policy;
     this.#stage = stage;
-    this.#isSliding = policy !== undefined && SLIDING.has(policy.name);
     this.#conversation = new Outgoing([], stage);
   }
 
@@ -76,7 +74,8 @@ class PolicyRun {
     const policy = this.#policy;
     const conversation = this.#conversation;
     if (policy === undefined) return conversation;
-    if (!(this.#isSliding && this.#isFull) && conversation.tokens < limit) return conversation;
+    const isSliding = SLIDING.has(policy.name);
+    if (!(isSliding && this.#isFull) && conversation.tokens < limit) return conversation;
     this.#isFull = true;
     const { thresholds, scale, transcriptPath } = this.#stage;
     const { entries, calls } = await policy.shrink({
@@ -88,7 +87,7 @@ class PolicyRun {
     if (entries === conversation.entries) return conversation;
     this.#compactions++;
     const shrunk = new Outgoing(entries, this.#stage);
-    if (!this.#isSliding) this.#conversation = shrunk;
+    if (!isSliding) this.#conversation = shrunk;
     return shrunk;
   }
 

@@ -52,7 +52,7 @@ export interface GrowthThresholds {
 }
 
 /** For the usual windows; smaller ones have the tokens in proportion. */
-export const NOTES_GROWTH: GrowthThresholds = Object.freeze({
+const NOTES_GROWTH: GrowthThresholds = Object.freeze({
   firstTokens: 10_000,
   nextTokens: 5_000,
   toolCalls: 3,
