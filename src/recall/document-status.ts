@@ -8,6 +8,7 @@ import {
 import { isStandIn } from "../conversation/stand-ins.ts";
 import { turnedBack } from "../conversation/undo-rewind.ts";
 import { stringField } from "../conversation/untrusted.ts";
+import type { SessionFacts } from "../transcript/load.ts";
 import { damaged } from "./dictionary.ts";
 import { hasThinking } from "./documents.ts";
 import { type DocumentRecord, MARKS, nameOf, type Segment, uuidHashes } from "./segment.ts";
@@ -25,15 +26,10 @@ export const STATUS = {
   person: 16,
 } as const;
 
-interface CurrentConversation {
-  readonly conversation: readonly Entry[];
-  readonly clearedToolUseIds: ReadonlySet<string>;
-}
-
 /** From the conversation that the session has now. */
 export function statusOf(
   segments: readonly Segment[],
-  { conversation, clearedToolUseIds }: CurrentConversation,
+  { conversation, clearedToolUseIds }: Pick<SessionFacts, "conversation" | "clearedToolUseIds">,
 ): Buffer {
   const columns = joinedColumns(segments);
   const status = Buffer.alloc(columns.marks.length);

@@ -24,11 +24,6 @@ export interface CacheReport {
   readonly expectedDrop: number;
 }
 
-interface Unreported {
-  readonly tokens: number;
-  readonly calls: number;
-}
-
 /**
  * Clearing without touching the messages: the request tells the server which results to leave out of the
  * cached prefix. An edit stays with every later call, since without it the edited prefix is not found any
@@ -42,7 +37,7 @@ export class CachedEdits {
   readonly #deleted = new Set<string>();
   #edits: readonly CacheEdit[] = [];
   #deletedEstimate = 0;
-  #unreported: readonly Unreported[] = [];
+  #unreported: readonly { readonly tokens: number; readonly calls: number }[] = [];
   #readTokens: number | undefined;
   #deletedTokens = 0;
   #isSuspended = false;
