@@ -192,7 +192,6 @@ async function foldersNamed(name: string, current: string): Promise<readonly str
   return isWhole ? search.matches : undefined;
 }
 
-/** Follows only folders whose name is the beginning of the rest. False as soon as a bound is exceeded. */
 function isCutTo(folder: string, name: string): boolean {
   const whole = projectFolderName("claude-code", folder);
   return (
@@ -201,6 +200,7 @@ function isCutTo(folder: string, name: string): boolean {
   );
 }
 
+/** Follows only folders whose name is the beginning of the rest. False as soon as a bound is exceeded. */
 async function searchBelow(search: FolderSearch, folder: string, rest: string): Promise<boolean> {
   if (rest === "" || ++search.folders > MOST_FOLDERS_READ) return rest === "";
   const names = (await namesIn(search, folder)) ?? (await likelyNames(search, folder, rest));
