@@ -201,7 +201,8 @@ export {
   type NamePattern,
   namePattern,
 } from "./modules/memory-files/name-pattern.ts";
-export { type NotesOptions, sessionNotes } from "./modules/notes/notes-module.ts";
+export type { NotesOptions } from "./modules/notes/notes-keeper.ts";
+export { sessionNotes } from "./modules/notes/notes-module.ts";
 export { type SnipOptions, type Snipped, type SnipSelection, snip } from "./modules/snip/snip.ts";
 export { messageSnip, type SnipCommands, type SnipTurn } from "./modules/snip/snip-module.ts";
 export type {

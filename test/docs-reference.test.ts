@@ -125,7 +125,7 @@ describe("the page of settings and options", () => {
 describe("the tables of options on other pages", () => {
   const memory = read("docs", "memory.md");
   it.each([
-    ["## Session notes", "modules/notes/notes-module.ts", "NotesOptions"],
+    ["## Session notes", "modules/notes/notes-keeper.ts", "NotesOptions"],
     ["## Memory files", "modules/memory-files/memory-reader.ts", "MemoryFilesOptions"],
     ["## Context collapse", "modules/collapse/collapse.ts", "CollapseOptions"],
   ])("%s has a row for every option, and no other", (heading, file, name) => {

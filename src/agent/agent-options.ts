@@ -17,7 +17,7 @@ import {
   type Todo,
   type WindowSources,
 } from "../index.ts";
-import type { UserPlaces } from "../node.ts";
+import type { RewindPoint, UserPlaces } from "../node.ts";
 import type { AgentEvent, RunResult, WindowReading } from "./agent-events.ts";
 import type { PermissionMode, PermissionSettings, Person } from "./permission.ts";
 import type { Tool } from "./tool.ts";
@@ -138,13 +138,7 @@ export interface Agent {
 
 export type SnipResult = SnipTurn["snipped"];
 
-export interface PromptAt {
-  readonly uuid: string;
-  readonly text: string;
-  readonly timestamp: string;
-  /** How many compactions came after it. */
-  readonly compactionsSince: number;
-}
+export type PromptAt = RewindPoint;
 
 const AGENT: OptionNames<AgentOptions> = {
   model: true,

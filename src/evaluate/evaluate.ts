@@ -16,9 +16,11 @@ import {
 } from "./compaction-chain.ts";
 import {
   type ChainEvaluation,
+  type EvaluatedSession,
   type Evaluation,
   type MissingProbe,
   type PolicyEvaluation,
+  settingOf,
   tallyProbes,
 } from "./evaluation.ts";
 import { createPolicy } from "./policies.ts";
@@ -49,9 +51,6 @@ export interface EvaluationProgress {
   readonly done: number;
   readonly total: number;
 }
-
-/** What a session is known by. */
-export type EvaluatedSession = Pick<Session, "id" | "model"> & { readonly path?: string | undefined };
 
 /** What of a session is still known after compactions in a chain, by each policy. No model is called. */
 export function evaluateSession(session: Session, options: EvaluateOptions = {}): Promise<Evaluation> {
@@ -96,10 +95,7 @@ export async function evaluateStream(
     });
   }
   return {
-    session: { id: session.id, path: session.path ?? null, model: session.model ?? null },
-    window: { size: thresholds.size, origin: thresholds.origin, autoCompact: thresholds.autoCompact },
-    pricesOf: pricedModel(session.model, prices),
-    arePricesAssumed: pricedModel(session.model, prices) !== session.model,
+    ...settingOf(session, thresholds, pricedModel(session.model, prices)),
     chains,
   };
 }

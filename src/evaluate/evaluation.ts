@@ -1,9 +1,12 @@
 import { field, isRecord } from "../conversation/untrusted.ts";
+import type { Session } from "../transcript/load.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 import { PROBE_KINDS, type Probe, type ProbeKind } from "./probes.ts";
 
-/** How one session fares under each policy. The shape that `eval --json` prints for it; see docs/json.md. */
-export interface Evaluation {
+export type EvaluatedSession = Pick<Session, "id" | "model"> & { readonly path?: string | undefined };
+
+/** A session, its window and its prices. */
+export interface EvaluationSetting {
   readonly session: { readonly id: string; readonly path: string | null; readonly model: string | null };
   /** Tokens of the window, the source of that figure, and when a compaction is due in it. */
   readonly window: Pick<Thresholds, "size" | "origin" | "autoCompact">;
@@ -11,6 +14,24 @@ export interface Evaluation {
   readonly pricesOf: string;
   /** The prices of the session's model are not known: those of a usual one stand in for them. */
   readonly arePricesAssumed: boolean;
+}
+
+export function settingOf(
+  { id, path, model }: EvaluatedSession,
+  { size, origin, autoCompact }: Thresholds,
+  pricesOf: string,
+  pricesWanted: string | undefined = model,
+): EvaluationSetting {
+  return {
+    session: { id, path: path ?? null, model: model ?? null },
+    window: { size, origin, autoCompact },
+    pricesOf,
+    arePricesAssumed: pricesOf !== pricesWanted,
+  };
+}
+
+/** How one session fares under each policy. The shape that `eval --json` prints for it; see docs/json.md. */
+export interface Evaluation extends EvaluationSetting {
   readonly chains: readonly ChainEvaluation[];
 }
 
@@ -44,7 +65,6 @@ export interface PolicyEvaluation {
     /** What had to be written to the provider's cache anew. */
     readonly rewrites: number;
   };
-  /** Probes that are not in the context. */
   readonly missing: readonly MissingProbe[];
 }
 

@@ -2,13 +2,19 @@ export type { CacheTtl } from "../window/prices.ts";
 export {
   EVALUATED_CHAINS,
   EVALUATED_WINDOW_TOKENS,
-  type EvaluatedSession,
   type EvaluateOptions,
   type EvaluationProgress,
   evaluateSession,
   evaluateStream,
 } from "./evaluate.ts";
-export type { ChainEvaluation, Evaluation, MissingProbe, PolicyEvaluation, Tally } from "./evaluation.ts";
+export type {
+  ChainEvaluation,
+  EvaluatedSession,
+  Evaluation,
+  MissingProbe,
+  PolicyEvaluation,
+  Tally,
+} from "./evaluation.ts";
 export { totalOf } from "./evaluation.ts";
 export { createPolicy } from "./policies.ts";
 export type { Policy, PolicyCall, PolicyInput, PolicyName, PolicyOptions, PolicyOutcome } from "./policy.ts";

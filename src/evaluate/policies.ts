@@ -23,12 +23,38 @@ import { findModel } from "../window/models.ts";
 import type { Thresholds } from "../window/thresholds.ts";
 import type { Policy, PolicyCall, PolicyInput, PolicyName, PolicyOptions, PolicyOutcome } from "./policy.ts";
 
-const MAKERS: Readonly<Record<PolicyName, (options: PolicyOptions) => Policy>> = {
-  longhaul,
-  "longhaul-hostile": longhaulHostile,
-  "drop-oldest": dropOldest,
-  "keep-last": keepLast,
-  "clear-results": clearResults,
+/** As LangChain's summarisation keeps by default; others keep 6 to 40. */
+const KEPT_MESSAGES = 20;
+/** As LangChain's `ClearToolUsesEdit` and Anthropic's `clear_tool_uses` have it by default. */
+const KEPT_RESULTS = 3;
+
+type PolicyParts = Omit<Policy, "name">;
+
+const MAKERS: Readonly<Record<PolicyName, (options: PolicyOptions) => PolicyParts>> = {
+  /** This library as it is, with its built-in summariser. */
+  longhaul: (options) => ({
+    description: "checked summary, recent messages, files put back, recall",
+    hasRecall: true,
+    shrink: shrinkBy(options, "longhaul", undefined),
+  }),
+  /** The same where the model that writes the summary says nothing true. */
+  "longhaul-hostile": (options) => ({
+    description: "the same with a summariser that only lies",
+    hasRecall: true,
+    shrink: shrinkBy(
+      options,
+      "hostile",
+      scriptedModel(() => HOSTILE_SUMMARY, { name: "hostile" }),
+    ),
+  }),
+  /** A sliding window, as LangChain's `trimMessages` and most truncating agents have it. */
+  "drop-oldest": cutting("the oldest rounds are left out", (entries, thresholds, countText) =>
+    withoutOldestRounds(entries, targetUnder(thresholds), countText),
+  ),
+  /** The first request and the newest messages, as Roo, OpenHands (`keep_first`) and many chat memories have it. */
+  "keep-last": cutting(`the first request and the last ${KEPT_MESSAGES} messages`, keepLast),
+  /** Calls stay, their results go; where that does not make enough room, the oldest rounds go as well. */
+  "clear-results": cutting(`tool results are emptied but for the last ${KEPT_RESULTS}`, clearResults),
   "plain-summary": plainSummary,
 };
 
@@ -37,6 +63,7 @@ export function createPolicy(name: PolicyName, options: PolicyOptions = {}): Pol
   const policy = MAKERS[name](options);
   const { countText = ESTIMATORS.o200k } = options;
   return {
+    name,
     ...policy,
     shrink: async (input) => {
       const entries = input.entries.filter(isEntry);
@@ -47,65 +74,42 @@ export function createPolicy(name: PolicyName, options: PolicyOptions = {}): Pol
   };
 }
 
-/** A sliding window, as LangChain's `trimMessages` and most truncating agents have it. */
-function dropOldest(options: PolicyOptions): Policy {
-  const description = "the oldest rounds are left out";
-  return cuttingPolicy("drop-oldest", description, options, (entries, thresholds, countText) =>
-    withoutOldestRounds(entries, targetUnder(thresholds), countText),
-  );
-}
-
-/** As LangChain's summarisation keeps by default; others keep 6 to 40. */
-const KEPT_MESSAGES = 20;
-/** A response, and the user's message before it or the results after it: two messages of the API. */
-const KEPT_ROUNDS = KEPT_MESSAGES / 2;
-
-/** The first request and the newest messages, as Roo, OpenHands (`keep_first`) and many chat memories have it. */
-function keepLast(options: PolicyOptions): Policy {
-  const description = `the first request and the last ${KEPT_MESSAGES} messages`;
-  return cuttingPolicy("keep-last", description, options, (entries, thresholds, countText) => {
-    const newest = groupRounds(entries)
-      .slice(-KEPT_ROUNDS)
-      .flatMap((round) => round.entries);
-    const first = entries.find(isPersonsMessage);
-    const lead = first === undefined || newest.includes(first) ? [] : [first];
-    const kept = [...lead, ...newest];
-    if (measureEntries(kept, countText) < thresholds.autoCompact) return kept;
-    // Twenty messages may be more than the window holds.
-    const room = targetUnder(thresholds) - measureEntries(lead, countText);
-    return [...lead, ...withoutOldestRounds(newest, room, countText)];
-  });
-}
-
-/** As LangChain's `ClearToolUsesEdit` and Anthropic's `clear_tool_uses` have it by default. */
-const KEPT_RESULTS = 3;
-
-/** Calls stay, their results go; where that does not make enough room, the oldest rounds go as well. */
-function clearResults(options: PolicyOptions): Policy {
-  const description = `tool results are emptied but for the last ${KEPT_RESULTS}`;
-  return cuttingPolicy("clear-results", description, options, (entries, thresholds, countText) => {
-    const answered = [...indexPairs(entries).pairs.values()].filter(({ results }) => results.length > 0);
-    const stale = answered.slice(0, -KEPT_RESULTS).map(({ id }) => id);
-    const cleared = withClearedResults(entries, new Set(stale));
-    const isEnough = measureEntries(cleared, countText) < thresholds.autoCompact;
-    return isEnough ? cleared : withoutOldestRounds(cleared, targetUnder(thresholds), countText);
-  });
-}
-
 type Cut = (entries: readonly Entry[], thresholds: Thresholds, countText: CountText) => readonly Entry[];
 
 /** A policy that only leaves things out. */
-const cuttingPolicy = (
-  name: PolicyName,
-  description: string,
-  { countText = ESTIMATORS.o200k }: PolicyOptions,
-  cut: Cut,
-): Policy => ({
-  name,
-  description,
-  hasRecall: false,
-  shrink: async ({ entries, thresholds }) => ({ entries: cut(entries, thresholds, countText), calls: [] }),
-});
+function cutting(description: string, cut: Cut): (options: PolicyOptions) => PolicyParts {
+  return ({ countText = ESTIMATORS.o200k }) => ({
+    description,
+    hasRecall: false,
+    shrink: async ({ entries, thresholds }) => ({ entries: cut(entries, thresholds, countText), calls: [] }),
+  });
+}
+
+function keepLast(entries: readonly Entry[], thresholds: Thresholds, countText: CountText): readonly Entry[] {
+  // A response, and the user's message before it or the results after it: two messages of the API.
+  const newest = groupRounds(entries)
+    .slice(-KEPT_MESSAGES / 2)
+    .flatMap((round) => round.entries);
+  const first = entries.find(isPersonsMessage);
+  const lead = first === undefined || newest.includes(first) ? [] : [first];
+  const kept = [...lead, ...newest];
+  if (measureEntries(kept, countText) < thresholds.autoCompact) return kept;
+  // Twenty messages may be more than the window holds.
+  const room = targetUnder(thresholds) - measureEntries(lead, countText);
+  return [...lead, ...withoutOldestRounds(newest, room, countText)];
+}
+
+function clearResults(
+  entries: readonly Entry[],
+  thresholds: Thresholds,
+  countText: CountText,
+): readonly Entry[] {
+  const answered = [...indexPairs(entries).pairs.values()].filter(({ results }) => results.length > 0);
+  const stale = answered.slice(0, -KEPT_RESULTS).map(({ id }) => id);
+  const cleared = withClearedResults(entries, new Set(stale));
+  const isEnough = measureEntries(cleared, countText) < thresholds.autoCompact;
+  return isEnough ? cleared : withoutOldestRounds(cleared, targetUnder(thresholds), countText);
+}
 
 /** What a policy that only leaves things out goes down to: the same as our own compactions aim at. */
 const targetUnder = ({ autoCompact }: Thresholds): number => Math.floor(autoCompact * RESULT_SHARE);
@@ -132,27 +136,6 @@ function isPersonsMessage(entry: Entry): boolean {
   if (!isEntry(entry) || entry.type !== "user") return false;
   if (entry.isMeta === true || entry.isCompactSummary === true) return false;
   return "text" in classifyUserText(contentText(rawContent(entry)));
-}
-
-/** This library as it is, with its built-in summariser. */
-function longhaul(options: PolicyOptions): Policy {
-  return {
-    name: "longhaul",
-    description: "checked summary, recent messages, files put back, recall",
-    hasRecall: true,
-    shrink: shrinkBy(options, "longhaul", undefined),
-  };
-}
-
-/** The same where the model that writes the summary says nothing true. */
-function longhaulHostile(options: PolicyOptions): Policy {
-  const liar = scriptedModel(() => HOSTILE_SUMMARY, { name: "hostile" });
-  return {
-    name: "longhaul-hostile",
-    description: "the same with a summariser that only lies",
-    hasRecall: true,
-    shrink: shrinkBy(options, "hostile", liar),
-  };
 }
 
 function shrinkBy(options: PolicyOptions, name: string, model: Model | undefined): Policy["shrink"] {
@@ -183,10 +166,9 @@ function shrinkBy(options: PolicyOptions, name: string, model: Model | undefined
  * A summary in place of everything, and the person's last message, as goose, crush, Roo and the SDKs have it. It is the
  * summary of our built-in summariser, which knows how to carry an earlier one on: nobody looks whether it is complete.
  */
-function plainSummary({ countText, summaryTokens }: PolicyOptions): Policy {
+function plainSummary({ countText, summaryTokens }: PolicyOptions): PolicyParts {
   const portsFor = steadyPorts("plain");
   return {
-    name: "plain-summary",
     description: "a summary that nobody checks, and the last request",
     hasRecall: false,
     shrink: (input) =>

@@ -33,7 +33,6 @@ export interface PolicyOutcome {
 
 export interface PolicyCall {
   readonly usage: Usage;
-  /** Whether the turn had to wait for it. */
   readonly isWaitedFor: boolean;
 }
 

@@ -5,7 +5,7 @@ import { type ModelTimeLimits, throwIfAborted, timedOut, withinTime } from "../m
 import { ModelError } from "../models/model-error.ts";
 import type { Model, ModelUsage } from "../models/port.ts";
 import { updateNotes } from "../modules/notes/built-in/update-notes.ts";
-import { extractNotes, sumUsage } from "../modules/notes/extract-notes.ts";
+import { type ExtractionOutcome, extractNotes, sumUsage } from "../modules/notes/extract-notes.ts";
 import {
   formatNotes,
   type Notes,
@@ -52,7 +52,6 @@ interface NotesTask extends NoteOptions, NotesOnDisk {
   readonly history: SessionHistory;
   readonly limits: NotesLimits;
   readonly countTokens: CountText;
-  /** Time limits of each step. */
   readonly timeLimits: ModelTimeLimits;
 }
 
@@ -64,12 +63,7 @@ export interface NotesProgress {
   readonly messages: number;
 }
 
-export interface NotesTally {
-  /** Edits that a model asked for, and those of them that were not carried out. */
-  readonly edits: number;
-  readonly refused: number;
-  /** How often a model was called. */
-  readonly calls: number;
+export interface NotesTally extends Pick<ExtractionOutcome, "edits" | "refused" | "calls"> {
   readonly usage: ModelUsage | undefined;
   readonly isWritten: boolean;
   /**

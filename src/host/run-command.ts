@@ -5,6 +5,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify, TextDecoder } from "node:util";
 import type { CommandRequest, CommandResult, RunCommand } from "../hooks/hook.ts";
+import { untilAborted } from "../models/abortable.ts";
 
 /** Kept of each of the two outputs: far more than is read of any answer, far less than memory. */
 export const KEPT_OUTPUT_BYTES: number = 256 * 1024;
@@ -55,10 +56,9 @@ async function waitForEnd(
   const stderr = keepFirst(child.stderr);
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const exited = exitOf(child);
-  const stop = firing(request.signal);
   try {
-    const first = await Promise.race([exited, stop.fired]);
-    if (first === "stopped") {
+    const first = await untilAborted(request.signal, exited).catch(() => undefined);
+    if (first === undefined) {
       if (child.pid !== undefined) await endProcessTree(child.pid);
       await orAfter(exited, LAST_WORD_MS);
       return { state: "ended" };
@@ -67,7 +67,6 @@ async function waitForEnd(
     await orAfter(closed, DRAIN_MS);
     return { state: "exited", exitCode: first.exitCode, stdout: stdout(), stderr: stderr() };
   } finally {
-    stop.release();
     for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
     child.unref();
   }
@@ -81,15 +80,6 @@ function exitOf(child: ChildProcessWithoutNullStreams): Promise<Exit> {
     // Stays: a second error, of a signal that could not be sent, would otherwise end this process.
     child.on("error", (error) => resolve({ error }));
   });
-}
-
-function firing(signal: AbortSignal): { readonly fired: Promise<"stopped">; readonly release: () => void } {
-  let fire: () => void = () => undefined;
-  const fired = new Promise<"stopped">((resolve) => {
-    fire = () => resolve("stopped");
-  });
-  signal.addEventListener("abort", fire, { once: true });
-  return { fired, release: () => signal.removeEventListener("abort", fire) };
 }
 
 /** Reads a stream to its end, and gives back its beginning as text. */

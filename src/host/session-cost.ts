@@ -67,7 +67,6 @@ export interface CallCost {
   readonly isEstimate: boolean;
 }
 
-/** The compaction that is weighed. */
 export type WeighedCompaction =
   /** One that has been computed. */
   | Pick<SessionCompaction, "plan" | "compaction">

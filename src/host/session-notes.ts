@@ -35,7 +35,6 @@ export interface NotesPlace {
   readonly template?: string | undefined;
 }
 
-/** The notes of a session as they are. */
 export interface ReadNotes {
   readonly path: string;
   /** The file as it was read. */
@@ -47,9 +46,9 @@ export interface ReadNotes {
 
 /** Undefined where there are none: no file, or nothing noted in it. */
 export async function readNotes(session: Session, place: NotesPlace = {}): Promise<ReadNotes | undefined> {
-  const { path, text, template, notes } = await open(session, place);
+  const { file, text, template, notes } = await open(session, place);
   if (text === undefined || isOnlyTemplate(notes)) return undefined;
-  return { path, text, template, notes, coverage: coverageOf(notes, sessionHistory(session)) };
+  return { path: file.path, text, template, notes, coverage: coverageOf(notes, sessionHistory(session)) };
 }
 
 /** True where {@link readNotes} finds notes, without the session. */
@@ -101,10 +100,10 @@ export async function buildNotes(session: Session, options: BuildNotesOptions = 
   // Notes that are begun anew must lose what they had also where there is nothing to note.
   const isDone = messages === 0 && (isEmpty || !isNew);
   const notes = isDone ? opened.notes : await work.note(base, fresh);
-  const { path, template } = opened;
+  const { file, template } = opened;
   const text = isDone ? (opened.text ?? "") : formatNotes(notes);
   return {
-    ...{ path, text, notes, template, coverage: coverageOf(notes, history), messages },
+    ...{ path: file.path, text, notes, template, coverage: coverageOf(notes, history), messages },
     outcome: isDone ? "up-to-date" : isEmpty ? "built" : isNew ? "rebuilt" : "updated",
     by: options.model === undefined || isAllBuiltIn(work.tally) ? "built-in" : "model",
     ...work.tally,
@@ -130,7 +129,6 @@ const isAllBuiltIn = ({ calls, fallback }: NotesTally): boolean => fallback !== 
 
 interface OpenedNotes {
   readonly file: NotesFile;
-  readonly path: string;
   readonly text: string | undefined;
   readonly notes: Notes;
   /** By which the notes are to be kept. */
@@ -148,11 +146,11 @@ async function open(
   const present = templateIn(text ?? "");
   const template = wanted === undefined ? present : parseTemplate(wanted);
   if (text === undefined) {
-    return { file, path: file.path, text, template, notes: emptyNotes(template), isOtherTemplate: false };
+    return { file, text, template, notes: emptyNotes(template), isOtherTemplate: false };
   }
   const notes = parseNotes(text, isSameTemplate(present, template) ? template : present);
   const isOtherTemplate = !isOnlyTemplate(notes) && !isSameTemplate(present, template);
-  return { file, path: file.path, text, template, notes, isOtherTemplate };
+  return { file, text, template, notes, isOtherTemplate };
 }
 
 /** Notes that name no message are taken to know them all: these say from the start that they do not. */
@@ -163,6 +161,7 @@ const restarted = ({ template, notes }: OpenedNotes): Notes => ({
 });
 
 function freshFor(opened: OpenedNotes, history: SessionHistory): readonly Entry[] {
+  const { path } = opened.file;
   const coverage = coverageOf(opened.notes, history);
   if (coverage.state === "known" && !opened.isOtherTemplate) return coverage.fresh;
   const what = opened.isOtherTemplate
@@ -170,14 +169,10 @@ function freshFor(opened: OpenedNotes, history: SessionHistory): readonly Entry[
     : coverage.state === "not-found"
       ? `reach up to message ${coverage.uuid}, which is not in this session`
       : "do not say up to which message they reach";
-  throw new LonghaulError(
-    "notes-unplaced",
-    `The notes in ${opened.path} ${what}; they were left as they are.`,
-    {
-      remedy: "To replace them by notes of the whole session, ask for them to be rebuilt (--rebuild).",
-      facts: { path: opened.path },
-    },
-  );
+  throw new LonghaulError("notes-unplaced", `The notes in ${path} ${what}; they were left as they are.`, {
+    remedy: "To replace them by notes of the whole session, ask for them to be rebuilt (--rebuild).",
+    facts: { path },
+  });
 }
 
 /** Counts as the provider would, at the ratio that `inspect` counts the conversation with. */

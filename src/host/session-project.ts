@@ -25,7 +25,6 @@ export interface SessionProject {
    * `folder`, else the user's current folder.
    */
   readonly cwd: string;
-  /** The agent whose store holds the session. */
   readonly store: SessionAgent | undefined;
 }
 
@@ -193,7 +192,6 @@ async function foldersNamed(name: string, current: string): Promise<readonly str
   return isWhole ? search.matches : undefined;
 }
 
-/** Follows only folders whose name is the beginning of the rest. False as soon as a bound is exceeded. */
 function isCutTo(folder: string, name: string): boolean {
   const whole = projectFolderName("claude-code", folder);
   return (
@@ -202,6 +200,7 @@ function isCutTo(folder: string, name: string): boolean {
   );
 }
 
+/** Follows only folders whose name is the beginning of the rest. False as soon as a bound is exceeded. */
 async function searchBelow(search: FolderSearch, folder: string, rest: string): Promise<boolean> {
   if (rest === "" || ++search.folders > MOST_FOLDERS_READ) return rest === "";
   const names = (await namesIn(search, folder)) ?? (await likelyNames(search, folder, rest));

@@ -6,13 +6,7 @@ import {
   writtenAgain,
 } from "../compaction/apply/undo-lines.ts";
 import { sizeUp } from "../compaction/plan/sized.ts";
-import {
-  type Entry,
-  entryBlocks,
-  isCompactBoundary,
-  type RewindMark,
-  rawContent,
-} from "../conversation/entry.ts";
+import { type Entry, entryBlocks, isCompactBoundary, type RewindMark } from "../conversation/entry.ts";
 import {
   copiedIds,
   indexOfMessage,
@@ -22,7 +16,7 @@ import {
   undoRecordOf,
 } from "../conversation/lines.ts";
 import { withClearedResults } from "../conversation/stand-ins.ts";
-import { contentText, field } from "../conversation/untrusted.ts";
+import { contentText } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import { classifyUserText } from "../summary/readers/readers.ts";
 
@@ -30,6 +24,7 @@ import { contextTokens } from "../tokens/context-meter.ts";
 import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 import { type EntryIndex, indexEntries } from "../transcript/entry-index.ts";
 import { loadSession, type Session } from "../transcript/load.ts";
+import { typedContent } from "../transcript/message-queue.ts";
 import { indexedBefore } from "../transcript/relink.ts";
 import { type Step, stepBack, stepsOf, stretchesBack } from "../transcript/steps.ts";
 import { findModel } from "../window/models.ts";
@@ -276,19 +271,6 @@ const HUMAN_KINDS: ReadonlySet<string> = new Set(["request", "command", "shell"]
 
 /** What the user wrote, of an entry that is a prompt. */
 export function promptIn(entry: Entry): string | undefined {
-  const written = writtenText(entry);
-  if (written === undefined) return undefined;
-  const said = classifyUserText(written);
+  const said = classifyUserText(contentText(typedContent(entry)));
   return HUMAN_KINDS.has(said.kind) && "text" in said ? said.text : undefined;
-}
-
-/** What was typed while the agent worked has no user entry of its own. */
-function writtenText(entry: Entry): string | undefined {
-  if (entry.type === "attachment") {
-    const isQueued = field(entry.attachment, "type") === "queued_command";
-    return isQueued ? contentText(field(entry.attachment, "prompt")) : undefined;
-  }
-  if (entry.type !== "user" || entry.isMeta === true || entry.isCompactSummary === true) return undefined;
-  if (entryBlocks(entry).some(({ type }) => type === "tool_result")) return undefined;
-  return contentText(rawContent(entry));
 }

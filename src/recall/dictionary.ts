@@ -63,18 +63,13 @@ export class Dictionary {
 
   #termAt(texts: Buffer, start: number, end: number): FoundTerm {
     const directory = this.#readDirectory();
-    let [low, high] = [0, directory.length / BLOCK_ENTRY_BYTES - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (directory.readUInt32LE(middle * BLOCK_ENTRY_BYTES + 4) <= start) low = middle;
-      else high = middle - 1;
-    }
+    const nthBlock = lastBlock(directory, (at) => directory.readUInt32LE(at + 4) <= start);
     let nth = 0;
-    const blockStart = directory.readUInt32LE(low * BLOCK_ENTRY_BYTES + 4);
+    const blockStart = directory.readUInt32LE(nthBlock * BLOCK_ENTRY_BYTES + 4);
     for (let at = texts.indexOf(TEXT_END, blockStart); at >= 0 && at < start; nth++) {
       at = texts.indexOf(TEXT_END, at + 1);
     }
-    const block = this.#readBlock(low);
+    const block = this.#readBlock(nthBlock);
     if (nth >= block.count) damaged("a text without a term");
     const record = block.terms.subarray(nth * TERM_BYTES, (nth + 1) * TERM_BYTES);
     return {
@@ -88,15 +83,10 @@ export class Dictionary {
     const directory = this.#readDirectory();
     const blocks = directory.length / BLOCK_ENTRY_BYTES;
     if (blocks === 0) return undefined;
-    let [low, high] = [0, blocks - 1];
-    // The last block that begins below it: terms with one hash may go on in the next.
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (directory.readUInt32LE(middle * BLOCK_ENTRY_BYTES) < hash) low = middle;
-      else high = middle - 1;
-    }
-    for (let nth = low; nth < blocks; nth++) {
-      if (nth > low && directory.readUInt32LE(nth * BLOCK_ENTRY_BYTES) > hash) return undefined;
+    // Terms with one hash may go on in the next block.
+    const first = lastBlock(directory, (at) => directory.readUInt32LE(at) < hash);
+    for (let nth = first; nth < blocks; nth++) {
+      if (nth > first && directory.readUInt32LE(nth * BLOCK_ENTRY_BYTES) > hash) return undefined;
       const { terms, count } = this.#readBlock(nth);
       for (let at = 0; at < count; at++) {
         const place = at * TERM_BYTES;
@@ -128,6 +118,17 @@ export class Dictionary {
     if (crc32(list) !== record.readUInt32LE(16)) damaged("postings");
     return list;
   }
+}
+
+/** The last block that begins before something is found there; the first where none does. */
+function lastBlock(directory: Buffer, isBefore: (entry: number) => boolean): number {
+  let [low, high] = [0, directory.length / BLOCK_ENTRY_BYTES - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (isBefore(middle * BLOCK_ENTRY_BYTES)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
 const NONE = Buffer.alloc(0);
@@ -196,7 +197,6 @@ function decodedText(bytes: Buffer): string {
 
 /** A term in a dictionary on disk: two hashes, where its postings are, how many bytes, their checksum. */
 const TERM_BYTES = 20;
-/** Terms are read by blocks of so many. */
 const BLOCK_TERMS = 64;
 /** Of each block: its first hash, where the texts of its terms begin, its checksum. */
 const BLOCK_ENTRY_BYTES = 12;

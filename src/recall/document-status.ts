@@ -7,6 +7,7 @@ import {
 import { turnedBack } from "../conversation/lines.ts";
 import { isCollapseMark, isStandIn } from "../conversation/stand-ins.ts";
 import { stringField } from "../conversation/untrusted.ts";
+import type { SessionFacts } from "../transcript/load.ts";
 import { damaged } from "./dictionary.ts";
 import { hasThinking } from "./documents.ts";
 import { type DocumentRecord, MARKS, nameOf, type Segment, uuidHashes } from "./segment.ts";
@@ -21,19 +22,13 @@ export const STATUS = {
   retold: 4,
   /** Said by a person or by the agent, in words of their own. */
   spoken: 8,
-  /** Said by a person. */
   person: 16,
 } as const;
-
-interface CurrentConversation {
-  readonly conversation: readonly Entry[];
-  readonly clearedToolUseIds: ReadonlySet<string>;
-}
 
 /** From the conversation that the session has now. */
 export function statusOf(
   segments: readonly Segment[],
-  { conversation, clearedToolUseIds }: CurrentConversation,
+  { conversation, clearedToolUseIds }: Pick<SessionFacts, "conversation" | "clearedToolUseIds">,
 ): Buffer {
   const columns = joinedColumns(segments);
   const status = Buffer.alloc(columns.marks.length);
@@ -45,12 +40,12 @@ export function statusOf(
   }
   const cleared = documentsOfCalls(segments, clearedToolUseIds);
   const seen = new Set<number>();
-  const newer = new NewerLines(segments, columns);
+  const isReplacedAt = newerLines(segments, columns);
   // From the newest: of lines with one id the last counts.
   for (let at = status.length - 1; at >= 0; at--) {
     const marks = columns.marks[at] as number;
     const key = keyAt(columns.uuids, at);
-    const isReplaced = newer.replace(at);
+    const isReplaced = isReplacedAt(at);
     if (key !== NO_UUID && seen.has(key)) status[at] = isReplaced ? STATUS.repeated : 0;
     else {
       const shown = context.get(key);
@@ -86,35 +81,30 @@ function joinedColumns(segments: readonly Segment[]): JoinedColumns {
 /**
  * Documents of lines whose id a newer line has as well. The newer line replaces a document if it has one of the same
  * kind in the same block, or one that says the same. A result that the newer line has emptied is only in the older one.
+ * To be called for each document, from the newest on.
  */
-class NewerLines {
-  readonly #segments: readonly Segment[];
-  readonly #columns: JoinedColumns;
+function newerLines(
+  segments: readonly Segment[],
+  { marks, uuids, contents }: JoinedColumns,
+): (at: number) => boolean {
   /** Documents so far, by the id of their line, for ids that several lines have. */
-  readonly #documents = new Map<number, Set<string>>();
-
-  constructor(segments: readonly Segment[], columns: JoinedColumns) {
-    this.#segments = segments;
-    this.#columns = columns;
-    const once = new Set<number>();
-    for (let at = 0; at < columns.marks.length; at++) {
-      const key = keyAt(columns.uuids, at);
-      if (((columns.marks[at] as number) & MARKS.first) === 0 || key === NO_UUID) continue;
-      if (once.has(key)) this.#documents.set(key, new Set());
-      once.add(key);
-    }
+  const documentsById = new Map<number, Set<string>>();
+  const once = new Set<number>();
+  for (let at = 0; at < marks.length; at++) {
+    const key = keyAt(uuids, at);
+    if (((marks[at] as number) & MARKS.first) === 0 || key === NO_UUID) continue;
+    if (once.has(key)) documentsById.set(key, new Set());
+    once.add(key);
   }
-
-  /** To be called for each document, from the newest on. */
-  replace(at: number): boolean {
-    const documents = this.#documents.get(keyAt(this.#columns.uuids, at));
+  return (at) => {
+    const documents = documentsById.get(keyAt(uuids, at));
     if (documents === undefined) return false;
-    const { kind, block } = documentAt(this.#segments, at);
-    const names = [`${kind} ${block}`, String(keyAt(this.#columns.contents, at))];
+    const { kind, block } = documentAt(segments, at);
+    const names = [`${kind} ${block}`, String(keyAt(contents, at))];
     const isReplaced = names.some((name) => documents.has(name));
     for (const name of names) documents.add(name);
     return isReplaced;
-  }
+  };
 }
 
 function documentAt(segments: readonly Segment[], at: number): DocumentRecord {

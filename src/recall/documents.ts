@@ -12,13 +12,13 @@ import { type ContentBlock, isBlock } from "../conversation/message.ts";
 import { isCleared, isCollapseMark, isStandIn } from "../conversation/stand-ins.ts";
 import { filePathIn } from "../conversation/tool-kinds.ts";
 import {
-  asList,
   contentText,
   field,
   firstString,
   isRecord,
   listField,
   stringField,
+  stringListField,
 } from "../conversation/untrusted.ts";
 
 /** What a document is; the order is that of the numbers in an index, so that new ones come last. */
@@ -166,22 +166,21 @@ function addLeaves(value: unknown, name: string, lines: string[], depth: number)
   else for (const [key, inner] of Object.entries(value)) addLeaves(inner, key, lines, depth + 1);
 }
 
-/** Ids of the facts that a boundary tells of. */
-export function ledgerFactIds(entry: Entry): readonly string[] {
-  if (!isCompactBoundary(entry)) return [];
-  const ledger = field(field(entry.compactMetadata, "longhaul"), "ledger");
-  return listField(ledger, "facts").flatMap((fact) => stringField(fact, "id") ?? []);
+/** Facts that a boundary tells of. */
+function ledgerFacts(entry: Entry): readonly unknown[] {
+  const longhaul = isCompactBoundary(entry) ? field(entry.compactMetadata, "longhaul") : undefined;
+  return listField(field(longhaul, "ledger"), "facts");
 }
+
+export const ledgerFactIds = (entry: Entry): readonly string[] =>
+  ledgerFacts(entry).flatMap((fact) => stringField(fact, "id") ?? []);
 
 /** The entries that a fact of a boundary was found in. */
 export function entriesOfFact(entry: Entry, id: string): readonly string[] {
-  if (!isCompactBoundary(entry)) return [];
-  const ledger = field(field(entry.compactMetadata, "longhaul"), "ledger");
-  const fact = listField(ledger, "facts").find((one) => stringField(one, "id") === id);
-  return asList(field(fact, "entryIds")).filter((uuid) => typeof uuid === "string");
+  const fact = ledgerFacts(entry).find((one) => stringField(one, "id") === id);
+  return stringListField(fact, "entryIds");
 }
 
-/** Whether thinking is in the entry as the model gets it. */
 export const hasThinking = (entry: Entry): boolean =>
   entry.type === "assistant" &&
   entryBlocks(entry).some((block) => isBlock(block) && block.type === "thinking");

@@ -134,7 +134,6 @@ export function segmentInMemory({ facts, sections }: SegmentBytes): Segment {
 const sectionsOf = <T>(make: (name: SectionName) => T): Readonly<Record<SectionName, T>> =>
   Object.fromEntries(SECTIONS.map((name) => [name, make(name)])) as Record<SectionName, T>;
 
-/** An index that is to be written. */
 export interface IndexToWrite {
   /** Segments that stay as they are, and the file that they are in. */
   readonly kept: readonly SegmentPlace[];
@@ -145,7 +144,6 @@ export interface IndexToWrite {
   readonly leaf: string | null;
 }
 
-/** The bytes of an index file, part by part. */
 export function* indexParts({ kept, file, added, status, session, leaf }: IndexToWrite): Generator<Buffer> {
   let at = 0;
   const segments: SegmentPlace[] = [];

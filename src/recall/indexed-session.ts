@@ -59,7 +59,6 @@ export class IndexedSession {
     return segment.document(number - (this.#bases[nth] as number));
   }
 
-  /** The bytes of the line that a document stands on. */
   line({ lineOffset, lineBytes }: DocumentRecord): Buffer {
     if (lineOffset === this.#lineOffset) return this.#line;
     const line = Buffer.allocUnsafeSlow(lineBytes);
@@ -84,12 +83,10 @@ export class IndexedSession {
     return reader.entries[record.entryInLine] ?? damaged("no entry where one was expected");
   }
 
-  /** Numbers of the documents that have this name. */
   named(name: string): readonly number[] {
     return this.#numbers((segment) => segment.names.documents(name));
   }
 
-  /** The same, of an id. */
   withId(name: string): readonly number[] {
     return this.#numbers((segment) => segment.ids.documents(name));
   }

@@ -32,13 +32,8 @@ export function readById(
   const candidates = idsFor(session, wanted);
   const [name] = candidates;
   if (candidates.length !== 1 || name === undefined) {
-    return {
-      pieces: [],
-      page: 1,
-      hasMore: false,
-      tokens: 0,
-      candidates: candidates.map((one) => one.slice(1)),
-    };
+    const ids = candidates.map((one) => one.slice(1));
+    return { pieces: [], page: 1, hasMore: false, tokens: 0, candidates: ids };
   }
   const documents = documentsOfName(session, name).map((number) => session.read(number));
   const tokens = documents.reduce((sum, { document }) => sum + countTokens(document.text), 0);
@@ -82,8 +77,7 @@ function documentsOfEntry(session: IndexedSession, uuid: string): readonly numbe
 
 /** Of one line: several may claim to be copies. One in the context is preferred, then the first. */
 function copiesOf(session: IndexedSession, documents: readonly number[]): readonly number[] {
-  const isInContext = (number: number): boolean => session.isInContext(number);
-  const chosen = documents.find(isInContext) ?? documents[0];
+  const chosen = documents.find((number) => session.isInContext(number)) ?? documents[0];
   if (chosen === undefined) return [];
   const { lineOffset, entryInLine } = session.record(chosen);
   return documents.filter((number) => {

@@ -186,7 +186,6 @@ export const SECTIONS: readonly SectionName[] = [
   "labels",
 ];
 
-/** A segment as it is written. */
 export interface SegmentBytes {
   readonly facts: SegmentFacts;
   readonly sections: Readonly<Record<SectionName, Buffer>>;

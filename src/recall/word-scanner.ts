@@ -195,18 +195,21 @@ export class WordScanner {
       }
       from = kind === UNDERSCORE ? to + 1 : to;
     }
-    for (let nth = 0; nth < count; nth++) this.#part(this.#starts[nth] as number, this.#ends[nth] as number);
+    for (let nth = 0; nth < count; nth++)
+      this.#tell(this.#units, this.#starts[nth] as number, this.#ends[nth] as number, true);
   }
 
-  #part(from: number, to: number): void {
+  /** A term, or a part of one, that has no hashes yet. */
+  #tell(units: Uint16Array, from: number, to: number, isPart: boolean): void {
     let hash = HASH_START;
     let check = CHECK_START;
     for (let at = from; at < to; at++) {
-      const code = this.#units[at] as number;
+      const code = units[at] as number;
       hash = Math.imul(hash ^ code, 0x01000193);
       check = (Math.imul(check ^ code, 0x5bd1e995) + 0x3c6ef372) | 0;
     }
-    this.#sink.part(mixed(hash), mixed(check), this.#units, from, to);
+    if (isPart) this.#sink.part(mixed(hash), mixed(check), units, from, to);
+    else this.#sink.term(mixed(hash), mixed(check), units, from, to);
   }
 
   #ideographs(text: Uint16Array, start: number, end: number): number {
@@ -218,20 +221,10 @@ export class WordScanner {
       if (code < 128 || classOf(code) !== IDEOGRAPH) break;
       pair[0] = pair[1] as number;
       pair[1] = code;
-      if (++length > 1) this.#pairTerm(0);
+      if (++length > 1) this.#tell(pair, 0, 2, false);
     }
-    if (length === 1) this.#pairTerm(1);
+    if (length === 1) this.#tell(pair, 1, 2, false);
     return at;
-  }
-
-  #pairTerm(from: number): void {
-    let hash = HASH_START;
-    let check = CHECK_START;
-    for (let at = from; at < 2; at++) {
-      hash = Math.imul(hash ^ (this.#pair[at] as number), 0x01000193);
-      check = (Math.imul(check ^ (this.#pair[at] as number), 0x5bd1e995) + 0x3c6ef372) | 0;
-    }
-    this.#sink.term(mixed(hash), mixed(check), this.#pair, from, 2);
   }
 }
 
@@ -254,7 +247,6 @@ export function termsOf(text: string): readonly QueryTerm[] {
   return found;
 }
 
-/** The place of a piece in the term that holds it. */
 export type PiecePlace = "start" | "end" | "anywhere";
 
 export interface Piece {

@@ -237,12 +237,12 @@ export function withoutRepeatedLines(entries: readonly Entry[]): {
   const table = new IdTable(entries, ({ uuid }) => uuid);
   const repeated = repeatedPositions(entries, table);
   if (repeated.size === 0) return { entries, repeats: 0, positions: table };
-  const places = new Places(entries, repeated, table);
+  const placeOf = placesOfRepeated(entries, repeated, table);
   let repeats = 0;
   const unique = entries.flatMap((entry, at) => {
     const positions = repeated.get(entry.uuid ?? "");
     if (positions === undefined) return [entry];
-    if (places.of(entry.uuid ?? "") === at)
+    if (placeOf(entry.uuid ?? "") === at)
       return [ofItsWrite(entries[positions.at(-1) ?? at] ?? entry, entries[positions[0] ?? at] ?? entry)];
     repeats += 1;
     return [];
@@ -272,46 +272,32 @@ function repeatedPositions(entries: readonly Entry[], table: IdTable<Entry>): Re
   return repeated;
 }
 
-class Places {
-  readonly #entries: readonly Entry[];
-  readonly #repeated: Repeated;
-  readonly #table: Positions;
+/** The place of a line by its uuid. Parents may be repeated too, in runs of any length, and may form a circle. */
+function placesOfRepeated(
+  entries: readonly Entry[],
+  repeated: Repeated,
+  table: Positions,
+): (uuid: string) => number | undefined {
   /** Of repeated lines, as far as they are known. */
-  readonly #places = new Map<string, number>();
-
-  constructor(entries: readonly Entry[], repeated: Repeated, table: Positions) {
-    this.#entries = entries;
-    this.#repeated = repeated;
-    this.#table = table;
-  }
-
-  /** Parents may be repeated too, in runs of any length, and may form a circle. */
-  of(uuid: string): number | undefined {
-    const descent: string[] = [];
-    const seen = new Set<string>();
+  const places = new Map<string, number>();
+  const known = (uuid: string): number | undefined =>
+    repeated.has(uuid) ? places.get(uuid) : table.get(uuid);
+  return (uuid) => {
+    const descent = new Set<string>();
     let above: string | undefined = uuid;
-    while (above !== undefined && this.#repeated.has(above) && !this.#places.has(above) && !seen.has(above)) {
-      seen.add(above);
-      descent.push(above);
-      above = this.#parentOf(above);
+    while (above !== undefined && repeated.has(above) && !places.has(above) && !descent.has(above)) {
+      descent.add(above);
+      const last: Entry | undefined = entries[repeated.get(above)?.at(-1) ?? -1];
+      above = last && parentOf(last);
     }
-    let parent = this.#known(above ?? "") ?? -1;
-    for (const line of descent.reverse()) {
-      const positions = this.#repeated.get(line) ?? [];
+    let parent = known(above ?? "") ?? -1;
+    for (const line of [...descent].reverse()) {
+      const positions = repeated.get(line) ?? [];
       parent = positions.find((at) => at > parent) ?? positions[0] ?? -1;
-      this.#places.set(line, parent);
+      places.set(line, parent);
     }
-    return this.#known(uuid);
-  }
-
-  #known(uuid: string): number | undefined {
-    return this.#repeated.has(uuid) ? this.#places.get(uuid) : this.#table.get(uuid);
-  }
-
-  #parentOf(uuid: string): string | undefined {
-    const last = this.#entries[this.#repeated.get(uuid)?.at(-1) ?? -1];
-    return last === undefined ? undefined : parentOf(last);
-  }
+    return known(uuid);
+  };
 }
 
 export const parentOf = ({ parentUuid }: Entry): string | undefined =>

@@ -183,7 +183,6 @@ export async function lastLineWithAny(
   return found && { start: await lineStartAt(readAt, found.at), nth: found.nth };
 }
 
-/** Where the line that holds this offset starts. */
 export async function lineStartAt(readAt: ReadAt, offset: number): Promise<number> {
   const newline = await lastIndexOf(readAt, [Buffer.of(NEWLINE)], offset, 0);
   return newline === undefined ? 0 : newline.at + 1;

@@ -39,7 +39,6 @@ export async function findSession(query: string, places: UserPlaces): Promise<st
   return only.path;
 }
 
-/** The session that `latest` stands for. */
 export async function findLatest(places: UserPlaces): Promise<LatestSession> {
   const latest = await latestSession(places);
   if (latest === undefined) throw notFound("latest");

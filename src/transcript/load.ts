@@ -6,7 +6,7 @@ import { stringField } from "../conversation/untrusted.ts";
 import { type EntryIndex, indexLines } from "./entry-index.ts";
 import { type Damage, EntryReader, type HoldEntry } from "./entry-reader.ts";
 import { BOUNDARY_MARK, type FileRange, lastLineWith, type ReadAt, readLines } from "./file-bytes.ts";
-import { LineReleaser } from "./released-line.ts";
+import { lineReleaser } from "./released-line.ts";
 import { type Conversation, conversationOf } from "./relink.ts";
 import { refuseForeignFile, withSessionFile } from "./session-file.ts";
 
@@ -51,7 +51,7 @@ export interface LoadOptions {
 
 /** Reads a whole session file: every entry in it, and the conversation that the agent has now. */
 export function loadSession(path: string, options: LoadOptions = {}): Promise<Session> {
-  return load(path, options, async () => undefined);
+  return load(path, options, false);
 }
 
 /**
@@ -59,20 +59,14 @@ export function loadSession(path: string, options: LoadOptions = {}): Promise<Se
  * it is asked for. For readers that ask few entries outside the conversation for their content, and write nothing.
  */
 export function loadSparsely(path: string, options: LoadOptions = {}): Promise<Session> {
-  return load(path, options, async (readAt, bytes) => {
-    // If the line is no boundary after all, the conversation reads its lines again.
-    const boundary = await lastLineWith(readAt, BOUNDARY_MARK, bytes);
-    return boundary === undefined ? undefined : new LineReleaser(path, boundary).hold;
-  });
+  return load(path, options, true);
 }
 
-function load(
-  path: string,
-  options: LoadOptions,
-  chooseHold: (readAt: ReadAt, bytes: number) => Promise<HoldEntry | undefined>,
-): Promise<Session> {
+function load(path: string, options: LoadOptions, isSparse: boolean): Promise<Session> {
   return withSessionFile(path, async ({ readAt, bytes }) => {
-    const hold = await chooseHold(readAt, bytes);
+    // If the line is no boundary after all, the conversation reads its lines again.
+    const newest = isSparse ? await lastLineWith(readAt, BOUNDARY_MARK, bytes) : undefined;
+    const hold = newest === undefined ? undefined : lineReleaser(path, newest);
     const read = await readEntries(readAt, { from: 0, to: bytes }, path, options, hold);
     const { index, lines, damage } = indexWithoutDuplicates(read);
     const { entries } = index;

@@ -4,7 +4,6 @@ import { LonghaulError } from "../errors.ts";
 
 /** Where the user's files are; passed in, so that nothing here depends on the machine it runs on. */
 export interface UserPlaces {
-  /** The user's home folder. */
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The folder that the user works in: `latest` prefers the sessions of its project. */
@@ -31,7 +30,6 @@ export function agentFolder(agent: SessionAgent, { home, env }: UserPlaces): str
   return given !== undefined && isAbsolute(given) ? given : join(home, name);
 }
 
-/** The folder whose sub-folders are an agent's projects. */
 export function projectsFolder(agent: SessionAgent, places: UserPlaces): string {
   return join(agentFolder(agent, places), "projects");
 }

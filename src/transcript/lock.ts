@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { field } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import { isSystemError } from "./file-bytes.ts";
 
@@ -30,7 +31,7 @@ export async function lockSession(
       const release = await lock(path, { realpath: false, stale: STALE_AFTER_MS, retries: 0, onCompromised });
       return () => release().catch(ignoreLostLock);
     } catch (error) {
-      if (codeOf(error) !== "ELOCKED") throw error;
+      if (field(error, "code") !== "ELOCKED") throw error;
       if (performance.now() > deadline) throw lockedError(path, giveUpAfterMs, error);
     }
     await sleep(1 + Math.random() * LONGEST_PAUSE_MS);
@@ -43,11 +44,8 @@ function onCompromised(): void {}
 const LOST: readonly unknown[] = ["ERELEASED", "ENOTACQUIRED", "ECOMPROMISED"];
 
 function ignoreLostLock(error: unknown): void {
-  if (!LOST.includes(codeOf(error)) && !isSystemError(error)) throw error;
+  if (!LOST.includes(field(error, "code")) && !isSystemError(error)) throw error;
 }
-
-const codeOf = (error: unknown): unknown =>
-  error instanceof Error && "code" in error ? error.code : undefined;
 
 function lockedError(path: string, waitedMs: number, cause: unknown): LonghaulError {
   return new LonghaulError("session-locked", `Another process keeps ${path} locked; nothing was written.`, {

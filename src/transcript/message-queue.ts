@@ -207,18 +207,20 @@ export function messageId(line: Entry): string {
   return [8, 12, 16, 20, 32].map((end, nth, ends) => hash.slice(ends[nth - 1] ?? 0, end)).join("-");
 }
 
-/** Texts that an entry shows to be received. The queue records only the text of a message with pictures. */
-function shownTexts(entry: Entry): readonly string[] {
+/** Content that somebody typed. What was typed while the agent worked may be in an attachment alone. */
+export function typedContent(entry: Entry): unknown {
   if (entry.type === "attachment") {
     const isQueued = field(entry.attachment, "type") === "queued_command";
-    return isQueued ? textsIn(field(entry.attachment, "prompt")) : [];
+    return isQueued ? field(entry.attachment, "prompt") : undefined;
   }
-  if (entry.type !== "user" || entry.isMeta === true || entry.isCompactSummary === true) return [];
+  if (entry.type !== "user" || entry.isMeta === true || entry.isCompactSummary === true) return undefined;
   const isResult = entryBlocks(entry).some(({ type }) => type === "tool_result");
-  return isResult ? [] : textsIn(rawContent(entry));
+  return isResult ? undefined : rawContent(entry);
 }
 
-function textsIn(content: unknown): readonly string[] {
+/** Texts that an entry shows to be received. The queue records only the text of a message with pictures. */
+function shownTexts(entry: Entry): readonly string[] {
+  const content = typedContent(entry);
   const each = asList(content).map((block) => contentText([block]).trim());
   return [contentText(content).trim(), ...each].filter((text) => text !== "");
 }

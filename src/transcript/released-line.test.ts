@@ -7,7 +7,7 @@ import { sessionWriter, wholeSession } from "../../test/transcript/written-sessi
 import { type Entry, PREFIX_FIELD } from "../conversation/entry.ts";
 import { field } from "../conversation/untrusted.ts";
 import { loadSession, loadSparsely, type Session } from "./load.ts";
-import { LineReleaser, wholeLine } from "./released-line.ts";
+import { lineReleaser, wholeLine } from "./released-line.ts";
 
 const write = sessionWriter();
 
@@ -77,7 +77,7 @@ describe("a session that is loaded sparsely", () => {
     const line = { ...c.assistant("one", { usage: usage(10, 5) }), [PREFIX_FIELD]: 7 } as Entry;
     const { path } = await write([line]);
     const bytes = Buffer.byteLength(JSON.stringify(line));
-    const held = new LineReleaser(path, 1_000).hold(line, 0, bytes);
+    const held = lineReleaser(path, 1_000)(line, 0, bytes);
     expect(heldIn(held)).not.toContain("message");
     expect(field(held, PREFIX_FIELD)).toBe(7);
   });
@@ -86,7 +86,7 @@ describe("a session that is loaded sparsely", () => {
     const c = new ConversationBuilder();
     const line = c.user("one");
     const { path } = await write(c.entries);
-    const { hold } = new LineReleaser(path, 1_000);
+    const hold = lineReleaser(path, 1_000);
     const bytes = Buffer.byteLength(JSON.stringify(line));
     expect(heldIn(hold(line, 0, bytes))).not.toContain("message");
     expect(wholeLine(hold(line, 0, bytes))).toEqual(line);

@@ -159,52 +159,42 @@ for (const name of MESSAGE_FIELDS_IN_FILE) {
 }
 
 /** Releases each line above a place of the file as it is read: most of them are no part of the conversation. */
-export class LineReleaser {
-  readonly #file: StoredLines;
-  readonly #before: number;
-  #newestResponse: ReportedFields = { id: undefined, model: undefined, usage: undefined };
-
-  constructor(path: string, before: number) {
-    this.#file = new StoredLines(path);
-    this.#before = before;
-  }
-
-  /** The very entry where too little would be won, or where a field may say how it is to be read. */
-  readonly hold: HoldEntry = (entry, offset, bytes) => {
-    if (offset >= this.#before || bytes === 0) return entry;
-    const line = entry as unknown as JsonRecord;
-    const released = hasOnly(line, LINE_FIELDS) ? this.#releasedAs(line, offset, bytes) : undefined;
-    return released === undefined ? entry : (released as unknown as Entry);
+export function lineReleaser(path: string, before: number): HoldEntry {
+  const file = new StoredLines(path);
+  let newest: ReportedFields = { id: undefined, model: undefined, usage: undefined };
+  const reported = ({ id, model, usage }: JsonRecord): ReportedFields => {
+    const isSame =
+      newest.id === id && newest.model === model && JSON.stringify(newest.usage) === JSON.stringify(usage);
+    if (!isSame) newest = { id, model, usage };
+    return newest;
   };
-
-  #releasedAs(line: JsonRecord, offset: number, bytes: number): ReleasedLine | undefined {
+  const releasedAs = (line: JsonRecord, offset: number, bytes: number): ReleasedLine | undefined => {
     const { message } = line;
     switch (line.type) {
       case "assistant":
         return isRecord(message) && hasOnly(message, RESPONSE_FIELDS)
-          ? new ReleasedResponse(line, this.#reported(message), this.#file, offset, bytes)
+          ? new ReleasedResponse(line, reported(message), file, offset, bytes)
           : undefined;
       case "user":
         return isRecord(message) && hasOnly(message, PROMPT_FIELDS)
-          ? new ReleasedPrompt(line, this.#file, offset, bytes)
+          ? new ReleasedPrompt(line, file, offset, bytes)
           : undefined;
       case "attachment":
-        return bytes < SHORT_ATTACHMENT_BYTES ? undefined : new ReleasedLine(line, this.#file, offset, bytes);
+        return bytes < SHORT_ATTACHMENT_BYTES ? undefined : new ReleasedLine(line, file, offset, bytes);
       case "progress":
       case "file-history-snapshot":
-        return new ReleasedLine(line, this.#file, offset, bytes);
+        return new ReleasedLine(line, file, offset, bytes);
       default:
         return undefined;
     }
-  }
-
-  #reported({ id, model, usage }: JsonRecord): ReportedFields {
-    const newest = this.#newestResponse;
-    const isSame =
-      newest.id === id && newest.model === model && JSON.stringify(newest.usage) === JSON.stringify(usage);
-    if (!isSame) this.#newestResponse = { id, model, usage };
-    return this.#newestResponse;
-  }
+  };
+  // The very entry where too little would be won, or where a field may say how it is to be read.
+  return (entry, offset, bytes) => {
+    if (offset >= before || bytes === 0) return entry;
+    const line = entry as unknown as JsonRecord;
+    const released = hasOnly(line, LINE_FIELDS) ? releasedAs(line, offset, bytes) : undefined;
+    return released === undefined ? entry : (released as unknown as Entry);
+  };
 }
 
 function hasOnly(record: JsonRecord, names: ReadonlySet<string>): boolean {

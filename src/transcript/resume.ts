@@ -30,7 +30,6 @@ import { type OpenSessionFile, refuseForeignFile, withSessionFile } from "./sess
 /** A session file, read from its end as far as the conversation reaches. */
 export interface ResumedSession extends SessionFacts {
   readonly boundary: CompactBoundaryEntry | undefined;
-  /** The number of bytes that had to be read. */
   readonly bytesRead: number;
 }
 

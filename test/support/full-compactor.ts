@@ -7,7 +7,8 @@ import {
 } from "../../src/modules/collapse/collapse.ts";
 import { memoryFiles as memoryModule } from "../../src/modules/memory-files/memory-files-module.ts";
 import type { MemoryFilesOptions } from "../../src/modules/memory-files/memory-reader.ts";
-import { type NotesOptions, sessionNotes } from "../../src/modules/notes/notes-module.ts";
+import type { NotesOptions } from "../../src/modules/notes/notes-keeper.ts";
+import { sessionNotes } from "../../src/modules/notes/notes-module.ts";
 import { messageSnip, type SnipCommands } from "../../src/modules/snip/snip-module.ts";
 import { createCompactor as createEngine } from "../../src/turn/create-compactor.ts";
 import type {

@@ -167,11 +167,8 @@ class BlockNumbers {
     const known = this.#byObject.get(block);
     if (known !== undefined) return known;
     const text = place + JSON.stringify(block, withoutMarks);
-    let number = this.#byText.get(text);
-    if (number === undefined) {
-      number = this.#byText.size;
-      this.#byText.set(text, number);
-    }
+    const number = this.#byText.get(text) ?? this.#byText.size;
+    this.#byText.set(text, number);
     this.#byObject.set(block, number);
     return number;
   }

@@ -10,7 +10,6 @@ import { inputTokens, isOutputProvisional, reportedUsage } from "../../conversat
 import type { SessionHistory } from "../../host/session-history.ts";
 import { responses } from "../../transcript/responses.ts";
 
-/** One call of the model as it was recorded. */
 export interface RecordedCall {
   /** What came since the call before, its answer first. All before the first call, for that one. */
   readonly news: readonly Entry[];

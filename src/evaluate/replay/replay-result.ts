@@ -1,5 +1,6 @@
 import type { CacheTtl } from "../../window/prices.ts";
-import type { Thresholds } from "../../window/thresholds.ts";
+import type { EvaluationSetting } from "../evaluation.ts";
+
 import { sumOf } from "../evaluation.ts";
 import type { ReplayedTurn, TokenSums } from "./till.ts";
 
@@ -20,14 +21,7 @@ export const REPLAY_POLICIES = [
 export type ReplayPolicyName = (typeof REPLAY_POLICIES)[number];
 
 /** How one session fares under each policy. The shape that `replay --json` prints for it; see docs/json.md. */
-export interface Replay extends ReplayTotal {
-  readonly session: { readonly id: string; readonly path: string | null; readonly model: string | null };
-  /** Tokens of the window, the source of that figure, and when a compaction is due in it. */
-  readonly window: Pick<Thresholds, "size" | "origin" | "autoCompact">;
-  /** The model whose prices the costs are in: the session's, or a usual one where those are not known. */
-  readonly pricesOf: string;
-  /** The prices of the session's model are not known: those of a usual one stand in for them. */
-  readonly arePricesAssumed: boolean;
+export interface Replay extends EvaluationSetting, ReplayTotal {
   /** How long the provider keeps what nobody reads. */
   readonly cacheTtl: CacheTtl;
   /** System prompt and tools, in tokens of each call; and as recorded, which a small window could not hold. */

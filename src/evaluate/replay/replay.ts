@@ -9,7 +9,7 @@ import type { CacheTtl } from "../../window/prices.ts";
 import { type PriceTable, pricedModel } from "../../window/prices.ts";
 import { sessionWindow } from "../../window/session-window.ts";
 import { computeThresholds } from "../../window/thresholds.ts";
-import type { EvaluatedSession } from "../evaluate.ts";
+import { type EvaluatedSession, settingOf } from "../evaluation.ts";
 import { createPolicy } from "../policies.ts";
 import type { Probe } from "../probes.ts";
 import { deriveProbes } from "../probes.ts";
@@ -106,10 +106,7 @@ async function replayHistory(
   }
   const { scale, thresholds } = cast;
   return {
-    session: { id: session.id, path: session.path ?? null, model: session.model ?? null },
-    window: { size: thresholds.size, origin: thresholds.origin, autoCompact: thresholds.autoCompact },
-    pricesOf: cast.prices,
-    arePricesAssumed: cast.prices !== (options.model ?? session.model),
+    ...settingOf(session, thresholds, cast.prices, options.model ?? session.model),
     cacheTtl: cast.ttl,
     overhead: { tokens: scale.overheadTokens, recorded: scale.recordedOverheadTokens ?? null },
     tokenRatio: scale.ratio,
@@ -184,6 +181,7 @@ async function replayPolicy(
     tokens: till.tokens,
     summaryCalls: till.summaryCalls,
     ...outcome,
+    refusedCalls: till.refusedCalls,
     cacheBreaks: till.cacheBreaks,
     peakTokens: sizes.reduce((peak, tokens) => Math.max(peak, tokens), 0),
     lastTokens: sizes.at(-1) ?? 0,

@@ -15,7 +15,6 @@ class EngineRun {
   readonly #compactor: Compactor;
   readonly #files = new SessionFiles();
   #stallMs = 0;
-  #refusedCalls = 0;
   #compactions = 0;
   #clearings = 0;
 
@@ -37,8 +36,7 @@ class EngineRun {
     const { calls, rest } = this.#stage.recorded;
     let messages: readonly Entry[] = [];
     let last: { readonly call: RecordedCall; readonly usage: ReplayUsage | undefined } | undefined;
-    const next = (entries: readonly Entry[]): readonly Entry[] =>
-      asReplayed(entries, last?.call, { usage: last?.usage, delayMs: this.#stallMs });
+    const next = (entries: readonly Entry[]): readonly Entry[] => asReplayed(entries, last, this.#stallMs);
     for (const [index, call] of calls.entries()) {
       this.#files.add(call.news);
       const turn = await this.#before([...messages, ...next(call.news)], call);
@@ -53,7 +51,6 @@ class EngineRun {
       compactions: this.#compactions,
       clearings: this.#clearings,
       stallMs: this.#stallMs,
-      refusedCalls: this.#refusedCalls,
     };
   }
 
@@ -82,7 +79,6 @@ class EngineRun {
     const isRewritten = sent !== turn || turn.compaction !== undefined || turn.cleared > 0;
     const tokens = tokensOfRequest(sent.request, scale);
     if (tokens > this.#stage.thresholds.size) {
-      this.#refusedCalls++;
       till.refused(tokens, isRewritten);
       return { sent, usage: undefined };
     }

@@ -1,7 +1,7 @@
 import type { Entry } from "../../conversation/entry.ts";
 import { FlattenedEntries } from "../../conversation/flatten/flatten.ts";
 import { inputTokens } from "../../conversation/responses.ts";
-import { CACHE_TTL_MS } from "../../cost/rewrite-cost.ts";
+
 import { withCacheMarks } from "../../models/anthropic/prompt-cache-marks.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
@@ -25,19 +25,15 @@ const SLIDING: ReadonlySet<string> = new Set(["keep-last"]);
 class PolicyRun {
   readonly #policy: Policy | undefined;
   readonly #stage: Stage;
-  readonly #isSliding: boolean;
   /** What the policy is given: the whole history for a sliding one, else what it made of it. */
   #conversation: Outgoing;
   #isFull = false;
   #compactions = 0;
-  #refusedCalls = 0;
   #stallMs = 0;
-  #last = { cached: 0, at: Number.NEGATIVE_INFINITY };
 
   constructor(policy: Policy | undefined, stage: Stage) {
     this.#policy = policy;
     this.#stage = stage;
-    this.#isSliding = policy !== undefined && SLIDING.has(policy.name);
     this.#conversation = new Outgoing([], stage);
   }
 
@@ -45,16 +41,15 @@ class PolicyRun {
     const { calls, rest } = this.#stage.recorded;
     let sent = this.#conversation;
     for (const [index, call] of calls.entries()) {
-      this.#conversation.add(asReplayed(call.news, undefined, NO_USAGE));
+      this.#conversation.add(asReplayed(call.news));
       sent = await this.#call(call, calls[index + 1]?.news ?? rest);
       this.#stage.onCall();
     }
     return {
-      entries: [...sent.entries, ...asReplayed(rest, undefined, NO_USAGE)],
+      entries: [...sent.entries, ...asReplayed(rest)],
       compactions: this.#compactions,
       clearings: 0,
       stallMs: this.#stallMs,
-      refusedCalls: this.#refusedCalls,
     };
   }
 
@@ -66,15 +61,12 @@ class PolicyRun {
     if (sent.tokens > thresholds.size) sent = await this.#fitted(0);
     const isRewritten = this.#compactions > before;
     if (this.#policy !== undefined && sent.tokens > thresholds.size) {
-      this.#refusedCalls++;
       till.refused(sent.tokens, isRewritten);
       return sent;
     }
     const outputTokens = outputTokensOf(call, answer, scale);
     const request = withCacheMarks(sent.request, { ttl });
-    const usage = till.call(request, { at: clock.now(), outputTokens, isRewritten });
-    const cached = usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
-    this.#last = { cached, at: clock.now() };
+    till.call(request, { at: clock.now(), outputTokens, isRewritten });
     return sent;
   }
 
@@ -83,7 +75,8 @@ class PolicyRun {
     const policy = this.#policy;
     const conversation = this.#conversation;
     if (policy === undefined) return conversation;
-    if (!(this.#isSliding && this.#isFull) && conversation.tokens < limit) return conversation;
+    const isSliding = SLIDING.has(policy.name);
+    if (!(isSliding && this.#isFull) && conversation.tokens < limit) return conversation;
     this.#isFull = true;
     const { thresholds, scale, transcriptPath } = this.#stage;
     const { entries, calls } = await policy.shrink({
@@ -95,7 +88,7 @@ class PolicyRun {
     if (entries === conversation.entries) return conversation;
     this.#compactions++;
     const shrunk = new Outgoing(entries, this.#stage);
-    if (!this.#isSliding) this.#conversation = shrunk;
+    if (!isSliding) this.#conversation = shrunk;
     return shrunk;
   }
 
@@ -104,10 +97,9 @@ class PolicyRun {
    * themselves, who send a request of its own and pay it in full.
    */
   async #pay({ usage, isWaitedFor }: PolicyCall): Promise<void> {
-    const { clock, till, ttl, scale } = this.#stage;
+    const { clock, till, scale } = this.#stage;
     const total = inputTokens(usage) + scale.overheadTokens;
-    const isWarm = clock.now() - this.#last.at < CACHE_TTL_MS[ttl];
-    const read = isWarm ? Math.min(total, this.#last.cached) : 0;
+    const read = Math.min(total, till.cachedAt(clock.now()));
     const paid = {
       input_tokens: total - read,
       cache_creation_input_tokens: 0,
@@ -152,8 +144,6 @@ class Outgoing {
     this.#flattened.append(entries);
   }
 }
-
-const NO_USAGE = { usage: undefined, delayMs: 0 };
 
 /** For those who look at messages only. */
 function withoutOverhead(thresholds: Thresholds, overheadTokens: number): Thresholds {

@@ -48,11 +48,8 @@ export interface RunOutcome {
   readonly compactions: number;
   readonly clearings: number;
   readonly stallMs: number;
-  /** Calls that were too long for the window whatever was done. */
-  readonly refusedCalls: number;
 }
 
-/** Tokens of a whole request. */
 export function tokensOfRequest({ tools = [], system = [], messages }: ModelRequest, scale: Scale): number {
   let tokens = 0;
   for (const tool of tools) tokens += scale.tokensOf(tool);
@@ -68,7 +65,6 @@ export function outputTokensOf(call: RecordedCall, after: readonly Entry[], scal
   return call.outputTokens ?? scale.tokensOfEntries(after.filter((entry) => isAnswer(entry, call)));
 }
 
-/** The entries of the answer to this call. */
 function isAnswer(entry: Entry, { messageId }: RecordedCall): entry is AssistantEntry {
   return entry.type === "assistant" && !isSynthetic(entry) && responseIdOf(entry) === messageId;
 }
@@ -76,15 +72,15 @@ function isAnswer(entry: Entry, { messageId }: RecordedCall): entry is Assistant
 /** What followed a call, as it would have been recorded this time: other figures, and later by the time waited. */
 export function asReplayed(
   entries: readonly Entry[],
-  call: RecordedCall | undefined,
-  { usage, delayMs }: { readonly usage: Usage | undefined; readonly delayMs: number },
+  last?: { readonly call: RecordedCall; readonly usage: Usage | undefined },
+  delayMs = 0,
 ): readonly Entry[] {
   return entries.map((entry) => {
     const later = delayed(entry, delayMs);
     if (later.type !== "assistant" || !later.message) return later;
     const { usage: _, ...message } = later.message;
-    const isOwn = call !== undefined && usage !== undefined && isAnswer(later, call);
-    return { ...later, message: isOwn ? { ...message, usage } : message };
+    const usage = last && isAnswer(later, last.call) ? last.usage : undefined;
+    return { ...later, message: usage === undefined ? message : { ...message, usage } };
   });
 }
 

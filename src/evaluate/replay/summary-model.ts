@@ -1,8 +1,9 @@
 import type { Usage } from "../../conversation/entry.ts";
 import { throwIfAborted, untilAborted } from "../../models/abortable.ts";
 import { anthropicCapabilities } from "../../models/anthropic/capabilities.ts";
+import { complete } from "../../models/complete.ts";
 import { ModelError } from "../../models/model-error.ts";
-import type { CallOptions, Model, ModelEvent, ModelReply, ModelRequest } from "../../models/port.ts";
+import type { CallOptions, Model, ModelEvent, ModelRequest } from "../../models/port.ts";
 import { builtInModel } from "../../summary/builtin/builtin-model.ts";
 import { usageOf } from "./prefix-cache.ts";
 import { type Stage, tokensOfRequest } from "./stage.ts";
@@ -33,7 +34,7 @@ async function* streamSummary(
   throwIfAborted(signal);
   const tokens = tokensOfRequest(request, scale);
   if (tokens > thresholds.size) throw tooLong(tokens, thresholds.size);
-  const reply = await replyTo(request);
+  const reply = await complete(builtInModel({ budgetTokens: MODEL_SUMMARY_TOKENS }), request);
   const written = reply.content.reduce((sum, block) => sum + scale.tokensOf(block), 0);
   const usage = usageOf(cache.call(request, clock.now()), Math.round(written));
   till.summary(usage);
@@ -41,13 +42,6 @@ async function* streamSummary(
   yield { type: "start", id: reply.id, model };
   for (const block of reply.content) yield { type: "block", block };
   yield { type: "end", reply: { ...reply, model, usage } };
-}
-
-async function replyTo(request: ModelRequest): Promise<ModelReply> {
-  for await (const event of builtInModel({ budgetTokens: MODEL_SUMMARY_TOKENS }).stream(request)) {
-    if (event.type === "end") return event.reply;
-  }
-  throw new Error("The built-in model always answers.");
 }
 
 export const tooLong = (tokens: number, limit: number): ModelError =>

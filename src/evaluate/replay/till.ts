@@ -40,9 +40,10 @@ export class Till {
   tokens: TokenSums = NOTHING;
   summaryCalls = 0;
   cacheBreaks = 0;
+  refusedCalls = 0;
   cost = 0;
   summaryCost = 0;
-  #last: { readonly cached: number; readonly at: number } | undefined;
+  #last = { cached: 0, at: Number.NEGATIVE_INFINITY };
   readonly #options: TillOptions;
 
   constructor(options: TillOptions) {
@@ -60,9 +61,7 @@ export class Till {
   ): ReplayUsage {
     const parts = this.#options.cache.call(request, at);
     const usage = usageOf(parts, outputTokens);
-    const last = this.#last;
-    if (last !== undefined && parts.read < last.cached && at - last.at < CACHE_TTL_MS[this.#options.ttl])
-      this.cacheBreaks++;
+    if (parts.read < this.cachedAt(at)) this.cacheBreaks++;
     this.#last = { cached: parts.read + parts.written, at };
     this.#pay(usage);
     this.turns.push({ tokens: inputTokens(usage), cost: this.cost, isRewritten });
@@ -71,7 +70,13 @@ export class Till {
 
   /** A call that the provider refused as too long: nothing is paid. */
   refused(tokens: number, isRewritten: boolean): void {
+    this.refusedCalls++;
     this.turns.push({ tokens, cost: this.cost, isRewritten });
+  }
+
+  /** Tokens of the last call that are in the provider's cache at this time. */
+  cachedAt(time: number): number {
+    return time - this.#last.at < CACHE_TTL_MS[this.#options.ttl] ? this.#last.cached : 0;
   }
 
   /** A call for a summary, whoever made it. */

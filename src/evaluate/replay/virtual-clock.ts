@@ -51,10 +51,7 @@ export class VirtualClock {
   }
 
   #next(): Sleeper | undefined {
-    let next: Sleeper | undefined;
-    for (const sleeper of this.#sleepers)
-      if (next === undefined || sleeper.until < next.until) next = sleeper;
-    return next;
+    return this.#sleepers.toSorted((one, other) => one.until - other.until)[0];
   }
 
   async #wake(sleeper: Sleeper): Promise<void> {

@@ -1,19 +1,11 @@
 import type { Clearing, IndexedResult, ResultIndex } from "../../clear/stale-results.ts";
-import type { RequestFrame } from "../../compaction/write/shared-prefix.ts";
+import { sum } from "../../compaction/plan/sized.ts";
 import type { CacheEdit } from "../../models/port.ts";
 import { whyNotToClear } from "../../turn/clear-stale.ts";
-import type { LeftOut } from "../../turn/gauge.ts";
-import type { OwnUsage } from "../../turn/options.ts";
-import type {
-  AttachedModule,
-  ConversationChange,
-  EngineModule,
-  EngineParts,
-  ModuleClearing,
-} from "../../turn/parts.ts";
+
+import type { AttachedModule, EngineModule, EngineParts } from "../../turn/parts.ts";
 import { isCacheDrop } from "../../turn/provider-cache.ts";
 
-/** So many active results start a batch. */
 const ACTIVE_RESULTS_TO_START = 12;
 const KEPT_NEWEST_CACHED = 5;
 /** What an edit names is written to the cache by the first call that carries it, if it was not there yet. */
@@ -33,11 +25,6 @@ export interface CacheReport {
   readonly expectedDrop: number;
 }
 
-interface Unreported {
-  readonly tokens: number;
-  readonly calls: number;
-}
-
 /**
  * Clearing without touching the messages: the request tells the server which results to leave out of the
  * cached prefix. An edit stays with every later call, since without it the edited prefix is not found any
@@ -51,7 +38,7 @@ export class CachedEdits {
   readonly #deleted = new Set<string>();
   #edits: readonly CacheEdit[] = [];
   #deletedEstimate = 0;
-  #unreported: readonly Unreported[] = [];
+  #unreported: readonly { readonly tokens: number; readonly calls: number }[] = [];
   #readTokens: number | undefined;
   #deletedTokens = 0;
   #isSuspended = false;
@@ -176,12 +163,6 @@ export class CachedEdits {
   }
 }
 
-function sum(values: Iterable<number>): number {
-  let total = 0;
-  for (const value of values) total += value;
-  return total;
-}
-
 function asFigure(tokens: number | null | undefined): number | undefined {
   return typeof tokens === "number" && Number.isFinite(tokens) && tokens >= 0 ? tokens : undefined;
 }
@@ -194,59 +175,37 @@ export function cachedEdits(): EngineModule {
   return {
     name: "cached",
     attach: (parts) =>
-      parts.options.capabilities.cacheEdits && parts.agentId === undefined
-        ? new AttachedCachedEdits(parts)
-        : undefined,
+      parts.options.capabilities.cacheEdits && parts.agentId === undefined ? attachEdits(parts) : undefined,
   };
 }
 
-class AttachedCachedEdits implements AttachedModule {
-  readonly clearing: ModuleClearing;
-  readonly #parts: EngineParts;
-  readonly #edits = new CachedEdits();
-
-  constructor(parts: EngineParts) {
-    this.#parts = parts;
-    this.clearing = {
-      isActive: () => this.#isActive(),
-      clear: () => this.#edits.register(parts.thread.contents.results),
-    };
-  }
-
-  leftOut(): Pick<LeftOut, "hiddenTokens" | "hiddenSinceReport"> {
-    const { deletedEstimate: hiddenTokens, deletedLocally: hiddenSinceReport } = this.#edits;
-    return { hiddenTokens, hiddenSinceReport };
-  }
-
-  hiddenToolUseIds(): readonly string[] {
-    return this.#edits.edits().map(({ tool_use_id }) => tool_use_id);
-  }
-
-  changed({ kind }: ConversationChange): void {
-    if (kind === "rewritten") this.#edits.reset();
-  }
-
-  completeFrame(frame: RequestFrame): RequestFrame {
-    const edits = this.#isActive() ? this.#edits.edits() : [];
-    return edits.length === 0 ? frame : { ...frame, cache_edits: edits };
-  }
-
-  usageReported(usage: OwnUsage): void {
-    const { droppedEdits, expectedDrop } = this.#edits.report({
-      cacheReadTokens: usage.cache_read_input_tokens,
-      deletedTokens: usage.cache_deleted_input_tokens,
-    });
-    const { reporter, cache } = this.#parts;
-    if (droppedEdits > 0) {
-      reporter.emit({ type: "pinned-edits-dropped", edits: droppedEdits, reason: "cache-lost" });
-    }
-    cache.expectDrop(expectedDrop);
-  }
-
-  #isActive(): boolean {
-    const { options } = this.#parts;
+function attachEdits({ options, thread, reporter, cache }: EngineParts): AttachedModule {
+  const pinned = new CachedEdits();
+  const isActive = (): boolean => {
     const { form } = options.clearing;
     if (whyNotToClear(options) !== undefined || (form !== "auto" && form !== "cached")) return false;
-    return !this.#edits.isSuspended;
-  }
+    return !pinned.isSuspended;
+  };
+  return {
+    clearing: { isActive, clear: () => pinned.register(thread.contents.results) },
+    leftOut: () => ({ hiddenTokens: pinned.deletedEstimate, hiddenSinceReport: pinned.deletedLocally }),
+    hiddenToolUseIds: () => pinned.edits().map(({ tool_use_id }) => tool_use_id),
+    changed: ({ kind }) => {
+      if (kind === "rewritten") pinned.reset();
+    },
+    completeFrame: (frame) => {
+      const edits = isActive() ? pinned.edits() : [];
+      return edits.length === 0 ? frame : { ...frame, cache_edits: edits };
+    },
+    usageReported: (usage) => {
+      const { droppedEdits, expectedDrop } = pinned.report({
+        cacheReadTokens: usage.cache_read_input_tokens,
+        deletedTokens: usage.cache_deleted_input_tokens,
+      });
+      if (droppedEdits > 0) {
+        reporter.emit({ type: "pinned-edits-dropped", edits: droppedEdits, reason: "cache-lost" });
+      }
+      cache.expectDrop(expectedDrop);
+    },
+  };
 }

@@ -52,16 +52,11 @@ export function spanCollapse(options: CollapseOptions = {}): EngineModule<Collap
     name: "collapse",
     replacesAutoCompact: isOn,
     attach: (parts) => {
-      const {
-        agentId,
-        options: { settings },
-      } = parts;
-      const collapse = isOn({ agentId, settings }) ? new Collapse(parts, options) : undefined;
+      const { settings } = parts.options;
+      const collapse = isOn({ agentId: parts.agentId, settings }) ? new Collapse(parts, options) : undefined;
       const expand: CollapseCommands["expand"] = (messages, spanIds) =>
         expandMessages(parts, collapse, messages, spanIds);
-      return collapse === undefined
-        ? { commands: { expand } }
-        : Object.assign(collapse, { commands: { expand } });
+      return Object.assign(collapse ?? {}, { commands: { expand } });
     },
   };
 }
@@ -311,15 +306,14 @@ class Collapse implements AttachedModule {
         failed(error);
       });
       if (signal.aborted) return;
-      const { uuids, messages, tokens } = plan;
+      const { uuids, messages, tokens: tokensBefore } = plan;
+      const { text, by, usage, tokens: tokensAfter } = summary;
       const spanId = parts.options.ports.newUuid();
-      const { text, tokens: ownTokens } = summary;
-      const staged = { spanId, uuids, messages, text, tokens: ownTokens, savedTokens: tokens - ownTokens };
-      this.#staged = [...this.#staged, staged];
+      const savedTokens = tokensBefore - tokensAfter;
+      this.#staged = [...this.#staged, { spanId, uuids, messages, text, tokens: tokensAfter, savedTokens }];
       // Some may have been cleared while it was being summarised.
       this.#resultsCleared();
-      const { by, usage, tokens: tokensAfter } = summary;
-      const figures = { messages, tokensBefore: tokens, tokensAfter, usage, durationMs: passed() };
+      const figures = { messages, tokensBefore, tokensAfter, usage, durationMs: passed() };
       parts.reporter.emit({ type: "span-staged", by, ...figures });
     } catch (error) {
       if (signal.aborted) return;

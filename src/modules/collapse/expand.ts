@@ -172,14 +172,10 @@ export class CollapsedOriginals {
   }
 }
 
-interface Expanded {
-  /** The conversation to go on with, the mark at its end; the very list where nothing was expanded. */
-  readonly entries: readonly Entry[];
+/** The conversation to go on with, the mark at its end; the very list where nothing was expanded. */
+type Expanded = Pick<Shown, "entries" | "spans" | "messages" | "thinkingBlocks"> & {
   readonly mark: CollapseMark | undefined;
-  readonly spans: number;
-  readonly messages: number;
-  readonly thinkingBlocks: number;
-}
+};
 
 /** Spans that can be expanded now: a span within another shows once that has been. */
 export const expandableSpans = (entries: readonly Entry[]): readonly CollapsedSpan[] =>

@@ -80,7 +80,7 @@ async function askForSummary(
   const asking = ask(model, request, { signal, countTokens, windowOf, firstByteMs });
   const reply = await untilAborted(signal, asking);
   const text = summaryIn(reply);
-  const missing = wordsMissingIn(text, plan.entries, { countTokens, budgetTokens: room - countTokens(text) });
+  const missing = wordsMissingIn(text, plan.entries, countTokens, room - countTokens(text));
   const whole = wrapped([text, missing].filter(Boolean).join("\n\n"), plan, options);
   const tokens = countTokens(whole);
   if (tokens > plan.budgetTokens) throw new NoSummaryError(reply, "its answer is not small enough");
@@ -177,11 +177,6 @@ export const asCondensed = (text: string): string => `<${TAG}>\n${text}\n</${TAG
 
 const HEADING = "## All User Messages";
 
-interface WordsBudget {
-  readonly countTokens: CountText;
-  readonly budgetTokens: number;
-}
-
 /**
  * What a person said in these messages and a model's summary of them does not repeat word for word, as a section of
  * its own: verbatim where there is room, else by head and tail, the oldest first. "" where nothing is missing.
@@ -189,7 +184,8 @@ interface WordsBudget {
 function wordsMissingIn(
   summary: string,
   entries: readonly Entry[],
-  { countTokens, budgetTokens }: WordsBudget,
+  countTokens: CountText,
+  budgetTokens: number,
 ): string {
   const text = comparable(summary);
   const missing = wordsIn(entries).filter((words) => !text.includes(comparable(words)));

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type GrowthThresholds, NotesGrowth } from "./growth.ts";
+import { type GrowthThresholds, NotesGrowth } from "./notes-keeper.ts";
 
 /** Responses one after the other, and whether notes are due after each. */
 function course(

@@ -105,20 +105,19 @@ export function partsInWords({ path, oldText, newText, list, command }: EditTool
   return `${how}\`${path}\`, ${edits}`;
 }
 
-/** An edit that a text asks for, or why it cannot be one; `named` is how a reason refers to it. */
-interface NoteBlock {
-  readonly named: string;
-  readonly edit: SectionEdit | Refusal;
-}
-
 const OPENING = /<note\s[^<>]*>/gi;
 /** The word alone may be anybody's tag. */
 const HAS_ATTRIBUTE_OF_OURS = /\b(?:section|mode)\s*=/i;
 const CLOSING = "</note>";
 const ATTRIBUTE = /([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
-/** The `<note …>…</note>` blocks of an answer, in their order. What stands between them is talk. */
-export function noteBlocksIn(text: string): readonly NoteBlock[] {
+/**
+ * The `<note …>…</note>` blocks of an answer, in their order. What stands between them is talk. `named` is how a reason
+ * refers to a block.
+ */
+export function noteBlocksIn(
+  text: string,
+): readonly { readonly named: string; readonly edit: SectionEdit | Refusal }[] {
   const openings = [...text.matchAll(OPENING)].filter(([tag]) => HAS_ATTRIBUTE_OF_OURS.test(tag));
   return openings.map((opening, index) => {
     const attributes = attributesIn(opening[0]);

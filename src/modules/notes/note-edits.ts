@@ -20,7 +20,6 @@ export type NotesEdit = TextEdit | SectionEdit;
 /** As agents edit files. */
 export interface TextEdit {
   readonly kind: "text";
-  /** The file that is meant. */
   readonly path: string;
   readonly oldText: string;
   readonly newText: string;

@@ -11,7 +11,6 @@ export interface AnswerRules extends NotesTarget {
   readonly editTool: EditTool | undefined;
 }
 
-/** The effect of an answer. */
 export interface TakenAnswer {
   /** With the edits that were carried out. */
   readonly notes: Notes;
@@ -22,13 +21,11 @@ export interface TakenAnswer {
   readonly isComplete: boolean;
   /** It made one call and waits for its result: some models edit one by one, and more may come. */
   readonly isOneByOne: boolean;
-  /** The model was to say so where there is nothing. */
   readonly saysNothingToNote: boolean;
   /** Feedback on the answer, as the next message to the model; empty if all went well. */
   readonly reasons: readonly ContentBlock[];
 }
 
-/** Above what was not carried out. */
 export const NOT_EVERYTHING = "Not everything was carried out:";
 const BROKE_OFF =
   "Your answer broke off at its output limit, so what came after the last whole edit is missing.";

@@ -34,7 +34,6 @@ export interface Notes {
   readonly coveredUuid: string | undefined;
 }
 
-/** The file of a session's notes. */
 export interface NotesFile {
   readonly path: string;
   /** Undefined where there is no such file. */
@@ -198,20 +197,10 @@ export function nameKey(name: string): string {
  */
 export const NOTES_LIMITS: NotesLimits = Object.freeze({ sectionTokens: 2_000, totalTokens: 12_000 });
 
-interface NotesSectionSize {
-  readonly heading: string;
-  readonly tokens: number;
-}
-
 /** Tokens of the bodies. Headings, italic lines and text above them do not count: nobody can condense them. */
 export interface NotesSize {
   readonly tokens: number;
-  readonly sections: readonly NotesSectionSize[];
-}
-
-interface NotesExcess {
-  readonly sections: readonly NotesSectionSize[];
-  readonly isTotalOver: boolean;
+  readonly sections: readonly { readonly heading: string; readonly tokens: number }[];
 }
 
 export function measureNotes(notes: Notes, countTokens: CountText): NotesSize {
@@ -223,7 +212,10 @@ export function measureNotes(notes: Notes, countTokens: CountText): NotesSize {
 }
 
 /** The parts that the next request must ask to condense. */
-export function overLimits(measured: NotesSize, limits: NotesLimits): NotesExcess {
+export function overLimits(
+  measured: NotesSize,
+  limits: NotesLimits,
+): Pick<NotesSize, "sections"> & { readonly isTotalOver: boolean } {
   return {
     sections: measured.sections.filter(({ tokens }) => tokens > limits.sectionTokens),
     isTotalOver: measured.tokens > limits.totalTokens,

@@ -1,41 +1,68 @@
 import { sum } from "../../compaction/plan/sized.ts";
-import type { Entry, Usage } from "../../conversation/entry.ts";
-import { entryBlocks } from "../../conversation/entry.ts";
+import { type Entry, entryBlocks, type Usage } from "../../conversation/entry.ts";
 import { type ContentBlock, contentBlocks } from "../../conversation/message.ts";
 import { inputTokens } from "../../conversation/responses.ts";
-import { untilAborted } from "../../models/abortable.ts";
+import { TimeBudget, untilAborted } from "../../models/abortable.ts";
 import type { ResponseFacts } from "../../turn/options.ts";
 import type { EngineParts } from "../../turn/parts.ts";
 import { forkNow, snapshotOf } from "../../turn/planning.ts";
 import { codeOf } from "../../turn/reporter.ts";
-import type { Thresholds } from "../../window/thresholds.ts";
-import { inProportion } from "../../window/thresholds.ts";
-import { type GrowthThresholds, NOTES_GROWTH, NotesGrowth } from "./growth.ts";
-import type { NotesFile, NotesLimits, NotesTemplate } from "./notes-format.ts";
-import { isOnlyTemplate, NOTES_LIMITS, notedUpTo, parseNotes } from "./notes-format.ts";
+import { inProportion, type Thresholds } from "../../window/thresholds.ts";
+import {
+  isOnlyTemplate,
+  NOTES_LIMITS,
+  type NotesFile,
+  type NotesLimits,
+  type NotesTemplate,
+  notedUpTo,
+  parseNotes,
+} from "./notes-format.ts";
+import type { NotesKeep } from "./plan-from-notes.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "./template.ts";
-import type { NotesTask } from "./update.ts";
-import { bringNotesUpToDate } from "./update.ts";
+import { bringNotesUpToDate, type NotesTask } from "./update.ts";
 
 /** A compaction is worth this wait: with the notes up to date it keeps less and needs no model. */
 const WAIT_FOR_NOTES_MS = 15_000;
 /** A call that takes longer counts as hung: the notes must not stand still for ever. */
 const NOTES_DEAD_AFTER_MS = 60_000;
 
-interface KeeperOptions {
+export interface NotesOptions {
   readonly file: NotesFile;
+  /** Markdown: headings, each with an italic line that says what belongs there. Ours unless given. */
   readonly template?: string | undefined;
+  /** Who writes them; `built-in` needs no model and is what there is without one. */
   readonly writer?: "model" | "built-in" | undefined;
+  readonly enabled?: boolean | undefined;
+  /** How much must have come since the last time; less in small windows. */
   readonly growth?: Partial<GrowthThresholds> | undefined;
+  /** How long they may be; less in small windows. */
   readonly limits?: Partial<NotesLimits> | undefined;
+  /** How much of the newest messages a compaction from them keeps; less in small windows. */
+  readonly keep?: Partial<NotesKeep> | undefined;
 }
+
+/** When notes are taken: in tokens of the conversation, and in tool calls. */
+export interface GrowthThresholds {
+  /** Grown by so much before the first time: a short conversation may never need notes. */
+  readonly firstTokens: number;
+  /** And by so much after each. */
+  readonly nextTokens: number;
+  readonly toolCalls: number;
+}
+
+/** For the usual windows; smaller ones have the tokens in proportion. */
+const NOTES_GROWTH: GrowthThresholds = Object.freeze({
+  firstTokens: 10_000,
+  nextTokens: 5_000,
+  toolCalls: 3,
+});
 
 /** Has the session's notes taken in the background: one at a time, and no turn waits for it. */
 export class NotesKeeper {
   readonly file: NotesFile;
   readonly template: NotesTemplate;
   readonly #parts: EngineParts;
-  readonly #options: KeeperOptions;
+  readonly #options: NotesOptions;
   readonly #thresholds: GrowthThresholds;
   readonly #growth: NotesGrowth;
   #isFirst = true;
@@ -56,7 +83,7 @@ export class NotesKeeper {
   /** The host changes its newest message once it is not the newest any more: it adds reminders to it, for one. */
   #isNewestInFlux = false;
 
-  constructor(parts: EngineParts, options: KeeperOptions) {
+  constructor(parts: EngineParts, options: NotesOptions) {
     this.#parts = parts;
     this.#options = options;
     this.file = options.file;
@@ -138,33 +165,29 @@ export class NotesKeeper {
     this.#growth.begun();
     const abort = new AbortController();
     const task = this.#task(abort.signal);
-    const done = this.#takeNotes(task, abort).finally(() => {
+    const done = this.#takeNotes(task).finally(() => {
       if (this.#running?.abort === abort) this.#running = undefined;
     });
     this.#running = { done, abort, newest: newestIn(task.entries), wasWaitedFor: false };
   }
 
-  async #takeNotes(task: NotesTask, abort: AbortController): Promise<void> {
+  async #takeNotes(task: NotesTask): Promise<void> {
     const { now, reporter } = this.#parts;
     const startedAt = now();
-    let isOverdue = false;
-    const timer = setTimeout(() => {
-      isOverdue = true;
-      abort.abort();
-    }, NOTES_DEAD_AFTER_MS);
-    // Notes must not keep a process alive that has nothing else to do.
-    (timer as { unref?: () => void }).unref?.();
+    // In the background: notes must not keep a process alive that has nothing else to do.
+    const budget = new TimeBudget(task.signal, NOTES_DEAD_AFTER_MS, true);
+    const { signal } = budget;
     try {
       // Also a file that does not answer is given up.
-      const update = await untilAborted(abort.signal, bringNotesUpToDate(task));
+      const update = await untilAborted(signal, bringNotesUpToDate({ ...task, signal }));
       if (update === undefined) return;
       reporter.emit({ type: "notes-updated", ...update, durationMs: now() - startedAt });
     } catch (error) {
-      const reason = isOverdue ? "timed-out" : codeOf(error);
+      const reason = budget.isOver ? "timed-out" : codeOf(error);
       reporter.noteFailure(error);
       reporter.emit({ type: "notes-failed", reason, durationMs: now() - startedAt });
     } finally {
-      clearTimeout(timer);
+      budget.close();
     }
   }
 
@@ -198,6 +221,47 @@ export class NotesKeeper {
     const { tokensOf } = this.#parts.gauge;
     const { nextTokens } = this.#thresholds;
     return (fresh) => fresh.length === messages || sum(fresh.map(tokensOf)) >= nextTokens;
+  }
+}
+
+/** Decides whether one conversation has grown enough since its notes were last taken. */
+export class NotesGrowth {
+  readonly #thresholds: GrowthThresholds;
+  #isFirst = true;
+  #tokensThen = 0;
+  #tokens = 0;
+  #callsSince = 0;
+  #callsInLast = 0;
+
+  constructor(thresholds: GrowthThresholds = NOTES_GROWTH) {
+    this.#thresholds = thresholds;
+  }
+
+  /** After each response: the tokens of the whole conversation with it, and the calls that it makes. */
+  responded({ tokens, toolCalls }: { readonly tokens: number; readonly toolCalls: number }): void {
+    this.#tokens = tokens;
+    // A compaction: counted from the old size, the conversation would seem to have shrunk for a long time.
+    this.#tokensThen = Math.min(this.#tokensThen, tokens);
+    this.#callsSince += toolCalls;
+    this.#callsInLast = toolCalls;
+  }
+
+  /** A pause in the work, or enough work done; in the middle of a few calls the notes would soon be old. */
+  isDue(): boolean {
+    const { firstTokens, nextTokens, toolCalls } = this.#thresholds;
+    const grownTokens = this.#tokens - this.#tokensThen;
+    if (grownTokens < (this.#isFirst ? firstTokens : nextTokens)) return false;
+    return this.#callsSince >= toolCalls || this.#callsInLast === 0;
+  }
+
+  /**
+   * Notes are being taken of what there is now. Whatever becomes of it: one that failed would otherwise be tried
+   * again after every response.
+   */
+  begun(): void {
+    this.#isFirst = false;
+    this.#tokensThen = this.#tokens;
+    this.#callsSince = 0;
   }
 }
 

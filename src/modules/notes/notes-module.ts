@@ -18,26 +18,9 @@ import {
   requireOptionNames,
 } from "../../turn/require-options.ts";
 import { notesAsSummary } from "./as-summary.ts";
-import type { GrowthThresholds } from "./growth.ts";
-import { isOnlyTemplate, type Notes, type NotesFile, type NotesLimits, parseNotes } from "./notes-format.ts";
-import { NotesKeeper } from "./notes-keeper.ts";
-import type { NotesDecline } from "./plan-from-notes.ts";
-import { type NotesKeep, notesSource, planFromNotes } from "./plan-from-notes.ts";
-
-export interface NotesOptions {
-  readonly file: NotesFile;
-  /** Markdown: headings, each with an italic line that says what belongs there. Ours unless given. */
-  readonly template?: string | undefined;
-  /** Who writes them; `built-in` needs no model and is what there is without one. */
-  readonly writer?: "model" | "built-in" | undefined;
-  readonly enabled?: boolean | undefined;
-  /** How much must have come since the last time; less in small windows. */
-  readonly growth?: Partial<GrowthThresholds> | undefined;
-  /** How long they may be; less in small windows. */
-  readonly limits?: Partial<NotesLimits> | undefined;
-  /** How much of the newest messages a compaction from them keeps; less in small windows. */
-  readonly keep?: Partial<NotesKeep> | undefined;
-}
+import { isOnlyTemplate, type Notes, parseNotes } from "./notes-format.ts";
+import { NotesKeeper, type NotesOptions } from "./notes-keeper.ts";
+import { type NotesDecline, notesSource, planFromNotes } from "./plan-from-notes.ts";
 
 /**
  * The memory tier: notes of the session, taken along the way, from which a compaction needs no model call. Only the main

@@ -11,7 +11,6 @@ export interface NotesPromptOptions extends SummaryWishes {
   readonly notes: Notes;
   readonly size: NotesSize;
   readonly limits: NotesLimits;
-  /** The file that the notes are in. */
   readonly path: string;
   /** By which the model edits; without one it writes its edits as text. */
   readonly editTool: EditTool | undefined;
@@ -118,7 +117,6 @@ export const isNotesRequest = (text: string): boolean =>
 /** The parts of such a request, for code that plays the model. */
 export interface NotesRequestFacts {
   readonly path: string;
-  /** The notes as they were shown. */
   readonly shown: string;
   /** Names of the sections that are to be condensed. */
   readonly condense: readonly string[];

@@ -31,7 +31,6 @@ export type NotesDecline =
   | "unreadable"
   /** Nothing has been noted. */
   | "only-template"
-  /** The newest noted message is not in the conversation. */
   | "message-not-found"
   /** All that is noted has been compacted away already. */
   | "nothing-new-noted"

@@ -2,12 +2,11 @@ import type { Entry, SnipEnd } from "../../conversation/entry.ts";
 
 import { turnResult } from "../../turn/before.ts";
 import type { Message, Turn } from "../../turn/options.ts";
-import type { AttachedModule, ConversationChange, EngineModule, EngineParts } from "../../turn/parts.ts";
+import type { AttachedModule, EngineModule, EngineParts } from "../../turn/parts.ts";
 import { beginRewrite, forgetFiles, takeIn } from "../../turn/rewrite.ts";
 import { isReport } from "../../turn/usage-trust.ts";
 import { type Snipped, type SnipSelection, snip } from "./snip.ts";
 
-/** A turn after a snip. */
 export type SnipTurn<T extends Message = Message> = Turn<T> & {
   /** The messages and tokens that a snip removed, spared and freed. */
   readonly snipped: Pick<Snipped, "messages" | "added" | "spared" | "tokensFreed">;
@@ -20,75 +19,74 @@ export interface SnipCommands {
 
 /** Lets a user remove chosen old messages. */
 export function messageSnip(): EngineModule<SnipCommands> {
-  return { name: "snip", attach: (parts) => new AttachedSnip(parts) };
+  return { name: "snip", attach: attachSnip };
 }
 
-class AttachedSnip implements AttachedModule<SnipCommands> {
-  readonly commands: SnipCommands;
-  readonly #parts: EngineParts;
+function attachSnip(parts: EngineParts): AttachedModule<SnipCommands> {
+  const { gauge } = parts;
   /** In the last usage, but no longer in the conversation. As the provider counts. */
-  #removedTokens = 0;
+  let removedTokens = 0;
+  const onFreed = (tokens: number): void => {
+    removedTokens += tokens;
+  };
+  // The newest report is about a conversation without what was snipped.
+  const isReported = (entry: Entry): boolean => isReport(entry) && gauge.isCredible(entry.message.usage);
+  return {
+    commands: { snip: (messages, selection) => snipMessages(parts, messages, selection, onFreed) },
+    leftOut: () => ({ removedTokens }),
+    changed: (change) => {
+      if (change.kind === "restarted") removedTokens = 0;
+      if (change.kind !== "read" || removedTokens === 0) return;
+      if (change.isAnother || change.added.some(isReported)) removedTokens = 0;
+    },
+  };
+}
 
-  constructor(parts: EngineParts) {
-    this.#parts = parts;
-    this.commands = { snip: (messages, selection) => this.#snip(messages, selection) };
+/**
+ * Removes chosen old messages and leaves a marker in their place. The transcript has the markers before the
+ * conversation changes. Until the next usage arrives, the engine subtracts what was freed.
+ */
+async function snipMessages<T extends Message>(
+  parts: EngineParts,
+  messages: readonly T[],
+  selection: SnipSelection,
+  onFreed: (tokens: number) => void,
+): Promise<SnipTurn<T>> {
+  const { options, thread, gauge, transcript, reporter } = parts;
+  takeIn(parts, messages);
+  // The marker says that what was removed can be read there.
+  await transcript.flush();
+  const rewrite = beginRewrite(parts);
+  const snipped = snip(rewrite.entries, inEntries(parts, messages, selection), {
+    ports: options.ports,
+    tokensOf: gauge.tokensOf,
+    leafUuid: rewrite.leaf,
+    bindsThinking: gauge.bindsThinking,
+    transcriptPath: options.transcript?.path,
+  });
+  if (snipped.removed > 0) {
+    const end: SnipEnd = {
+      ...parts.newLink(snipped.markers.at(-1)?.uuid ?? thread.leaf),
+      type: "system",
+      subtype: "informational",
+      content: "Messages removed by longhaul",
+      snip: { tokensSaved: savedBeforeReport(parts, rewrite.entries, snipped.entries) },
+    };
+    await transcript.commit([...rewrite.marks, ...snipped.markers, end]);
+    rewrite.goOnWith([...snipped.entries, end], { blocks: snipped.thinkingBlocks });
+    const left = new Set(thread.entries.map(({ uuid }) => uuid));
+    forgetFiles(
+      parts,
+      rewrite.entries.filter(({ uuid }) => !left.has(uuid)),
+    );
+    parts.modules.changed({ kind: "removed", isSummarized: false });
+    onFreed(snipped.tokensFreed);
+    reporter.emit({ type: "snipped", messages: snipped.messages, tokensFreed: snipped.tokensFreed });
   }
-
-  leftOut(): { readonly removedTokens: number } {
-    return { removedTokens: this.#removedTokens };
-  }
-
-  changed(change: ConversationChange): void {
-    if (change.kind === "restarted") this.#removedTokens = 0;
-    if (change.kind !== "read" || this.#removedTokens === 0) return;
-    const { gauge } = this.#parts;
-    // The newest report is about a conversation without what was snipped.
-    const isReported = (entry: Entry): boolean => isReport(entry) && gauge.isCredible(entry.message.usage);
-    if (change.isAnother || change.added.some(isReported)) this.#removedTokens = 0;
-  }
-
-  /**
-   * Removes chosen old messages and leaves a marker in their place. The transcript has the markers before the
-   * conversation changes. Until the next usage arrives, the engine subtracts what was freed.
-   */
-  async #snip<T extends Message>(messages: readonly T[], selection: SnipSelection): Promise<SnipTurn<T>> {
-    const parts = this.#parts;
-    const { options, thread, gauge, transcript, reporter } = parts;
-    takeIn(parts, messages);
-    // The marker says that what was removed can be read there.
-    await transcript.flush();
-    const rewrite = beginRewrite(parts);
-    const snipped = snip(rewrite.entries, inEntries(parts, messages, selection), {
-      ports: options.ports,
-      tokensOf: gauge.tokensOf,
-      leafUuid: rewrite.leaf,
-      bindsThinking: gauge.bindsThinking,
-      transcriptPath: options.transcript?.path,
-    });
-    if (snipped.removed > 0) {
-      const end: SnipEnd = {
-        ...parts.newLink(snipped.markers.at(-1)?.uuid ?? thread.leaf),
-        type: "system",
-        subtype: "informational",
-        content: "Messages removed by longhaul",
-        snip: { tokensSaved: savedBeforeReport(parts, rewrite.entries, snipped.entries) },
-      };
-      await transcript.commit([...rewrite.marks, ...snipped.markers, end]);
-      rewrite.goOnWith([...snipped.entries, end], { blocks: snipped.thinkingBlocks });
-      const left = new Set(thread.entries.map(({ uuid }) => uuid));
-      forgetFiles(
-        parts,
-        rewrite.entries.filter(({ uuid }) => !left.has(uuid)),
-      );
-      parts.modules.changed({ kind: "removed", isSummarized: false });
-      this.#removedTokens += snipped.tokensFreed;
-      reporter.emit({ type: "snipped", messages: snipped.messages, tokensFreed: snipped.tokensFreed });
-    }
-    const { messages: removed, added, spared, tokensFreed } = snipped;
-    return Object.assign(turnResult<T>(parts, {}), {
-      snipped: { messages: removed, added, spared, tokensFreed },
-    });
-  }
+  const { messages: removed, added, spared, tokensFreed } = snipped;
+  return Object.assign(turnResult<T>(parts, {}), {
+    snipped: { messages: removed, added, spared, tokensFreed },
+  });
 }
 
 /** A usage after the removed messages includes them; an earlier one does not. */

@@ -61,7 +61,6 @@ export interface Snipped {
   readonly spared: number;
   /** In the last usage that was reported, but no longer in the conversation. */
   readonly tokensFreed: number;
-  /** The markers that are new. */
   readonly markers: readonly SnipMarker[];
   /** Thinking blocks that would have been refused after the change. */
   readonly thinkingBlocks: number;

@@ -160,14 +160,11 @@ function countedOnce(countTokens: CountText): CountText {
   };
 }
 
-/** The need of a section, and its part of the whole if there is not enough for all. */
-interface Need {
-  readonly tokens: number;
-  readonly share: number;
-}
-
 /** Each gets what it needs within its share; what the modest leave goes to the others, by their shares. */
-export function allot(needs: readonly Need[], budgetTokens: number): readonly number[] {
+export function allot(
+  needs: readonly { readonly tokens: number; readonly share: number }[],
+  budgetTokens: number,
+): readonly number[] {
   const all = needs.map((need) => ({ ...need, given: 0 }));
   let spare = Math.max(0, budgetTokens);
   let wanting = all.filter(({ tokens }) => tokens > 0);
