@@ -20,8 +20,13 @@ export {
 export { always, callTool, echo, textTurn, toolTurn } from "./simulator/behaviours/answers.ts";
 export { BAD_SUMMARY_KINDS, type BadSummaryKind } from "./simulator/behaviours/bad-summaries.ts";
 export { type CoderOptions, coder } from "./simulator/behaviours/coder.ts";
-export { BAD_NOTES_KINDS, type BadNotesKind } from "./simulator/behaviours/notes/bad-notes.ts";
-export { isNotesCall, type NotesKind, noteTaker } from "./simulator/behaviours/notes.ts";
+export {
+  BAD_NOTES_KINDS,
+  type BadNotesKind,
+  isNotesCall,
+  type NotesKind,
+  noteTaker,
+} from "./simulator/behaviours/notes.ts";
 export { parseScript } from "./simulator/behaviours/parse-script.ts";
 export { type AddressedTurn, type ScriptedTurn, scriptedTurns } from "./simulator/behaviours/scripted.ts";
 export { isSpanCall, type SpanKind, spanSummaries } from "./simulator/behaviours/spans.ts";

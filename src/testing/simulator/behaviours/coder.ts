@@ -8,7 +8,7 @@ import {
 import { createRandom, type Random } from "../../../demo/random.ts";
 import { claudeFeatures } from "../../../window/claude-features.ts";
 import type { Behaviour, SeenRequest, Turn, TurnBlock } from "../exchange.ts";
-import { hashText } from "./coder/hash.ts";
+import { chance, hashText } from "./chance.ts";
 import { type Idea, type IdeaSource, ideaFor, isDelegation } from "./coder/ideas.ts";
 import { inputFor } from "./coder/input.ts";
 import { type Action, planActions } from "./coder/plan.ts";
@@ -17,8 +17,7 @@ import { look, type Sight } from "./coder/sight.ts";
 import { answerInWords, closing, type Speaker, textBefore, thoughts } from "./coder/speech.ts";
 import { selectTools } from "./coder/tools.ts";
 import { pathInside } from "./coder/workspace.ts";
-import { chance } from "./lexicon.ts";
-import { notesRequestIn } from "./notes/notes-request.ts";
+import { notesRequestIn } from "./notes-protocol.ts";
 import { same } from "./schema/schema.ts";
 import { valueFor } from "./schema/value.ts";
 import { isSpanRequest } from "./spans.ts";

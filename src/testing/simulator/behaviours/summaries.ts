@@ -6,9 +6,8 @@ import { sectionHeading } from "../../../summary/sections.ts";
 import { instructionsIn } from "../../../summary/summary-prompt.ts";
 import { ESTIMATORS } from "../../../tokens/measure.ts";
 import type { Behaviour, SeenRequest, Turn } from "../exchange.ts";
-import { textTurn } from "./answers.ts";
+import { byAttempt, type Kinds, textTurn } from "./answers.ts";
 import { type BadSummaryKind, badSummaryTurn } from "./bad-summaries.ts";
-import { byAttempt, type Kinds } from "./by-attempt.ts";
 import { progressLine } from "./coder/progress.ts";
 
 export type SummaryKind = "good" | BadSummaryKind;
@@ -16,18 +15,12 @@ export type SummaryKind = "good" | BadSummaryKind;
 /** Of `max_tokens`: the rest is for the analysis, the tags, and tokens that count more than estimated. */
 const SUMMARY_SHARE = 0.6;
 
-/**
- * Answers requests for a summary, and no others. A list gives the kinds for the first, second, … request,
- * its last for all that follow; a function gets the number of the attempt, from 0.
- */
+/** Answers requests for a summary, and no others. */
 export function summaries(kinds: Kinds<SummaryKind> = "good"): Behaviour {
-  const kindOf = byAttempt(kinds, "good");
-  let attempts = 0;
-  return (request) => {
-    if (!asksForSummary(request)) return undefined;
-    const kind = kindOf(attempts++);
-    return kind === "good" ? goodSummaryTurn(request) : badSummaryTurn(kind, request);
-  };
+  const read = ({ messages }: SeenRequest): string | undefined => summaryRequestIn(messages);
+  return byAttempt(kinds, read, (kind, wanted, request) =>
+    kind === "good" ? goodSummaryTurn(wanted, request) : badSummaryTurn(kind, request),
+  );
 }
 
 /** Summaries by the built-in summariser, in the form that was asked for. */
@@ -40,12 +33,7 @@ export function badSummary(kind: BadSummaryKind): Behaviour {
   return summaries(kind);
 }
 
-function asksForSummary({ messages }: SeenRequest): boolean {
-  return summaryRequestIn(messages) !== undefined;
-}
-
-function goodSummaryTurn(request: SeenRequest): Turn {
-  const wanted = summaryRequestIn(request.messages) ?? "";
+function goodSummaryTurn(wanted: string, request: SeenRequest): Turn {
   const budgetTokens = Math.min(SUMMARY_BUDGET_TOKENS, Math.floor(request.maxTokens * SUMMARY_SHARE));
   const summary = compactionSummary(request.messages, instructionsIn(wanted), budgetTokens);
   const analysis = `${request.messages.length - 1} messages, read in their order; requests, files, errors and the state of the work are noted below.`;

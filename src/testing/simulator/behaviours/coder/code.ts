@@ -1,5 +1,5 @@
 import type { Random } from "../../../../demo/random.ts";
-import { area, capitalised, functionName, phrase, quality, thing } from "../lexicon.ts";
+import { area, capitalised, functionName, phrase, quality, thing } from "../chance.ts";
 
 /** The contents of a made-up file, about this long. */
 export function fileText(path: string, random: Random, characters: number): string {

@@ -1,6 +1,6 @@
 import type { JsonRecord } from "../../../../conversation/untrusted.ts";
 import type { Random } from "../../../../demo/random.ts";
-import { area, capitalised, chance, functionName, phrase, quality, thing } from "../lexicon.ts";
+import { area, capitalised, chance, functionName, phrase, quality, thing } from "../chance.ts";
 import { exampleUrl } from "../schema/strings.ts";
 import { fileText } from "./code.ts";
 import { fileLines, pathIn, type Sight } from "./sight.ts";

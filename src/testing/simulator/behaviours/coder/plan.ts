@@ -1,5 +1,5 @@
 import type { Random } from "../../../../demo/random.ts";
-import { chance } from "../lexicon.ts";
+import { chance } from "../chance.ts";
 import { canEdit, type IdeaSource } from "./ideas.ts";
 import type { SeenCall } from "./sight.ts";
 import type { CoderTool, ToolKind } from "./tools.ts";

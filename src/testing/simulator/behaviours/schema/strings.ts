@@ -1,6 +1,6 @@
 import type { JsonRecord } from "../../../../conversation/untrusted.ts";
 import type { Random } from "../../../../demo/random.ts";
-import { area, phrase, thing } from "../lexicon.ts";
+import { area, phrase, thing } from "../chance.ts";
 import { conforms } from "./conforms.ts";
 import { textMatching } from "./pattern.ts";
 import { numberIn } from "./schema.ts";

@@ -1,6 +1,6 @@
 import { asList, isRecord, type JsonRecord } from "../../../../conversation/untrusted.ts";
 import type { Random } from "../../../../demo/random.ts";
-import { chance } from "../lexicon.ts";
+import { chance } from "../chance.ts";
 import { conforms } from "./conforms.ts";
 import { numberFor } from "./numbers.ts";
 import { merge, numberIn, resolve, same, typesOf, withoutAllOf } from "./schema.ts";
