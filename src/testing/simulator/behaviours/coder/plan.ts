@@ -1,5 +1,5 @@
 import type { Random } from "../../../../demo/random.ts";
-import { chance } from "../chance.ts";
+import { chance, pickFrom } from "../chance.ts";
 import { canEdit, type IdeaSource } from "./ideas.ts";
 import type { SeenCall } from "./sight.ts";
 import type { CoderTool, ToolKind } from "./tools.ts";
@@ -149,8 +149,4 @@ function withoutFailing(actions: readonly Action[], calls: readonly SeenCall[]):
     return latest.length < 2 || latest.some((call) => !call.isError);
   });
   return [reliable, others, actions].find((some) => some.length > 0) ?? actions;
-}
-
-function pickFrom<T>(choices: readonly T[], random: Random): T | undefined {
-  return choices[random.between(0, Math.max(0, choices.length - 1))];
 }
