@@ -5,8 +5,8 @@ import { BAD_SUMMARY_KINDS } from "../testing/simulator/behaviours/bad-summaries
 import type { CoderOptions } from "../testing/simulator/behaviours/coder.ts";
 import type { NotesKind } from "../testing/simulator/behaviours/notes.ts";
 import { BAD_NOTES_KINDS } from "../testing/simulator/behaviours/notes.ts";
-import { parseScript } from "../testing/simulator/behaviours/parse-script.ts";
 import type { AddressedTurn } from "../testing/simulator/behaviours/scripted.ts";
+import { parseScript } from "../testing/simulator/behaviours/scripted.ts";
 import { SPAN_KINDS, type SpanKind } from "../testing/simulator/behaviours/spans.ts";
 import type { SummaryKind } from "../testing/simulator/behaviours/summaries.ts";
 import type { Switches } from "../testing/simulator/exchange.ts";

@@ -27,8 +27,12 @@ export {
   type NotesKind,
   noteTaker,
 } from "./simulator/behaviours/notes.ts";
-export { parseScript } from "./simulator/behaviours/parse-script.ts";
-export { type AddressedTurn, type ScriptedTurn, scriptedTurns } from "./simulator/behaviours/scripted.ts";
+export {
+  type AddressedTurn,
+  parseScript,
+  type ScriptedTurn,
+  scriptedTurns,
+} from "./simulator/behaviours/scripted.ts";
 export { isSpanCall, type SpanKind, spanSummaries } from "./simulator/behaviours/spans.ts";
 export { badSummary, goodSummary, type SummaryKind, summaries } from "./simulator/behaviours/summaries.ts";
 export { compactionUnavailable, type Summarise } from "./simulator/context/compaction.ts";

@@ -1,7 +1,12 @@
 import { type ApiMessage, type ContentBlock, contentBlocks, isMedia } from "../../../conversation/message.ts";
 import { type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
-import { type BlockParts, blockParts, toolParts } from "../prompt/block-key.ts";
-import { type PrefixNode, PrefixTree } from "../prompt/prefix-tree.ts";
+import {
+  type BlockParts,
+  blockParts,
+  type PrefixNode,
+  PrefixTree,
+  toolParts,
+} from "../prompt/prefix-tree.ts";
 import type { Conversation } from "./conversation.ts";
 import { shortDigest } from "./signatures.ts";
 import { referencedTools } from "./tool-changes.ts";

@@ -6,7 +6,7 @@ import {
 } from "../../../conversation/message.ts";
 import { field, isRecord, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
 import type { ApiRefusal, ReplyBlock } from "../exchange.ts";
-import { withoutMarks } from "../prompt/block-key.ts";
+import { withoutMarks } from "../prompt/prefix-tree.ts";
 import { BETAS } from "../wording/betas.ts";
 import { refusal, refuse } from "../wording/refuse.ts";
 import type { PrefixWalk, SummarisedPrefix } from "./bound-prefix.ts";

@@ -1,6 +1,6 @@
 import { type ApiMessage, type ContentBlock, contentBlocks, tagOf } from "../../../conversation/message.ts";
 import { asList, field, isRecord, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
-import { withoutMarks } from "../prompt/block-key.ts";
+import { withoutMarks } from "../prompt/prefix-tree.ts";
 import { asCompaction } from "./conversation.ts";
 
 /** Names of the tools that a block brings into the conversation. */

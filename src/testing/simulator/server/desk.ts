@@ -5,8 +5,7 @@ import type { MovableClock } from "../../clock.ts";
 import { ApiRefusal, type SimulatedRequest } from "../exchange.ts";
 import { type HeaderOptions, readHeaders } from "../rules/headers.ts";
 import { refusal, refuse } from "../wording/refuse.ts";
-import { receiveBody, TooLargeForTheNetwork } from "./body.ts";
-import { BodyMemory } from "./body-memory.ts";
+import { BodyMemory, receiveBody, TooLargeForTheNetwork } from "./body.ts";
 import { type Catalogue, modelInfo, modelPage } from "./catalogue.ts";
 import {
   type Answer,
