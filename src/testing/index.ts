@@ -49,7 +49,11 @@ export type {
 export type { ModelOptions } from "./simulator/server/catalogue.ts";
 export type { Fault, FaultCandidate, FaultConditions, StatusFault } from "./simulator/server/faults.ts";
 export type { LoggedError, LoggedRequest, LogTotals, RequestLog } from "./simulator/server/request-log.ts";
-export { DEFAULT_SWITCHES } from "./simulator/server/simulator-session.ts";
-export { type Simulator, type SimulatorOptions, startSimulator } from "./simulator/simulator.ts";
+export {
+  DEFAULT_SWITCHES,
+  type Simulator,
+  type SimulatorOptions,
+  startSimulator,
+} from "./simulator/simulator.ts";
 export { KNOWN_BETAS } from "./simulator/wording/betas.ts";
 export { UNVERIFIED_TEXTS, type UnverifiedText } from "./simulator/wording/texts.ts";

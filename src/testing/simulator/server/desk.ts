@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { MAX_REQUEST_BYTES } from "../../../conversation/check/limits.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
@@ -66,7 +67,7 @@ export class Desk {
       return undefined;
     });
     if (answer === undefined) {
-      if (entry.fault?.kind === "silence") await aborted(gone.signal);
+      if (entry.fault?.kind === "silence" && !gone.signal.aborted) await once(gone.signal, "abort");
       entry.outcome = "abandoned";
     } else await this.#say(answer, response, gone.signal, entry);
     entry.durationMs = performance.now() - startedAt;
@@ -102,7 +103,8 @@ export class Desk {
     if (entry.method === "OPTIONS")
       return { kind: "empty", status: 204, headers: { ...this.#identity(entry), allow } };
     if (!route.methods.includes(entry.method)) {
-      throw refusal("methodNotAllowed").with({ allow });
+      const { status, type, message, rule = "" } = refusal("methodNotAllowed");
+      throw new ApiRefusal(status, type, message, { rule, headers: { allow } });
     }
     const { version, betas, unknownBetas, workspace, client } = readHeaders(
       call.headers,
@@ -209,11 +211,6 @@ export class Desk {
 function addressOf(target: string): URL {
   const base = "http://localhost";
   return new URL(URL.canParse(target, base) ? target : "/unreadable", base);
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }
 
 /** A mistake of ours, or of a test's behaviour, must not look like bad luck that a retry could mend. */
