@@ -18,7 +18,6 @@ export {
   STANDARD_REQUEST,
 } from "./contract/subject.ts";
 export { always, callTool, echo, textTurn, toolTurn } from "./simulator/behaviours/answers.ts";
-export { BAD_SUMMARY_KINDS, type BadSummaryKind } from "./simulator/behaviours/bad-summaries.ts";
 export { type CoderOptions, coder } from "./simulator/behaviours/coder.ts";
 export {
   BAD_NOTES_KINDS,
@@ -34,7 +33,14 @@ export {
   scriptedTurns,
 } from "./simulator/behaviours/scripted.ts";
 export { isSpanCall, type SpanKind, spanSummaries } from "./simulator/behaviours/spans.ts";
-export { badSummary, goodSummary, type SummaryKind, summaries } from "./simulator/behaviours/summaries.ts";
+export {
+  BAD_SUMMARY_KINDS,
+  type BadSummaryKind,
+  badSummary,
+  goodSummary,
+  type SummaryKind,
+  summaries,
+} from "./simulator/behaviours/summaries.ts";
 export { compactionUnavailable, type Summarise } from "./simulator/context/compaction.ts";
 export type {
   Behaviour,

@@ -90,10 +90,9 @@ export function coder(options: CoderOptions): Behaviour {
     if (tools.length === 0 || (progress.step > settings.turns && !isForced)) return closingTurn(scene);
     const source = ideaSource(scene);
     const actions = planActions(source, {
+      ...settings,
       tools,
       parallelPercent: allowsParallel ? settings.parallelPercent : 0,
-      web: settings.web,
-      inventsPaths: settings.inventsPaths,
       mayDelegate: !isSubagent(request),
       callsUnknown: isForced || settings.uses !== undefined,
     });

@@ -6,7 +6,6 @@ import { NOTHING_TO_NOTE } from "../../../modules/notes/notes-prompt.ts";
 import type { Behaviour, SeenRequest, Turn } from "../exchange.ts";
 import type { FaultCandidate } from "../server/faults.ts";
 import { byAttempt, type Kinds, textTurn } from "./answers.ts";
-import { callSomeTool } from "./bad-summaries.ts";
 import { capitalised, hashText, phrase } from "./chance.ts";
 import { goodNotes } from "./good-notes.ts";
 import {
@@ -19,6 +18,7 @@ import {
   sectionsShown,
   type Wish,
 } from "./notes-protocol.ts";
+import { callSomeTool } from "./summaries.ts";
 
 export const BAD_NOTES_KINDS = [
   /** Renames a heading and leaves its italic line out. */

@@ -7,9 +7,8 @@ import {
   PrefixTree,
   toolParts,
 } from "../prompt/prefix-tree.ts";
-import type { Conversation } from "./conversation.ts";
+import { type Conversation, referencedTools } from "./conversation.ts";
 import { shortDigest } from "./signatures.ts";
-import { referencedTools } from "./tool-changes.ts";
 
 /** What a signed compaction block says of the conversation that it stands for. */
 export interface SummarisedPrefix {

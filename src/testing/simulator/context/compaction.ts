@@ -17,9 +17,9 @@ import {
   type Conversation,
   hasSummary,
   keepBlocks,
+  toolChanges,
 } from "./conversation.ts";
 import { type Sealer, shortDigest } from "./signatures.ts";
-import { toolChanges } from "./tool-changes.ts";
 
 /** The trigger of an edit that names none, as documented. */
 const DEFAULT_TRIGGER_TOKENS = 150_000;

@@ -87,7 +87,7 @@ export function parseBody(content: Buffer): JsonRecord {
  * The same as `toString()`, which takes about as long as the parsing for a body that is not all ASCII; by way
  * of UTF-16 it is half of that.
  */
-export function textOf(content: Buffer): string {
+function textOf(content: Buffer): string {
   if (isAscii(content)) return content.toString("latin1");
   return transcode(content, "utf8", "utf16le").toString("utf16le");
 }

@@ -11,7 +11,6 @@ import { type Catalogue, modelInfo, modelPage } from "./catalogue.ts";
 import {
   type Answer,
   deliver,
-  identityHeaders,
   NETWORK_TOO_LARGE,
   Outlet,
   type Pace,
@@ -202,8 +201,10 @@ export class Desk {
     return { kind: "json", status: 200, headers, body: modelInfo(model, betas) };
   }
 
-  #identity(entry: LogEntry): Record<string, string> {
-    return identityHeaders(entry.requestId, this.#parts.ids.organization, entry.workspace);
+  /** Which workspace it is follows from the key, so a call without one is told no workspace. */
+  #identity({ requestId, workspace }: LogEntry): Record<string, string> {
+    const own = { "request-id": requestId, "anthropic-organization-id": this.#parts.ids.organization };
+    return workspace === undefined ? own : { ...own, "anthropic-workspace-id": workspace };
   }
 }
 

@@ -46,10 +46,10 @@ const UNUSUAL_PERCENT = 10;
 const TOGETHER: readonly ToolKind[] = ["read", "grep", "list", "fetch", "web-search"];
 const MOST_TOGETHER = 4;
 
-export interface PlanOptions {
+/** See `CoderOptions`. */
+interface PlanOptions {
   readonly tools: readonly CoderTool[];
   readonly parallelPercent: number;
-  /** Lets it call tools that fetch pages or search the web. */
   readonly web: boolean;
   readonly mayDelegate: boolean;
   readonly inventsPaths: boolean;
@@ -87,25 +87,15 @@ const isUnknown = ({ kinds, form }: CoderTool): boolean => form === "plain" && k
 
 function isPossible(kind: ToolKind, source: IdeaSource, options: PlanOptions): boolean {
   const { web, mayDelegate, inventsPaths } = options;
-  const hasFolder = inventsPaths || source.sight.root !== undefined;
-  switch (kind) {
-    case "read":
-      return inventsPaths || source.sight.paths.length > 0;
-    case "edit":
-      return canEdit(source);
-    case "write":
-    case "grep":
-    case "list":
-      return hasFolder;
-    case "agent":
-      return hasFolder && mayDelegate;
-    case "fetch":
-    case "web-search":
-      return web;
-    default:
-      return true;
-  }
+  const { root, paths } = source.sight;
+  if (kind === "read") return inventsPaths || paths.length > 0;
+  if (kind === "edit") return canEdit(source);
+  if (kind === "fetch" || kind === "web-search") return web;
+  if (kind === "agent" && !mayDelegate) return false;
+  return inventsPaths || root !== undefined || !NEED_A_FOLDER.includes(kind);
 }
+
+const NEED_A_FOLDER: readonly ToolKind[] = ["write", "grep", "list", "agent"];
 
 function chooseAction(source: IdeaSource, actions: readonly Action[]): Action | undefined {
   const { random, sight, step } = source;
