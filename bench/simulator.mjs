@@ -137,7 +137,6 @@ async function freshSimulator() {
     entry.body = body;
     entry.bytes = content.length;
     const call = {
-      route,
       query: new URLSearchParams(),
       headers: HEADERS,
       body,

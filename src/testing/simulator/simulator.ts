@@ -160,7 +160,7 @@ const PORT_PROBLEMS: Readonly<Record<string, readonly [problem: string, remedy: 
   EACCES: ["may not be opened by this user.", "Take one above 1023."],
 };
 
-// What a reset begins anew
+// The parts that a reset begins anew
 
 const DEFAULT_SEED = 1;
 /** Turns of work after each human message, when nobody scripted anything. */

@@ -302,7 +302,7 @@ function placeMarks(positions: readonly PromptPosition[], topLevel: unknown): vo
 
 const isMarkable = (kind: PositionKind): boolean => kind !== "thinking" && kind !== "empty";
 
-// What a cached prefix depends on besides its blocks
+// Settings that a cached prefix depends on
 
 /** The parts of a prompt in their order. A change in one invalidates it and all later ones. */
 export type PromptLevel = "tools" | "system" | "messages";

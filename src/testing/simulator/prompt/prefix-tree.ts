@@ -148,7 +148,7 @@ export class PrefixTree {
   }
 }
 
-// When two blocks are the same
+// Equality of blocks
 
 /** At which depth `cache_control` is a mark, and so no part of what is compared, and not content. */
 export type MarkDepth = "none" | "top" | "any";

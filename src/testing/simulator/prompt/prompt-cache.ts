@@ -292,7 +292,7 @@ class CachedEdits {
   }
 }
 
-// Why a call missed the cache
+// Diagnosis of a miss
 
 /** In the words of the API. */
 type CacheMissReason =

@@ -240,7 +240,7 @@ export function callUsage(
   return { usage, costDollars: own === undefined || inner === undefined ? undefined : own + inner };
 }
 
-/** What a turn reports. Without a turn, nothing was read. */
+/** The figures that a turn reports. Those that it does not name are 0. */
 function reportedInput(reported: ReportedUsage): InputUsage {
   const written = reported.cache_creation_input_tokens ?? 0;
   return {

@@ -1,7 +1,7 @@
 import { asList, isRecord, type JsonRecord } from "../../../../conversation/untrusted.ts";
 
 /**
- * What a tool's input schema means: references, parts that are merged, and whether a value conforms.
+ * The meaning of a schema for tool inputs: references, merged parts, and the check of a value.
  *
  * Why the check is not `z.fromJSONSchema`: we tried it (zod 4.6.7). A schema comes from any client, must never stop the
  * coder, and a part of it is checked for each property.
