@@ -125,7 +125,7 @@ const ANSWERS: Readonly<Record<BadSummaryKind, (random: Random, request: SeenReq
     'API Error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
 };
 
-export function badSummaryTurn(kind: BadSummaryKind, request: SeenRequest): Turn {
+function badSummaryTurn(kind: BadSummaryKind, request: SeenRequest): Turn {
   const answer = ANSWERS[kind](createRandom(hashText(kind, request.messages.length)), request);
   return typeof answer === "string" ? textTurn(answer) : answer;
 }
