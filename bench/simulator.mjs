@@ -6,7 +6,7 @@ import { createFixedClock } from "../src/testing/clock.ts";
 import { createDemoSession } from "../src/testing/demo-session.ts";
 import { createTokenCounter } from "../src/testing/simulator/prompt/token-count.ts";
 import { RequestLog } from "../src/testing/simulator/server/request-log.ts";
-import { beginSession } from "../src/testing/simulator/server/simulator-session.ts";
+import { beginSession } from "../src/testing/simulator/simulator.ts";
 import { claim } from "./claims.mjs";
 import { collectGarbage, consume, median } from "./measure.mjs";
 import { milliseconds, table, times } from "./table.mjs";
@@ -137,7 +137,6 @@ async function freshSimulator() {
     entry.body = body;
     entry.bytes = content.length;
     const call = {
-      route,
       query: new URLSearchParams(),
       headers: HEADERS,
       body,

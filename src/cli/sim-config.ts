@@ -1,14 +1,11 @@
 import { z } from "zod";
 import { LonghaulError } from "../errors.ts";
 import { readRegularFile } from "../host/text-file.ts";
-import { BAD_SUMMARY_KINDS } from "../testing/simulator/behaviours/bad-summaries.ts";
 import type { CoderOptions } from "../testing/simulator/behaviours/coder.ts";
-import { BAD_NOTES_KINDS } from "../testing/simulator/behaviours/notes/bad-notes.ts";
-import type { NotesKind } from "../testing/simulator/behaviours/notes.ts";
-import { parseScript } from "../testing/simulator/behaviours/parse-script.ts";
-import type { AddressedTurn } from "../testing/simulator/behaviours/scripted.ts";
+import { BAD_NOTES_KINDS, type NotesKind } from "../testing/simulator/behaviours/notes.ts";
+import { type AddressedTurn, parseScript } from "../testing/simulator/behaviours/scripted.ts";
 import { SPAN_KINDS, type SpanKind } from "../testing/simulator/behaviours/spans.ts";
-import type { SummaryKind } from "../testing/simulator/behaviours/summaries.ts";
+import { BAD_SUMMARY_KINDS, type SummaryKind } from "../testing/simulator/behaviours/summaries.ts";
 import type { Switches } from "../testing/simulator/exchange.ts";
 import type { ModelOptions } from "../testing/simulator/server/catalogue.ts";
 import type { Fault, FaultConditions } from "../testing/simulator/server/faults.ts";

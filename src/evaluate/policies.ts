@@ -17,7 +17,7 @@ import { scriptedModel } from "../models/scripted/scripted-model.ts";
 import { classifyUserText } from "../summary/readers/readers.ts";
 
 import { summaryPrompt } from "../summary/summary-prompt.ts";
-import { HOSTILE_SECTIONS } from "../testing/simulator/behaviours/hostile-summary.ts";
+import { HOSTILE_SECTIONS } from "../testing/simulator/behaviours/summaries.ts";
 import { type CountText, ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 import { findModel } from "../window/models.ts";
 import type { Thresholds } from "../window/thresholds.ts";

@@ -18,14 +18,29 @@ export {
   STANDARD_REQUEST,
 } from "./contract/subject.ts";
 export { always, callTool, echo, textTurn, toolTurn } from "./simulator/behaviours/answers.ts";
-export { BAD_SUMMARY_KINDS, type BadSummaryKind } from "./simulator/behaviours/bad-summaries.ts";
 export { type CoderOptions, coder } from "./simulator/behaviours/coder.ts";
-export { BAD_NOTES_KINDS, type BadNotesKind } from "./simulator/behaviours/notes/bad-notes.ts";
-export { isNotesCall, type NotesKind, noteTaker } from "./simulator/behaviours/notes.ts";
-export { parseScript } from "./simulator/behaviours/parse-script.ts";
-export { type AddressedTurn, type ScriptedTurn, scriptedTurns } from "./simulator/behaviours/scripted.ts";
+export {
+  BAD_NOTES_KINDS,
+  type BadNotesKind,
+  isNotesCall,
+  type NotesKind,
+  noteTaker,
+} from "./simulator/behaviours/notes.ts";
+export {
+  type AddressedTurn,
+  parseScript,
+  type ScriptedTurn,
+  scriptedTurns,
+} from "./simulator/behaviours/scripted.ts";
 export { isSpanCall, type SpanKind, spanSummaries } from "./simulator/behaviours/spans.ts";
-export { badSummary, goodSummary, type SummaryKind, summaries } from "./simulator/behaviours/summaries.ts";
+export {
+  BAD_SUMMARY_KINDS,
+  type BadSummaryKind,
+  badSummary,
+  goodSummary,
+  type SummaryKind,
+  summaries,
+} from "./simulator/behaviours/summaries.ts";
 export { compactionUnavailable, type Summarise } from "./simulator/context/compaction.ts";
 export type {
   Behaviour,
@@ -40,7 +55,11 @@ export type {
 export type { ModelOptions } from "./simulator/server/catalogue.ts";
 export type { Fault, FaultCandidate, FaultConditions, StatusFault } from "./simulator/server/faults.ts";
 export type { LoggedError, LoggedRequest, LogTotals, RequestLog } from "./simulator/server/request-log.ts";
-export { DEFAULT_SWITCHES } from "./simulator/server/simulator-session.ts";
-export { type Simulator, type SimulatorOptions, startSimulator } from "./simulator/simulator.ts";
+export {
+  DEFAULT_SWITCHES,
+  type Simulator,
+  type SimulatorOptions,
+  startSimulator,
+} from "./simulator/simulator.ts";
 export { KNOWN_BETAS } from "./simulator/wording/betas.ts";
 export { UNVERIFIED_TEXTS, type UnverifiedText } from "./simulator/wording/texts.ts";

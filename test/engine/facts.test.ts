@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { isCompactBoundary } from "../../src/conversation/entry.ts";
 import { readLedger } from "../../src/conversation/fact-ledger.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import type { Kinds } from "../../src/testing/simulator/behaviours/by-attempt.ts";
+import type { Kinds } from "../../src/testing/simulator/behaviours/answers.ts";
 import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
 import { type SummaryKind, summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import { loadSession } from "../../src/transcript/load.ts";

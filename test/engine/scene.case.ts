@@ -1,4 +1,4 @@
-import type { Kinds } from "../../src/testing/simulator/behaviours/by-attempt.ts";
+import type { Kinds } from "../../src/testing/simulator/behaviours/answers.ts";
 import { type CoderOptions, coder } from "../../src/testing/simulator/behaviours/coder.ts";
 import { type NotesKind, noteTaker } from "../../src/testing/simulator/behaviours/notes.ts";
 import { type SpanKind, spanSummaries } from "../../src/testing/simulator/behaviours/spans.ts";

@@ -9,7 +9,7 @@ import { createTokenCounter } from "../../src/testing/simulator/prompt/token-cou
 import { Catalogue } from "../../src/testing/simulator/server/catalogue.ts";
 import type { Fault, FaultCandidate, FaultConditions } from "../../src/testing/simulator/server/faults.ts";
 import { type LoggedRequest, RequestLog } from "../../src/testing/simulator/server/request-log.ts";
-import { beginSession, type Session } from "../../src/testing/simulator/server/simulator-session.ts";
+import { beginSession, type Session } from "../../src/testing/simulator/simulator.ts";
 import { statedTokens } from "./exam.ts";
 import { inProcessFetch } from "./in-process-fetch.ts";
 

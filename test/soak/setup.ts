@@ -2,7 +2,7 @@ import type { ClearingOptions, CompactionOptions, RequestFrame, ThinkingMode } f
 import { claudeFeatures, MODELS } from "../../src/index.ts";
 import type { ToolDefinition } from "../../src/models/port.ts";
 import { BAD_NOTES_KINDS, BAD_SUMMARY_KINDS, type SummaryKind } from "../../src/testing/index.ts";
-import type { BadNotesKind } from "../../src/testing/simulator/behaviours/notes/bad-notes.ts";
+import type { BadNotesKind } from "../../src/testing/simulator/behaviours/notes.ts";
 import { SPAN_KINDS, type SpanKind } from "../../src/testing/simulator/behaviours/spans.ts";
 import { TOOLS } from "../../src/testing/simulator/behaviours/toy-session.case.ts";
 import type { Chance } from "./chance.ts";

@@ -10,8 +10,9 @@ import { SUMMARY_SYSTEM_PROMPT } from "../../src/summary/summary-prompt.ts";
 import {
   BAD_SUMMARY_KINDS,
   type BadSummaryKind,
-} from "../../src/testing/simulator/behaviours/bad-summaries.ts";
-import { type SummaryKind, summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
+  type SummaryKind,
+  summaries,
+} from "../../src/testing/simulator/behaviours/summaries.ts";
 import type { FaultCandidate, StatusFault } from "../../src/testing/simulator/server/faults.ts";
 import {
   type Simulator,

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createColors } from "picocolors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DEFAULT_SWITCHES } from "../../testing/simulator/server/simulator-session.ts";
+import { DEFAULT_SWITCHES } from "../../testing/simulator/simulator.ts";
 import { parseSimConfig, SIM_CONFIG_KEYS } from "../sim-config.ts";
 import type { Terminal } from "../terminal.ts";
 import { type SimOptions, sim } from "./sim-command.ts";

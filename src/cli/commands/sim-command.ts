@@ -5,8 +5,12 @@ import { spanSummaries } from "../../testing/simulator/behaviours/spans.ts";
 import { summaries } from "../../testing/simulator/behaviours/summaries.ts";
 import type { Switches } from "../../testing/simulator/exchange.ts";
 import type { LoggedRequest, LogTotals } from "../../testing/simulator/server/request-log.ts";
-import { CODER_TURNS } from "../../testing/simulator/server/simulator-session.ts";
-import { type Simulator, type SimulatorOptions, startSimulator } from "../../testing/simulator/simulator.ts";
+import {
+  CODER_TURNS,
+  type Simulator,
+  type SimulatorOptions,
+  startSimulator,
+} from "../../testing/simulator/simulator.ts";
 import type { Composition } from "../composition.ts";
 import { readScript, readSimConfig, type SimConfig } from "../sim-config.ts";
 import type { Terminal } from "../terminal.ts";

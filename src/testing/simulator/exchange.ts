@@ -1,4 +1,4 @@
-import type { ApiMessage, ApiVersion, ContentBlock } from "../../conversation/message.ts";
+import type { ApiMessage, ApiVersion } from "../../conversation/message.ts";
 import { type JsonRecord, stringField } from "../../conversation/untrusted.ts";
 import type { ClaudeFeatures } from "../../window/claude-features.ts";
 
@@ -77,16 +77,6 @@ export class ApiRefusal extends Error {
     this.headers = more.headers ?? {};
     this.rule = more.rule;
   }
-
-  /** The same with these headers. */
-  with(headers: Readonly<Record<string, string>>): ApiRefusal {
-    const { status, type, message, details, rule } = this;
-    return new ApiRefusal(status, type, message, {
-      ...(details && { details }),
-      ...(rule && { rule }),
-      headers,
-    });
-  }
 }
 
 interface RefusalDetails {
@@ -141,9 +131,6 @@ export interface SeenRequest {
 
 /** Plays the model. Undefined hands the call to the next behaviour. */
 export type Behaviour = (request: SeenRequest) => Turn | undefined;
-
-/** A block in a reply, complete: what the client will send back. */
-export type ReplyBlock = ContentBlock;
 
 /** How the model thinks in a call: as the request says, or as it does by itself. */
 export function thinkingMode(body: JsonRecord, { features }: SimulatedModel): string {

@@ -1,5 +1,5 @@
 import { contentText, type JsonRecord } from "../../../conversation/untrusted.ts";
-import type { Behaviour, Turn } from "../exchange.ts";
+import type { Behaviour, SeenRequest, Turn } from "../exchange.ts";
 
 export function textTurn(text: string): Turn {
   return { blocks: [{ type: "text", text }] };
@@ -27,17 +27,42 @@ export function echo(): Behaviour {
   };
 }
 
-export interface CallToolOptions {
-  /** Said once the call has been answered. Without it, the next behaviour answers the result. */
-  readonly thenSay?: string;
-}
-
-/** Calls the tool on every human message; does not answer its result with another call. */
-export function callTool(name: string, input: JsonRecord = {}, options: CallToolOptions = {}): Behaviour {
+/**
+ * Calls the tool on every human message; does not answer its result with another call.
+ * @param options.thenSay said once the call has been answered. Without it, the next behaviour answers the result.
+ */
+export function callTool(
+  name: string,
+  input: JsonRecord = {},
+  { thenSay }: { readonly thenSay?: string } = {},
+): Behaviour {
   return ({ messages }) => {
     const content = messages.at(-1)?.content;
     const hasResult = Array.isArray(content) && content.some((block) => block.type === "tool_result");
     if (!hasResult) return toolTurn(name, input);
-    return options.thenSay === undefined ? undefined : textTurn(options.thenSay);
+    return thenSay === undefined ? undefined : textTurn(thenSay);
+  };
+}
+
+/**
+ * Kinds of answers: the same each time, one after the other (the last for all that follow), or by the number of the
+ * attempt, from 0.
+ */
+export type Kinds<Kind extends string> = Kind | readonly Kind[] | ((attempt: number) => Kind);
+
+/** Answers the requests that `read` knows, each with the next kind, and no others. An empty list plays `good`. */
+export function byAttempt<Kind extends string, Asked>(
+  kinds: Kinds<Kind | "good">,
+  read: (request: SeenRequest) => Asked | undefined,
+  answer: (kind: Kind | "good", asked: Asked, request: SeenRequest) => Turn,
+): Behaviour {
+  const list = typeof kinds === "string" ? [kinds] : kinds;
+  let attempts = 0;
+  return (request) => {
+    const asked = read(request);
+    if (asked === undefined) return undefined;
+    const attempt = attempts++;
+    const kind = typeof list === "function" ? list(attempt) : (list[attempt] ?? list.at(-1) ?? "good");
+    return answer(kind, asked, request);
   };
 }

@@ -7,7 +7,7 @@ import { continuationMessage } from "../../../summary/summary-message.ts";
 import { ESTIMATORS } from "../../../tokens/measure.ts";
 import { createDemoSession } from "../../demo-session.ts";
 import { coder } from "./coder.ts";
-import { conforms } from "./schema/conforms.ts";
+import { conforms } from "./schema/schema.ts";
 import { compactionSummary } from "./summaries.ts";
 import { callsOf, countOf, human, play, seen, TOOLS, wordsOf } from "./toy-session.case.ts";
 

@@ -8,17 +8,15 @@ import {
 import { createRandom, type Random } from "../../../demo/random.ts";
 import { claudeFeatures } from "../../../window/claude-features.ts";
 import type { Behaviour, SeenRequest, Turn, TurnBlock } from "../exchange.ts";
-import { hashText } from "./coder/hash.ts";
+import { chance, hashText } from "./chance.ts";
 import { type Idea, type IdeaSource, ideaFor, isDelegation } from "./coder/ideas.ts";
 import { inputFor } from "./coder/input.ts";
 import { type Action, planActions } from "./coder/plan.ts";
 import { callId, type Progress, readProgress, TURNS_PER_MARK } from "./coder/progress.ts";
-import { look, type Sight } from "./coder/sight.ts";
+import { look, pathInside, type Sight } from "./coder/sight.ts";
 import { answerInWords, closing, type Speaker, textBefore, thoughts } from "./coder/speech.ts";
 import { selectTools } from "./coder/tools.ts";
-import { pathInside } from "./coder/workspace.ts";
-import { chance } from "./lexicon.ts";
-import { notesRequestIn } from "./notes/notes-request.ts";
+import { notesRequestIn } from "./notes-protocol.ts";
 import { same } from "./schema/schema.ts";
 import { valueFor } from "./schema/value.ts";
 import { isSpanRequest } from "./spans.ts";
@@ -92,10 +90,9 @@ export function coder(options: CoderOptions): Behaviour {
     if (tools.length === 0 || (progress.step > settings.turns && !isForced)) return closingTurn(scene);
     const source = ideaSource(scene);
     const actions = planActions(source, {
+      ...settings,
       tools,
       parallelPercent: allowsParallel ? settings.parallelPercent : 0,
-      web: settings.web,
-      inventsPaths: settings.inventsPaths,
       mayDelegate: !isSubagent(request),
       callsUnknown: isForced || settings.uses !== undefined,
     });
@@ -170,13 +167,12 @@ function closingTurn(scene: Scene): Turn {
   const blocks = thinkingBlocks(scene, []);
   const output = structuredOutputCall(scene);
   if (output !== undefined) return { blocks: [...blocks, output] };
-  const text = structuredAnswer(request, random) ?? finalWords(scene, progress.step - 1, settings.turns);
+  const finalWords = (): string =>
+    progress.isNewTask && settings.turns > 0
+      ? answerInWords(speaker(scene))
+      : closing(speaker(scene), progress.step - 1);
+  const text = structuredAnswer(request, random) ?? finalWords();
   return { blocks: [...blocks, { type: "text", text }] };
-}
-
-function finalWords(scene: Scene, steps: number, turns: number): string {
-  if (scene.progress.isNewTask && turns > 0) return answerInWords(speaker(scene));
-  return closing(speaker(scene), steps);
 }
 
 /** Claude Code takes a structured answer as the call of this tool, once. */

@@ -12,8 +12,7 @@ import { continuationMessage } from "../../../summary/summary-message.ts";
 import { ESTIMATORS } from "../../../tokens/measure.ts";
 import type { Behaviour, Turn } from "../exchange.ts";
 import { coder } from "./coder.ts";
-import { BAD_NOTES_KINDS } from "./notes/bad-notes.ts";
-import { isNotesCall, noteTaker } from "./notes.ts";
+import { BAD_NOTES_KINDS, isNotesCall, noteTaker } from "./notes.ts";
 import { summaries } from "./summaries.ts";
 import { human, play, reply, seen, TOOLS } from "./toy-session.case.ts";
 

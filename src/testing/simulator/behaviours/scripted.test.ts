@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import { LonghaulError } from "../../../errors.ts";
 import type { SeenRequest } from "../exchange.ts";
 import { always, callTool, echo, textTurn } from "./answers.ts";
-import { parseScript } from "./parse-script.ts";
-import { scriptedTurns } from "./scripted.ts";
+import { parseScript, scriptedTurns } from "./scripted.ts";
 
 const request = (...messages: SeenRequest["messages"]): SeenRequest => ({
   model: "claude-sonnet-4-5",

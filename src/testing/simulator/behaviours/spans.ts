@@ -6,48 +6,47 @@ import { SUMMARY_HEADING } from "../../../summary/format.ts";
 import { ESTIMATORS } from "../../../tokens/measure.ts";
 import type { Behaviour, SeenRequest, Turn } from "../exchange.ts";
 import type { FaultCandidate } from "../server/faults.ts";
-import { textTurn } from "./answers.ts";
-import { byAttempt, type Kinds } from "./by-attempt.ts";
+import { byAttempt, type Kinds, textTurn, toolTurn } from "./answers.ts";
 
-export type SpanKind =
+export const SPAN_KINDS = [
   /** In the form that was asked for, and in few words. */
-  | "good"
-  /** A sentence that keeps nothing of what the person said. */
-  | "forgetful"
-  /** The tags with nothing between them. */
-  | "empty"
-  /** A summary without the tags. */
-  | "no-tags"
-  /** As long as `max_tokens` allows, and never closed. */
-  | "endless"
-  /** Calls a tool although it was told not to. */
-  | "tool-call"
-  /** Refuses, by stop reason. */
-  | "refuses";
-
-export const SPAN_KINDS: readonly SpanKind[] = [
   "good",
+  /** A sentence that keeps nothing of what the person said. */
   "forgetful",
+  /** The tags with nothing between them. */
   "empty",
+  /** A summary without the tags. */
   "no-tags",
+  /** As long as `max_tokens` allows, and never closed. */
   "endless",
+  /** Calls a tool although it was told not to. */
   "tool-call",
+  /** Refuses, by stop reason. */
   "refuses",
-];
+] as const;
+
+export type SpanKind = (typeof SPAN_KINDS)[number];
 
 /** Of `max_tokens`: the rest is for the tags, and for tokens that count more than estimated. */
 const GOOD_SHARE = 0.5;
 /** Fills `max_tokens` for certain. */
 const CHARS_PER_TOKEN = 6;
 
-/**
- * Answers requests to condense a span of old messages, and no others. A list gives the kinds for the first, second,
- * … request, its last for all that follow; a function gets the number of the attempt, from 0.
- */
+const TURNS: Readonly<Record<SpanKind, (request: SeenRequest) => Turn>> = {
+  good: (request) => textTurn(asCondensed(condensed(request))),
+  forgetful: () => textTurn(asCondensed("## Problem Solving\n- Some work was done.")),
+  empty: () => textTurn(asCondensed(" ")),
+  "no-tags": (request) => textTurn(condensed(request)),
+  endless: ({ maxTokens }) =>
+    textTurn(`<condensed>\n${"and so on ".repeat((maxTokens * CHARS_PER_TOKEN) / 10)}`),
+  "tool-call": () => toolTurn("Read", { file_path: "/etc/hosts" }),
+  refuses: () => ({ blocks: [], stopReason: "refusal" }),
+};
+
+/** Answers requests to condense a span of old messages, and no others. */
 export function spanSummaries(kinds: Kinds<SpanKind> = "good"): Behaviour {
-  const kindOf = byAttempt(kinds, "good");
-  let attempts = 0;
-  return (request) => (isSpanRequest(request) ? spanTurn(kindOf(attempts++), request) : undefined);
+  const read = (request: SeenRequest): true | undefined => isSpanRequest(request) || undefined;
+  return byAttempt(kinds, read, (kind, _, request) => TURNS[kind](request));
 }
 
 export const isSpanRequest = ({ system }: Pick<SeenRequest, "system">): boolean =>
@@ -56,25 +55,6 @@ export const isSpanRequest = ({ system }: Pick<SeenRequest, "system">): boolean 
 /** A condition for faults: such a fault makes the collapse agent slow, or silent, and nobody else. */
 export const isSpanCall = ({ endpoint, body }: Pick<FaultCandidate, "endpoint" | "body">): boolean =>
   endpoint === "messages" && body?.system === SPAN_SYSTEM_PROMPT;
-
-function spanTurn(kind: SpanKind, request: SeenRequest): Turn {
-  switch (kind) {
-    case "good":
-      return textTurn(asCondensed(condensed(request)));
-    case "forgetful":
-      return textTurn(asCondensed("## Problem Solving\n- Some work was done."));
-    case "empty":
-      return textTurn(asCondensed(" "));
-    case "no-tags":
-      return textTurn(condensed(request));
-    case "endless":
-      return textTurn(`<condensed>\n${"and so on ".repeat((request.maxTokens * CHARS_PER_TOKEN) / 10)}`);
-    case "tool-call":
-      return { blocks: [{ type: "tool_use", name: "Read", input: { file_path: "/etc/hosts" } }] };
-    case "refuses":
-      return { blocks: [], stopReason: "refusal" };
-  }
-}
 
 function condensed({ messages, maxTokens }: SeenRequest): string {
   const { text } = summarise(entriesOf(withoutPrompt(messages)), {

@@ -7,8 +7,14 @@ import { summaryPrompt } from "../../../summary/summary-prompt.ts";
 import { estimateTokens } from "../../../tokens/estimate/estimate.ts";
 import { createDemoSession } from "../../demo-session.ts";
 import type { SeenRequest, Turn } from "../exchange.ts";
-import { BAD_SUMMARY_KINDS, type BadSummaryKind } from "./bad-summaries.ts";
-import { badSummary, compactionSummary, goodSummary, summaries } from "./summaries.ts";
+import {
+  BAD_SUMMARY_KINDS,
+  type BadSummaryKind,
+  badSummary,
+  compactionSummary,
+  goodSummary,
+  summaries,
+} from "./summaries.ts";
 
 const call: ContentBlock = {
   type: "tool_use",

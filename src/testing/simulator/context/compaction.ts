@@ -5,8 +5,8 @@ import {
   contentBlocks,
 } from "../../../conversation/message.ts";
 import { field, isRecord, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
-import type { ApiRefusal, ReplyBlock } from "../exchange.ts";
-import { withoutMarks } from "../prompt/block-key.ts";
+import type { ApiRefusal } from "../exchange.ts";
+import { withoutMarks } from "../prompt/prefix-tree.ts";
 import { BETAS } from "../wording/betas.ts";
 import { refusal, refuse } from "../wording/refuse.ts";
 import type { PrefixWalk, SummarisedPrefix } from "./bound-prefix.ts";
@@ -17,9 +17,9 @@ import {
   type Conversation,
   hasSummary,
   keepBlocks,
+  toolChanges,
 } from "./conversation.ts";
 import { type Sealer, shortDigest } from "./signatures.ts";
-import { toolChanges } from "./tool-changes.ts";
 
 /** The trigger of an edit that names none, as documented. */
 const DEFAULT_TRIGGER_TOKENS = 150_000;
@@ -52,7 +52,7 @@ interface CompactionIteration {
 export interface CompactionOutcome {
   readonly kind: "threshold" | "on-demand";
   /** To be put first in the reply. */
-  readonly blocks: readonly ReplyBlock[];
+  readonly blocks: readonly ContentBlock[];
   /** Set when nothing is answered after them. */
   readonly end: { readonly stopReason: string; readonly stopDetails?: JsonRecord } | undefined;
   readonly iteration: CompactionIteration;
@@ -84,23 +84,23 @@ export function readThresholdEdit(edits: readonly JsonRecord[]): ThresholdEdit |
 
 /** A compaction that finds no summary leaves a block without content, and the answer goes on regardless. */
 export function compactAtThreshold(
-  shown: { readonly messages: readonly ApiMessage[]; readonly tokens: number },
+  shown: ShownMessages,
   edit: ThresholdEdit,
-  { summarise, countText }: Summariser,
+  summariser: Summariser,
 ): CompactionOutcome {
-  const summary = summarise(shown.messages, edit.instructions);
-  const content = typeof summary === "string" && summary.trim() !== "" ? summary : null;
-  return {
-    kind: "threshold",
-    blocks: [compactionBlock(content)],
-    end: edit.pauses ? { stopReason: "compaction" } : undefined,
-    iteration: iterationOf(shown.tokens, content, edit.instructions, countText),
-  };
+  const { content, iteration } = write(shown, edit.instructions, summariser);
+  const end = edit.pauses ? { stopReason: "compaction" } : undefined;
+  return { kind: "threshold", blocks: [compactionBlock(content)], end, iteration };
+}
+
+interface ShownMessages {
+  readonly messages: readonly ApiMessage[];
+  readonly tokens: number;
 }
 
 interface CompactionRequest {
   readonly sent: Conversation;
-  readonly shown: { readonly messages: readonly ApiMessage[]; readonly tokens: number };
+  readonly shown: ShownMessages;
   readonly body: JsonRecord;
   /** Undefined when the model does not bind thinking: kept thinking does not outlive such a summary. */
   readonly walk: PrefixWalk | undefined;
@@ -110,12 +110,9 @@ interface CompactionRequest {
 export function compactOnDemand(
   { sent, shown, body, walk }: CompactionRequest,
   sealer: Sealer,
-  { summarise, countText }: Summariser,
+  summariser: Summariser,
 ): CompactionOutcome {
-  const instructions = instructionsOf(body.compaction);
-  const summary = summarise(shown.messages, instructions);
-  const content = typeof summary === "string" && summary.trim() !== "" ? summary : null;
-  const iteration = iterationOf(shown.tokens, content, instructions, countText);
+  const { summary, content, iteration } = write(shown, instructionsOf(body.compaction), summariser);
   if (content === null) {
     const end = typeof summary === "object" ? summary : { stopReason: "end_turn" };
     return { kind: "on-demand", blocks: [], end, iteration };
@@ -132,13 +129,19 @@ function instructionsOf(config: unknown): string | undefined {
   return instructions === undefined || instructions.trim() === "" ? undefined : instructions;
 }
 
-function iterationOf(
-  tokens: number,
-  content: string | null,
+/** The call inside the call: what it wrote, and what it cost. */
+function write(
+  { messages, tokens }: ShownMessages,
   instructions: string | undefined,
-  countText: (text: string) => number,
-): CompactionIteration {
-  return {
+  { summarise, countText }: Summariser,
+): {
+  readonly summary: ReturnType<Summarise>;
+  readonly content: string | null;
+  readonly iteration: CompactionIteration;
+} {
+  const summary = summarise(messages, instructions);
+  const content = typeof summary === "string" && summary.trim() !== "" ? summary : null;
+  const iteration: CompactionIteration = {
     type: "compaction",
     input_tokens: tokens + countText(instructions ?? ""),
     output_tokens: countText(content ?? ""),
@@ -146,15 +149,16 @@ function iterationOf(
     cache_creation_input_tokens: 0,
     cache_creation: null,
   };
+  return { summary, content, iteration };
 }
 
 const KIND = "compaction";
 const FIELDS_BEFORE_DIGESTS = 5;
 
 /** A block as the provider returns it: the client sends it back unchanged. */
-function compactionBlock(content: string | null, more: JsonRecord = {}): ReplyBlock {
+function compactionBlock(content: string | null, more: JsonRecord = {}): ContentBlock {
   const block: JsonRecord = { type: "compaction", content, encrypted_content: null, ...more };
-  return block as unknown as ReplyBlock;
+  return block as unknown as ContentBlock;
 }
 
 /** The signature of a summary: over its text, and over the messages that it stands for. */
@@ -209,6 +213,7 @@ export function resolveSummaries(messages: readonly ApiMessage[]): readonly ApiM
   return keepBlocks(shown, (block) => asCompaction(block) === undefined);
 }
 
+/** Loops by index: every request goes through here with its whole conversation. */
 function findBlocks(messages: readonly ApiMessage[]): readonly FoundBlock[] {
   const found: FoundBlock[] = [];
   for (let message = 0; message < messages.length; message++) {

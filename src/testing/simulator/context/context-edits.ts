@@ -170,7 +170,9 @@ export const CLEARED_RESULT: string = textOf("clearedResult");
 
 /** Results of the oldest uses become a placeholder; call and result stay a pair. */
 function clearToolUses(edit: JsonRecord, { messages, tokens }: EditedMessages): Cleared | undefined {
-  const uses = toolUses(messages);
+  const uses = blocksOf(messages.filter(({ role }) => role === "assistant")).filter(
+    (block) => block.type === "tool_use",
+  );
   const size = stringField(edit.trigger, "type") === "tool_uses" ? uses.length : tokens;
   if (size <= (numberOf(edit.trigger) ?? DEFAULT_TRIGGER_TOKENS)) return undefined;
   const cleared = new Set<string>();
@@ -203,7 +205,9 @@ function clearableUses(
   uses: readonly ToolUseBlock[],
   messages: readonly ApiMessage[],
 ): ReadonlyMap<string, string> {
-  const answered = answeredIds(messages);
+  const answered = new Set(
+    blocksOf(messages).map((block) => (block.type === "tool_result" ? block.tool_use_id : undefined)),
+  );
   const finished = uses.filter(({ id }) => answered.has(id));
   const kept = numberOf(edit.keep) ?? DEFAULT_KEPT_TOOL_USES;
   const excluded = asList(edit.exclude_tools);
@@ -211,29 +215,14 @@ function clearableUses(
   return new Map(old.filter(({ name }) => !excluded.includes(name)).map(({ id, name }) => [id, name]));
 }
 
+const blocksOf = (messages: readonly ApiMessage[]): readonly ContentBlock[] =>
+  messages.flatMap(({ content }) => (typeof content === "string" ? [] : contentBlocks(content)));
+
 function rewrite(message: ApiMessage, change: (block: ContentBlock) => ContentBlock): ApiMessage {
   if (typeof message.content === "string") return message;
   const blocks = contentBlocks(message.content);
   const content = blocks.map(change);
   return content.every((block, index) => block === blocks[index]) ? message : { ...message, content };
-}
-
-const toolUses = (messages: readonly ApiMessage[]): readonly ToolUseBlock[] =>
-  messages.flatMap((message) =>
-    typeof message.content === "string" || message.role !== "assistant"
-      ? []
-      : contentBlocks(message.content).filter((block) => block.type === "tool_use"),
-  );
-
-function answeredIds(messages: readonly ApiMessage[]): ReadonlySet<string> {
-  const ids = new Set<string>();
-  for (const message of messages) {
-    if (typeof message.content === "string") continue;
-    for (const block of contentBlocks(message.content)) {
-      if (block.type === "tool_result") ids.add(block.tool_use_id);
-    }
-  }
-  return ids;
 }
 
 const isEmpty = (input: unknown): boolean => isRecord(input) && Object.keys(input).length === 0;

@@ -1,6 +1,6 @@
 import type { ApiMessage } from "../../../conversation/message.ts";
 import { field } from "../../../conversation/untrusted.ts";
-import type { ReplyBlock, SimulatedModel, SimulatedRequest, Switches } from "../exchange.ts";
+import type { SimulatedModel, SimulatedRequest, Switches } from "../exchange.ts";
 import { BETAS } from "../wording/betas.ts";
 import { refuse } from "../wording/refuse.ts";
 import {
@@ -195,7 +195,7 @@ function shownAfter(
   compaction: CompactionOutcome | undefined,
 ): readonly ApiMessage[] {
   if (compaction?.kind !== "threshold") return edited.messages;
-  const block: ReplyBlock | undefined = compaction.blocks[0];
-  const summary = block === undefined ? undefined : asCompaction(block);
+  const [block] = compaction.blocks;
+  const summary = block && asCompaction(block);
   return summary === undefined || !hasSummary(summary) ? edited.messages : summaryMessages(summary);
 }

@@ -3,13 +3,7 @@ import type { ApiMessage, ContentBlock } from "../../../conversation/message.ts"
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { claudeFeatures } from "../../../window/claude-features.ts";
 import { findModel } from "../../../window/models.ts";
-import {
-  ApiRefusal,
-  type ReplyBlock,
-  type SimulatedModel,
-  type SimulatedRequest,
-  type Switches,
-} from "../exchange.ts";
+import { ApiRefusal, type SimulatedModel, type SimulatedRequest, type Switches } from "../exchange.ts";
 import { validate } from "../rules/validate.ts";
 import { BETAS } from "../wording/betas.ts";
 import type { Summarise } from "./compaction.ts";
@@ -84,9 +78,13 @@ export class TestProvider {
   }
 
   /** The reply to a body: each thinking text becomes a signed block. */
-  reply(body: JsonRecord, blocks: readonly ContentBlock[], options: CallOptions = {}): readonly ReplyBlock[] {
+  reply(
+    body: JsonRecord,
+    blocks: readonly ContentBlock[],
+    options: CallOptions = {},
+  ): readonly ContentBlock[] {
     const { signer, compaction } = this.call(body, options);
-    const written: ReplyBlock[] = [...(compaction?.blocks ?? [])];
+    const written: ContentBlock[] = [...(compaction?.blocks ?? [])];
     for (const block of blocks) {
       if (block.type !== "thinking") written.push(block);
       else written.push({ ...block, signature: signer.sign(block.thinking, written) });

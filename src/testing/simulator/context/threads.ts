@@ -1,7 +1,7 @@
-import type { ApiMessage } from "../../../conversation/message.ts";
+import type { ApiMessage, ContentBlock } from "../../../conversation/message.ts";
 import { field, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
-import type { ReplyBlock, SimulatedRequest, Switches } from "../exchange.ts";
-import { withoutMarks } from "../prompt/block-key.ts";
+import type { SimulatedRequest, Switches } from "../exchange.ts";
+import { withoutMarks } from "../prompt/prefix-tree.ts";
 import { BETAS } from "../wording/betas.ts";
 import { refuse } from "../wording/refuse.ts";
 import { readConversation } from "./conversation.ts";
@@ -22,8 +22,8 @@ export interface ThreadTurn {
   release(): void;
 }
 
-export interface StoredReply {
-  readonly content: readonly ReplyBlock[];
+interface StoredReply {
+  readonly content: readonly ContentBlock[];
   readonly stopReason: string;
   readonly at: number;
 }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { type PromptLevel, settingsKeys } from "./invalidation.ts";
+import { type PromptLevel, settingsKeys } from "./model-prompt.ts";
 import {
   assistant,
   type Body,

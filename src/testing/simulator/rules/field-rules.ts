@@ -37,13 +37,12 @@ function checkMaxTokens(body: JsonRecord, model: SimulatedModel): void {
 
 /** A call that only fills the cache has nothing to stream, think about, or put into a form. */
 function checkPrewarm(body: JsonRecord): void {
-  const combined = {
+  const field = firstTrue({
     stream: body.stream === true,
     thinking: recordField(body, "thinking")?.type === "enabled",
     "output_config.format": outputFormatOf(body) !== undefined,
     tool_choice: isForced(body),
-  };
-  const field = firstTrue(combined);
+  });
   if (field !== undefined) refuse("prewarm", { field });
 }
 
@@ -128,14 +127,13 @@ function checkCompactionRequest(request: SimulatedRequest, model: SimulatedModel
   if (!asksForCompaction(request)) return;
   if (!model.features.compaction) refuse("compactionModel");
   const budget = recordField(recordField(body, "output_config") ?? {}, "task_budget");
-  const combined = {
+  const field = firstTrue({
     context_management: recordField(body, "context_management") !== undefined,
     stop_sequences: recordsField(body, "stop_sequences").length > 0,
     "output_config.format": outputFormatOf(body) !== undefined,
     tool_choice: isForced(body),
     "output_config.task_budget.remaining": typeof budget?.remaining === "number",
-  };
-  const field = firstTrue(combined);
+  });
   if (field !== undefined) refuse("compactionCombined", { field });
 }
 

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ApiRefusal } from "../exchange.ts";
-import { parseBody } from "./body.ts";
-import { BodyMemory } from "./body-memory.ts";
+import { BodyMemory, parseBody } from "./body.ts";
 
 const outcome = (parse: () => unknown): string => {
   try {

@@ -140,16 +140,16 @@ interface OutletOptions {
 export class Outlet {
   readonly #response: ServerResponse;
   readonly #signal: AbortSignal;
-  readonly #cutAfterBytes: number;
   readonly #onBegin: (status: number) => void;
-  #sentBytes = 0;
+  /** Bytes until the cut. */
+  #left: number;
   #isCut = false;
   #isEnded = false;
 
   constructor(response: ServerResponse, { signal, cutAfterBytes, onBegin }: OutletOptions) {
     this.#response = response;
     this.#signal = signal;
-    this.#cutAfterBytes = cutAfterBytes ?? Number.POSITIVE_INFINITY;
+    this.#left = cutAfterBytes ?? Number.POSITIVE_INFINITY;
     this.#onBegin = onBegin;
   }
 
@@ -165,24 +165,24 @@ export class Outlet {
 
   begin(status: number, headers: Readonly<Record<string, string>>): void {
     if (!this.isOpen) return;
-    if (this.#cutAfterBytes <= 0) {
-      this.#cut();
-      return;
+    if (this.#left <= 0) this.#cut();
+    else {
+      this.#response.writeHead(status, headers);
+      this.#onBegin(status);
     }
-    this.#response.writeHead(status, headers);
-    this.#onBegin(status);
   }
 
   async write(text: string): Promise<void> {
     if (!this.isOpen) return;
     const content = Buffer.from(text);
-    const left = this.#cutAfterBytes - this.#sentBytes;
-    if (content.length >= left) {
+    if (content.length >= this.#left) {
       // The callback comes once the bytes are with the system: a destroyed socket forgets what is not.
-      await new Promise<void>((resolve) => this.#response.write(content.subarray(0, left), () => resolve()));
+      await new Promise<void>((resolve) =>
+        this.#response.write(content.subarray(0, this.#left), () => resolve()),
+      );
       return this.#cut();
     }
-    this.#sentBytes += content.length;
+    this.#left -= content.length;
     if (!this.#response.write(content)) {
       await once(this.#response, "drain", { signal: this.#signal }).catch(ignore);
     }
@@ -214,16 +214,6 @@ export class Outlet {
 
 /** An abort is seen by `isOpen`; it needs no second way. */
 const ignore = (): void => undefined;
-
-/** Which workspace it is follows from the key, so a call without one is told no workspace. */
-export function identityHeaders(
-  requestId: string,
-  organization: string,
-  workspace: string | undefined,
-): Record<string, string> {
-  const own = { "request-id": requestId, "anthropic-organization-id": organization };
-  return workspace === undefined ? own : { ...own, "anthropic-workspace-id": workspace };
-}
 
 /** Of the simulator's imaginary organization. Told in the headers, enforced only by faults on demand. */
 const LIMITS = { requests: 4_000, inputTokens: 2_000_000, outputTokens: 400_000 } as const;

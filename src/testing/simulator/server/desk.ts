@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { MAX_REQUEST_BYTES } from "../../../conversation/check/limits.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
@@ -5,13 +6,11 @@ import type { MovableClock } from "../../clock.ts";
 import { ApiRefusal, type SimulatedRequest } from "../exchange.ts";
 import { type HeaderOptions, readHeaders } from "../rules/headers.ts";
 import { refusal, refuse } from "../wording/refuse.ts";
-import { receiveBody, TooLargeForTheNetwork } from "./body.ts";
-import { BodyMemory } from "./body-memory.ts";
+import { BodyMemory, receiveBody, TooLargeForTheNetwork } from "./body.ts";
 import { type Catalogue, modelInfo, modelPage } from "./catalogue.ts";
 import {
   type Answer,
   deliver,
-  identityHeaders,
   NETWORK_TOO_LARGE,
   Outlet,
   type Pace,
@@ -67,7 +66,7 @@ export class Desk {
       return undefined;
     });
     if (answer === undefined) {
-      if (entry.fault?.kind === "silence") await aborted(gone.signal);
+      if (entry.fault?.kind === "silence" && !gone.signal.aborted) await once(gone.signal, "abort");
       entry.outcome = "abandoned";
     } else await this.#say(answer, response, gone.signal, entry);
     entry.durationMs = performance.now() - startedAt;
@@ -103,7 +102,8 @@ export class Desk {
     if (entry.method === "OPTIONS")
       return { kind: "empty", status: 204, headers: { ...this.#identity(entry), allow } };
     if (!route.methods.includes(entry.method)) {
-      throw refusal("methodNotAllowed").with({ allow });
+      const { status, type, message, rule = "" } = refusal("methodNotAllowed");
+      throw new ApiRefusal(status, type, message, { rule, headers: { allow } });
     }
     const { version, betas, unknownBetas, workspace, client } = readHeaders(
       call.headers,
@@ -201,8 +201,10 @@ export class Desk {
     return { kind: "json", status: 200, headers, body: modelInfo(model, betas) };
   }
 
-  #identity(entry: LogEntry): Record<string, string> {
-    return identityHeaders(entry.requestId, this.#parts.ids.organization, entry.workspace);
+  /** Which workspace it is follows from the key, so a call without one is told no workspace. */
+  #identity({ requestId, workspace }: LogEntry): Record<string, string> {
+    const own = { "request-id": requestId, "anthropic-organization-id": this.#parts.ids.organization };
+    return workspace === undefined ? own : { ...own, "anthropic-workspace-id": workspace };
   }
 }
 
@@ -210,11 +212,6 @@ export class Desk {
 function addressOf(target: string): URL {
   const base = "http://localhost";
   return new URL(URL.canParse(target, base) ? target : "/unreadable", base);
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }
 
 /** A mistake of ours, or of a test's behaviour, must not look like bad luck that a retry could mend. */

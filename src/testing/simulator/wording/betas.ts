@@ -17,24 +17,14 @@ export const BETAS = {
   stopAtWindow: "model-context-window-exceeded-2025-08-26",
 } as const;
 
-export const MCP_BETAS: readonly string[] = [
-  "mcp-client-2025-04-04",
-  "mcp-client-2025-11-20",
-  "mcp-client-2026-09-15",
-];
-export const FALLBACK_BETAS: readonly string[] = [
-  "server-side-fallback-2026-06-01",
-  "server-side-fallback-2026-07-01",
-];
-export const FALLBACK_CREDIT_BETAS: readonly string[] = [
-  "fallback-credit-2026-06-01",
-  "fallback-credit-2026-07-01",
-];
-export const OUTPUT_FORMAT_BETAS: readonly string[] = [
-  "structured-outputs-2025-11-13",
-  "structured-outputs-2025-12-15",
-];
-export const SAFEGUARD_BETAS: readonly string[] = ["dangerous-tool-use-2026-09-03"];
+/** Betas of which any one opens a field or a kind of block, by what they open. */
+export const BETAS_FOR = {
+  mcp: ["mcp-client-2025-04-04", "mcp-client-2025-11-20", "mcp-client-2026-09-15"],
+  fallback: ["server-side-fallback-2026-06-01", "server-side-fallback-2026-07-01"],
+  fallbackCredit: ["fallback-credit-2026-06-01", "fallback-credit-2026-07-01"],
+  outputFormat: ["structured-outputs-2025-11-13", "structured-outputs-2025-12-15"],
+  safeguards: ["dangerous-tool-use-2026-09-03"],
+} as const;
 
 /** Values of `anthropic-beta` that the official SDK names. */
 const NAMED_BY_SDK: readonly string[] = [
@@ -111,11 +101,7 @@ const SENT_BY_CLIENTS: readonly string[] = [
 
 export const KNOWN_BETAS: ReadonlySet<string> = new Set([
   ...Object.values(BETAS),
-  ...MCP_BETAS,
-  ...FALLBACK_BETAS,
-  ...FALLBACK_CREDIT_BETAS,
-  ...OUTPUT_FORMAT_BETAS,
-  ...SAFEGUARD_BETAS,
+  ...Object.values(BETAS_FOR).flat(),
   ...NAMED_BY_SDK,
   ...SENT_BY_CLIENTS,
 ]);

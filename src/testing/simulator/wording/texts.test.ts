@@ -1,13 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { refusal, textOf } from "./refuse.ts";
-import { CONTEXT_TEXTS, MESSAGE_TEXTS, REQUEST_TEXTS, TEXTS, UNVERIFIED_TEXTS } from "./texts.ts";
+import {
+  CONTEXT_TEXTS,
+  MESSAGE_TEXTS,
+  REQUEST_TEXTS,
+  TEXTS,
+  type TextRow,
+  UNVERIFIED_TEXTS,
+} from "./texts.ts";
 
 describe("the texts", () => {
   it("that nobody has seen on the wire are listed, placeholders and single sentences with the errors", () => {
+    const rows: Readonly<Record<string, TextRow>> = TEXTS;
     for (const { name, text } of UNVERIFIED_TEXTS)
-      expect(TEXTS[name]).toMatchObject({ verified: false, text });
+      expect({ verified: false, ...rows[name] }).toMatchObject({ verified: false, text });
     const listed = new Set<string>(UNVERIFIED_TEXTS.map(({ name }) => name));
-    for (const [name, { verified }] of Object.entries(TEXTS)) expect(listed.has(name)).toBe(!verified);
+    for (const [name, { verified }] of Object.entries(rows)) expect(listed.has(name)).toBe(!verified);
     for (const name of ["clearedResult", "olderMessageDiffers", "compactionMisplaced", "threadNotFound"])
       expect(listed).toContain(name);
   });

@@ -4,7 +4,8 @@
  * matched on.
  */
 export interface TextRow {
-  readonly verified: boolean;
+  /** True for a text that was seen. */
+  readonly verified?: true;
   readonly text: string;
   /** Of the error that it is the text of; 400 unless given. */
   readonly status?: number;
@@ -14,18 +15,16 @@ export interface TextRow {
 
 /** What the server says about a call as a whole, also on demand. */
 const STATUS_TEXTS = {
-  badRequest: { verified: false, text: "Bad request" },
-  noBody: { verified: false, text: "No body" },
-  notJson: { verified: false, text: "The request body is not valid JSON: {reason}" },
-  tooDeep: { verified: false, text: "The request body is nested more than {maximum} levels deep" },
-  bodyNotObject: { verified: false, text: "Input should be an object" },
+  badRequest: { text: "Bad request" },
+  noBody: { text: "No body" },
+  notJson: { text: "The request body is not valid JSON: {reason}" },
+  tooDeep: { text: "The request body is nested more than {maximum} levels deep" },
+  bodyNotObject: { text: "Input should be an object" },
   encodingUnsupported: {
-    verified: false,
     code: "request_body_encoding_unsupported",
     text: 'Content-Encoding "{encoding}" is not supported.',
   },
   encodingInvalid: {
-    verified: false,
     code: "request_body_encoding_invalid",
     text: "The request body is not valid {encoding}.",
   },
@@ -35,16 +34,12 @@ const STATUS_TEXTS = {
     code: "request_body_too_large_after_decoding",
     text: "Request exceeds the maximum size",
   },
-  noBilling: { verified: false, status: 402, text: "Your credit balance is too low to access the API." },
-  noPermission: {
-    verified: false,
-    status: 403,
-    text: "Your API key does not have permission to use this resource.",
-  },
-  notFound: { verified: false, status: 404, text: "Not found" },
-  methodNotAllowed: { verified: false, status: 405, text: "Method Not Allowed" },
-  requestTimeout: { verified: false, status: 408, text: "Request timed out" },
-  conflict: { verified: false, status: 409, text: "Conflict" },
+  noBilling: { status: 402, text: "Your credit balance is too low to access the API." },
+  noPermission: { status: 403, text: "Your API key does not have permission to use this resource." },
+  notFound: { status: 404, text: "Not found" },
+  methodNotAllowed: { status: 405, text: "Method Not Allowed" },
+  requestTimeout: { status: 408, text: "Request timed out" },
+  conflict: { status: 409, text: "Conflict" },
   /** The wire goes on with advice, which the capture elides. */
   rateLimit: {
     verified: true,
@@ -53,26 +48,25 @@ const STATUS_TEXTS = {
   },
   /** Only the part before the colon is documented. */
   spendLimit: {
-    verified: false,
     status: 429,
     code: "enforced_spend_limit_reached",
     text: "You have reached your API usage limits: access returns next month.",
   },
-  internalError: { verified: false, status: 500, text: "Internal server error" },
-  timeout: { verified: false, status: 504, text: "Request timed out" },
+  internalError: { status: 500, text: "Internal server error" },
+  timeout: { status: 504, text: "Request timed out" },
   overloaded: { verified: true, status: 529, text: "Overloaded" },
-  cursorInvalid: { verified: false, text: "Invalid cursor: {id}" },
-  twoCursors: { verified: false, text: "Only one of before_id and after_id may be given." },
+  cursorInvalid: { text: "Invalid cursor: {id}" },
+  twoCursors: { text: "Only one of before_id and after_id may be given." },
 } as const;
 
 /** On the headers of a call, and on the shape and the fields of its body. */
 export const REQUEST_TEXTS = {
   // Headers and status
-  keyMissing: { verified: false, status: 401, text: "x-api-key header is required" },
-  keyInvalid: { verified: false, status: 401, text: "invalid x-api-key" },
+  keyMissing: { status: 401, text: "x-api-key header is required" },
+  keyInvalid: { status: 401, text: "invalid x-api-key" },
   versionMissing: { verified: true, text: "anthropic-version: header is required" },
-  versionUnknown: { verified: false, text: 'anthropic-version: "{version}" is not a valid version' },
-  contentType: { verified: false, text: "content-type: Input should be 'application/json'" },
+  versionUnknown: { text: 'anthropic-version: "{version}" is not a valid version' },
+  contentType: { text: "content-type: Input should be 'application/json'" },
   betaUnknown: {
     verified: true,
     text: "Unexpected value(s) {values} for the `anthropic-beta` header. Please consult our documentation at platform.claude.com/docs or try again without the header.",
@@ -82,76 +76,57 @@ export const REQUEST_TEXTS = {
 
   // Shape
   extraField: { verified: true, text: "{path}: Extra inputs are not permitted" },
-  fieldRequired: { verified: false, text: "{path}: Field required" },
-  notString: { verified: false, text: "{path}: Input should be a valid string" },
-  notInteger: { verified: false, text: "{path}: Input should be a valid integer" },
-  notNumber: { verified: false, text: "{path}: Input should be a valid number" },
-  notBoolean: { verified: false, text: "{path}: Input should be a valid boolean" },
-  notList: { verified: false, text: "{path}: Input should be a valid list" },
-  notObject: { verified: false, text: "{path}: Input should be a valid dictionary" },
-  notOneOf: { verified: false, text: "{path}: Input should be {choices}" },
+  fieldRequired: { text: "{path}: Field required" },
+  notString: { text: "{path}: Input should be a valid string" },
+  notInteger: { text: "{path}: Input should be a valid integer" },
+  notNumber: { text: "{path}: Input should be a valid number" },
+  notBoolean: { text: "{path}: Input should be a valid boolean" },
+  notList: { text: "{path}: Input should be a valid list" },
+  notObject: { text: "{path}: Input should be a valid dictionary" },
+  notOneOf: { text: "{path}: Input should be {choices}" },
   tagUnknown: {
-    verified: false,
     text: "{path}: Input tag '{tag}' found using 'type' does not match any of the expected tags: {tags}",
   },
   tooSmall: { verified: true, text: "{path}: Input should be greater than or equal to {minimum}" },
-  tooBig: { verified: false, text: "{path}: Input should be less than or equal to {maximum}" },
-  stringTooShort: { verified: false, text: "{path}: String should have at least 1 character" },
-  stringTooLong: { verified: false, text: "{path}: String should have at most {maximum} characters" },
-  pattern: { verified: false, text: "{path}: String should match pattern '{pattern}'" },
-  badRole: { verified: false, text: "{path}: Input should be 'user' or 'assistant'" },
-  tooManyMessages: { verified: false, text: "messages: List should have at most {maximum} items" },
+  tooBig: { text: "{path}: Input should be less than or equal to {maximum}" },
+  stringTooShort: { text: "{path}: String should have at least 1 character" },
+  stringTooLong: { text: "{path}: String should have at most {maximum} characters" },
+  pattern: { text: "{path}: String should match pattern '{pattern}'" },
+  badRole: { text: "{path}: Input should be 'user' or 'assistant'" },
+  tooManyMessages: { text: "messages: List should have at most {maximum} items" },
 
   // Fields of the request
-  sampling: { verified: false, text: "`{field}` may only be set to its default for this model." },
+  sampling: { text: "`{field}` may only be set to its default for this model." },
   maxTokensCap: {
     verified: true,
     text: "max_tokens: {maxTokens} > {maximum}, which is the maximum allowed number of output tokens for {model}",
   },
-  prewarm: { verified: false, text: "max_tokens: 0 cannot be combined with `{field}`." },
-  budgetOverMaxTokens: {
-    verified: true,
-    text: "`max_tokens` must be greater than `thinking.budget_tokens`",
-  },
+  prewarm: { text: "max_tokens: 0 cannot be combined with `{field}`." },
+  budgetOverMaxTokens: { verified: true, text: "`max_tokens` must be greater than `thinking.budget_tokens`" },
   thinkingEnabled: {
     verified: true,
     text: '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
   },
   /** Only the first sentence is documented. */
   thinkingDisabled: {
-    verified: false,
     text: '"thinking.type.disabled" is not supported for this model. Use "output_config.effort" to control thinking behavior.',
   },
   thinkingDisabledAtEffort: {
-    verified: false,
     text: '"thinking.type.disabled" is not supported for this model at effort "{effort}".',
   },
   thinkingAdaptive: { verified: true, text: "adaptive thinking is not supported on this model" },
-  thinkingBetweenTools: {
-    verified: false,
-    text: '"thinking.type.between_tools" is not supported for this model.',
-  },
+  thinkingBetweenTools: { text: '"thinking.type.between_tools" is not supported for this model.' },
   forcedTool: {
     verified: true,
     text: 'tool_choice: type "tool" and "any" are not supported for this model.',
   },
-  choiceWithoutTools: {
-    verified: false,
-    text: "tool_choice: may only be specified while providing tools",
-  },
-  chosenToolUnknown: { verified: false, text: "tool_choice: Tool '{name}' not found in provided tools" },
-  toolNamesRepeated: { verified: false, text: "tools: Tool names must be unique." },
+  choiceWithoutTools: { text: "tool_choice: may only be specified while providing tools" },
+  chosenToolUnknown: { text: "tool_choice: Tool '{name}' not found in provided tools" },
+  toolNamesRepeated: { text: "tools: Tool names must be unique." },
   allToolsDeferred: { verified: true, text: "All tools have defer_loading: true" },
-  schemaComposed: {
-    verified: false,
-    text: "{path}: input_schema does not support oneOf, allOf, or anyOf at the top level",
-  },
-  toolsMissing: {
-    verified: false,
-    text: "Requests which include `tool_use` or `tool_result` blocks must define tools.",
-  },
+  schemaComposed: { text: "{path}: input_schema does not support oneOf, allOf, or anyOf at the top level" },
+  toolsMissing: { text: "Requests which include `tool_use` or `tool_result` blocks must define tools." },
   toolReference: {
-    verified: false,
     code: "tool_reference_unresolved",
     text: "{path}: tool `{name}` is not defined at this point of the conversation",
   },
@@ -161,23 +136,16 @@ export const REQUEST_TEXTS = {
 export const MESSAGE_TEXTS = {
   noMessages: { verified: true, text: "messages: at least one message is required" },
   firstRole: { verified: true, text: 'messages: first message must use the "user" role' },
-  rolesAlternate: {
-    verified: true,
-    text: 'messages: roles must alternate between "user" and "assistant"',
-  },
+  rolesAlternate: { verified: true, text: 'messages: roles must alternate between "user" and "assistant"' },
   systemRole: {
     verified: true,
     text: 'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, not "system" as an input message role.',
   },
   systemPlacement: {
-    verified: false,
     text: "{path}: a `system` message must directly follow a `user` message and be last or be followed by an `assistant` message",
   },
-  blockRole: { verified: false, text: "{path}: `{type}` blocks are not permitted in `{role}` messages" },
-  userCitations: {
-    verified: false,
-    text: "{path}: `citations` are not permitted on `text` blocks in `user` messages",
-  },
+  blockRole: { text: "{path}: `{type}` blocks are not permitted in `{role}` messages" },
+  userCitations: { text: "{path}: `citations` are not permitted on `text` blocks in `user` messages" },
   emptyText: { verified: true, text: "{root}: text content blocks must be non-empty" },
   blankText: { verified: true, text: "{root}: text content blocks must contain non-whitespace text" },
   emptyMessage: {
@@ -193,7 +161,6 @@ export const MESSAGE_TEXTS = {
     text: "{path}: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
   },
   secondResult: {
-    verified: false,
     text: "{path}: each tool_use must have a single result. Found multiple `tool_result` blocks with id: {id}",
   },
   repeatedUseId: { verified: true, text: "{path}: `tool_use` ids must be unique" },
@@ -223,7 +190,6 @@ export const MESSAGE_TEXTS = {
     text: "{path}.type: Expected `thinking` or `redacted_thinking`, but found `{type}`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`.",
   },
   tooManyMedia: {
-    verified: false,
     text: "messages: a request may hold {maximum} images and documents at most for this model. Found {count}.",
   },
 
@@ -237,100 +203,80 @@ export const MESSAGE_TEXTS = {
     verified: true,
     text: "{path}: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.",
   },
-  automaticMarkTtl: {
-    verified: false,
-    text: "cache_control.ttl: the last block already has a cache_control of another ttl",
-  },
+  automaticMarkTtl: { text: "cache_control.ttl: the last block already has a cache_control of another ttl" },
 } as const;
 
 /** On edits, compaction, threads and bound thinking, and what the provider writes in the place of things. */
 export const CONTEXT_TEXTS = {
   // Edits and compaction
-  clearThinkingFirst: {
-    verified: false,
-    text: "context_management.edits: `clear_thinking_20251015` must be the first edit",
-  },
+  clearThinkingFirst: { text: "context_management.edits: `clear_thinking_20251015` must be the first edit" },
   clearThinkingNeedsThinking: {
     verified: true,
     text: "`clear_thinking_20251015` strategy requires `thinking` to be enabled or adaptive",
   },
-  compactionModel: { verified: false, text: "compaction is not supported on this model" },
+  compactionModel: { text: "compaction is not supported on this model" },
   /** Only the part from `requires` on is documented. */
-  compactionBeta: { verified: false, text: "compaction: requires anthropic-beta: {beta}" },
-  compactionCombined: { verified: false, text: "compaction: cannot be combined with `{field}`" },
+  compactionBeta: { text: "compaction: requires anthropic-beta: {beta}" },
+  compactionCombined: { text: "compaction: cannot be combined with `{field}`" },
   compactionIncompleteTurn: {
-    verified: false,
     code: "compaction_incomplete_turn",
     text: "compaction: the last `assistant` turn is not finished",
   },
   compactionNothing: {
-    verified: false,
     code: "compaction_nothing_to_summarize",
     text: "compaction: `messages` holds nothing to summarize",
   },
   compactionMisplaced: {
-    verified: false,
     code: "compaction_block_misplaced",
     text: "{path}: a `compaction` block must be the first block of the conversation",
   },
   compactionAmbiguous: {
-    verified: false,
     code: "compaction_block_ambiguous",
     text: "{path}: `messages` holds more than one `compaction` block with content",
   },
   compactionSignature: {
-    verified: false,
     code: "compaction_signature_invalid",
     text: "{path}: Invalid `signature` in `compaction` block",
   },
   compactionContent: {
-    verified: false,
     code: "compaction_content_mismatch",
     text: "{path}: the `content` of the `compaction` block differs from the text its `signature` recorded",
   },
   compactionToolChanges: {
-    verified: false,
     code: "compaction_tool_changes_mismatch",
     text: "{path}: the `tool_changes` of the `compaction` block differ from what was returned with the block",
   },
   compactionUnavailable: {
-    verified: false,
     status: 529,
     code: "compaction_unavailable",
     text: "Compaction is temporarily unavailable. Retry the request.",
   },
   /** Stands in the place of a tool result that an edit cleared. */
-  clearedResult: { verified: false, text: "[Tool result cleared by context management]" },
+  clearedResult: { text: "[Tool result cleared by context management]" },
 
   // Threads
   threadsUnsupported: {
-    verified: false,
     code: "thread_unsupported_request",
     text: "thread: this request cannot be part of a thread. Send the full conversation without `thread`.",
   },
   threadNotFound: {
-    verified: false,
     status: 404,
     code: "thread_not_found",
     text: 'thread: No thread state was found for previous_message_id {id}. Replay the full conversation with thread type "create".',
   },
   threadContinued: {
-    verified: false,
     code: "thread_already_continued",
     text: "thread: {id} has already been continued. Continue from the most recent response of the thread.",
   },
   threadInFlight: {
-    verified: false,
     code: "thread_continue_in_flight",
     text: "thread: another request is still continuing from {id}",
   },
   threadDiffers: {
-    verified: false,
     code: "thread_fingerprint_mismatch",
     text: "thread: the request differs from the stored thread; differing field(s): {fields}",
   },
   threadRepeats: {
-    verified: false,
     text: "{field}: the thread keeps this field; leave it out of a request that continues the thread",
   },
 
@@ -350,31 +296,19 @@ export const CONTEXT_TEXTS = {
     text: "That setting requires the `{beta}` value in the `anthropic-beta` header.",
   },
   /** That such a sentence follows is documented, its wording is not: this one and those below. */
-  systemDiffers: {
-    verified: false,
-    text: "The `system` prompt differs from when this block was created.",
-  },
-  toolsDiffer: { verified: false, text: "The `tools` list differs from when this block was created." },
+  systemDiffers: { text: "The `system` prompt differs from when this block was created." },
+  toolsDiffer: { text: "The `tools` list differs from when this block was created." },
   thinkingMissing: {
-    verified: false,
     text: "The `thinking` block that preceded this one when it was created is missing from this request.",
   },
   thinkingPutBack: {
-    verified: false,
     text: "A `thinking` block before this one was not in the conversation when it was created.",
   },
   contentMissing: {
-    verified: false,
     text: "Content that preceded this block when it was created is missing from this request.",
   },
-  contentAdded: {
-    verified: false,
-    text: "Content was added before this block after it was created.",
-  },
-  olderMessageDiffers: {
-    verified: false,
-    text: "A message older than `{path}` differs from when this block was created.",
-  },
+  contentAdded: { text: "Content was added before this block after it was created." },
+  olderMessageDiffers: { text: "A message older than `{path}` differs from when this block was created." },
 
   // The window
   tooLong: { verified: true, text: "prompt is too long: {tokens} tokens > {window} maximum" },
@@ -397,6 +331,6 @@ export interface UnverifiedText {
 }
 
 /** What nobody has seen on the wire: for documentation, and for tests that must not depend on it. */
-export const UNVERIFIED_TEXTS: readonly UnverifiedText[] = Object.entries(TEXTS)
+export const UNVERIFIED_TEXTS: readonly UnverifiedText[] = Object.entries<TextRow>(TEXTS)
   .filter(([, { verified }]) => !verified)
   .map(([name, { text }]) => ({ name: name as TextName, text }));

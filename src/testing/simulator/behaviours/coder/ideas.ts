@@ -1,11 +1,9 @@
 import type { JsonRecord } from "../../../../conversation/untrusted.ts";
 import type { Random } from "../../../../demo/random.ts";
-import { area, capitalised, chance, functionName, phrase, quality, thing } from "../lexicon.ts";
-import { exampleUrl } from "../schema/strings.ts";
-import { fileText } from "./code.ts";
-import { fileLines, pathIn, type Sight } from "./sight.ts";
+import { area, capitalised, chance, functionName, phrase, pickFrom, quality, thing } from "../chance.ts";
+import { exampleUrl } from "../schema/value.ts";
+import { fileLines, pathIn, pathInside, type Sight, shellWord } from "./sight.ts";
 import type { ToolKind } from "./tools.ts";
-import { pathInside, shellWord } from "./workspace.ts";
 
 /** What a call is to do, before it is put into the words of the tool at hand. */
 export interface Idea {
@@ -101,7 +99,7 @@ function knownPath({ sight: { paths }, random, ownFolder, madeUpFolder }: IdeaSo
   }
   const own = ownFolder === undefined ? [] : paths.filter((path) => path.startsWith(`${ownFolder}/`));
   const choices = own.length > 0 && chance(random, OWN_PERCENT) ? own : paths;
-  return choices[random.between(0, Math.max(0, choices.length - 1))];
+  return pickFrom(choices, random);
 }
 
 function folderOf(path: string | undefined): string | undefined {
@@ -129,7 +127,7 @@ function changeOf({ sight, random, step, ownFolder, madeUpFolder }: IdeaSource):
     const usable = lines.filter(
       (line) => isEditable(line) && lines.indexOf(line) === lines.lastIndexOf(line),
     );
-    const oldText = usable[random.between(0, Math.max(0, usable.length - 1))];
+    const oldText = pickFrom(usable, random);
     if (oldText === undefined) continue;
     return { path, oldText, newText: withRemark(oldText, path, `${phrase(random)}, see step ${step}`) };
   }
@@ -208,4 +206,50 @@ function todoItems({ random, step, topic }: IdeaSource): readonly JsonRecord[] {
     status: index < current ? "completed" : index === current ? "in_progress" : "pending",
     activeForm: `Working on: ${content}`,
   }));
+}
+
+/** The contents of a made-up file, about this long. */
+function fileText(path: string, random: Random, characters: number): string {
+  if (path.endsWith(".md")) return markdown(random, characters);
+  if (path.endsWith(".json")) return json(random, characters);
+  return code(random, characters);
+}
+
+function code(random: Random, characters: number): string {
+  const subject = capitalised(thing(random));
+  let text = `/** ${capitalised(phrase(random))}. */\nexport interface ${subject} {\n  readonly id: string;\n  readonly ${quality(random)}Count: number;\n}\n`;
+  do text += `\n${codeFunction(subject, random)}`;
+  while (text.length < characters);
+  return text;
+}
+
+function codeFunction(subject: string, random: Random): string {
+  const name = functionName(random);
+  const list = `${thing(random)}s`;
+  const limit = random.between(2, 900);
+  const bodies = [
+    `  const ${list} = input.filter((one) => one.id !== "${random.hex(6)}");\n  if (${list}.length > ${limit}) return ${list}.slice(0, ${limit});\n  return ${list};\n`,
+    `  const found = new Map(input.map((one) => [one.id, one]));\n  // ${capitalised(phrase(random))}.\n  return [...found.values()].slice(-${limit});\n`,
+    `  if (input.length === 0) throw new Error("${phrase(random)}: nothing to do");\n  return input.toSorted((a, b) => a.id.localeCompare(b.id)).slice(${limit % 7});\n`,
+  ] as const;
+  return `export function ${name}(input: readonly ${subject}[]): readonly ${subject}[] {\n${random.pick(bodies)}}\n`;
+}
+
+function markdown(random: Random, characters: number): string {
+  let text = `# ${capitalised(area(random))}: ${phrase(random)}\n`;
+  do
+    text += `\n## ${capitalised(phrase(random))}\n\n- ${phrase(random)}\n- ${phrase(random)} (${random.between(1, 90)})\n`;
+  while (text.length < characters);
+  return text;
+}
+
+function json(random: Random, characters: number): string {
+  const entries: Record<string, unknown> = {};
+  let length = 0;
+  for (let index = 0; length < characters; index++) {
+    const key = `${thing(random)}_${index}`;
+    entries[key] = { note: phrase(random), limit: random.between(1, 500) };
+    length += key.length + 60;
+  }
+  return `${JSON.stringify(entries, undefined, 2)}\n`;
 }

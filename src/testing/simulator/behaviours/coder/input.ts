@@ -78,11 +78,7 @@ function editorInput(idea: Idea): JsonRecord {
 /** The client keeps the tool's files in a folder of their own. */
 function memoryInput({ path, mayWrite, description, content }: Idea, random: Random): JsonRecord {
   if (!mayWrite || random.between(0, 2) === 0) return { command: "view", path: "/memories" };
-  const name =
-    path
-      ?.split("/")
-      .at(-1)
-      ?.replace(/\.\w+$/, "") ?? "notes";
+  const name = path?.slice(path.lastIndexOf("/") + 1).replace(/\.\w+$/, "") ?? "notes";
   return {
     command: "create",
     path: `/memories/${name}.md`,

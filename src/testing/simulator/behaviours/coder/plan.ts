@@ -1,5 +1,5 @@
 import type { Random } from "../../../../demo/random.ts";
-import { chance } from "../lexicon.ts";
+import { chance, pickFrom } from "../chance.ts";
 import { canEdit, type IdeaSource } from "./ideas.ts";
 import type { SeenCall } from "./sight.ts";
 import type { CoderTool, ToolKind } from "./tools.ts";
@@ -46,10 +46,10 @@ const UNUSUAL_PERCENT = 10;
 const TOGETHER: readonly ToolKind[] = ["read", "grep", "list", "fetch", "web-search"];
 const MOST_TOGETHER = 4;
 
-export interface PlanOptions {
+/** See `CoderOptions`. */
+interface PlanOptions {
   readonly tools: readonly CoderTool[];
   readonly parallelPercent: number;
-  /** Lets it call tools that fetch pages or search the web. */
   readonly web: boolean;
   readonly mayDelegate: boolean;
   readonly inventsPaths: boolean;
@@ -87,25 +87,15 @@ const isUnknown = ({ kinds, form }: CoderTool): boolean => form === "plain" && k
 
 function isPossible(kind: ToolKind, source: IdeaSource, options: PlanOptions): boolean {
   const { web, mayDelegate, inventsPaths } = options;
-  const hasFolder = inventsPaths || source.sight.root !== undefined;
-  switch (kind) {
-    case "read":
-      return inventsPaths || source.sight.paths.length > 0;
-    case "edit":
-      return canEdit(source);
-    case "write":
-    case "grep":
-    case "list":
-      return hasFolder;
-    case "agent":
-      return hasFolder && mayDelegate;
-    case "fetch":
-    case "web-search":
-      return web;
-    default:
-      return true;
-  }
+  const { root, paths } = source.sight;
+  if (kind === "read") return inventsPaths || paths.length > 0;
+  if (kind === "edit") return canEdit(source);
+  if (kind === "fetch" || kind === "web-search") return web;
+  if (kind === "agent" && !mayDelegate) return false;
+  return inventsPaths || root !== undefined || !NEED_A_FOLDER.includes(kind);
 }
+
+const NEED_A_FOLDER: readonly ToolKind[] = ["write", "grep", "list", "agent"];
 
 function chooseAction(source: IdeaSource, actions: readonly Action[]): Action | undefined {
   const { random, sight, step } = source;
@@ -149,8 +139,4 @@ function withoutFailing(actions: readonly Action[], calls: readonly SeenCall[]):
     return latest.length < 2 || latest.some((call) => !call.isError);
   });
   return [reliable, others, actions].find((some) => some.length > 0) ?? actions;
-}
-
-function pickFrom<T>(choices: readonly T[], random: Random): T | undefined {
-  return choices[random.between(0, Math.max(0, choices.length - 1))];
 }

@@ -7,7 +7,8 @@ import {
 import { stringField } from "../../../../conversation/untrusted.ts";
 import { withoutSummaryRequest } from "../../../../summary/builtin/builtin-model.ts";
 import { isContinuation, splitSections } from "../../../../summary/summary-message.ts";
-import { hashText } from "./hash.ts";
+
+import { hashText } from "../chance.ts";
 
 /**
  * Where the coder is in its work. It keeps no state: what it has done so far stands in the ids of its calls

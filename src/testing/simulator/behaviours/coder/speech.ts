@@ -1,5 +1,5 @@
 import type { Random } from "../../../../demo/random.ts";
-import { area, capitalised, functionName, phrase, quality, thing } from "../lexicon.ts";
+import { area, capitalised, functionName, phrase, quality, thing } from "../chance.ts";
 import type { Idea } from "./ideas.ts";
 import { doneMark, type Progress, stepMark } from "./progress.ts";
 import { inputText, resultHead, type SeenCall, type Sight } from "./sight.ts";

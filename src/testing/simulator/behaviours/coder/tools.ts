@@ -1,19 +1,29 @@
 import { asList, field, isRecord, type JsonRecord, stringField } from "../../../../conversation/untrusted.ts";
 import type { SeenRequest } from "../../exchange.ts";
 
-/** What a tool is for. One that is none of the usual ones is called by its schema alone. */
-export type ToolKind =
-  | "read"
-  | "write"
-  | "edit"
-  | "shell"
-  | "grep"
-  | "list"
-  | "fetch"
-  | "web-search"
-  | "todo"
-  | "agent"
-  | "other";
+/** What tools are for, with their names without case and punctuation. */
+const NAMES = {
+  read: "read readfile viewfile openfile fileread catfile readtextfile getfilecontents",
+  write: "write writefile createfile filewrite writetofile savefile createnewfile",
+  edit: "edit editfile fileedit multiedit strreplace searchreplace replaceinfile replace",
+  shell: `bash shell runcommand execute executecommand terminal runterminalcmd exec
+          runshellcommand runinterminal localshell runbash`,
+  grep: "grep search searchfiles searchfilecontent codesearch ripgrep grepsearch",
+  list: "glob findfiles filesearch listfiles listdirectory listdir ls list",
+  fetch: "webfetch fetch fetchurl httpget readurl",
+  "web-search": "websearch searchweb googlewebsearch",
+  todo: "todowrite todo updateplan writetodos updatetodolist",
+  agent: "task agent subagent dispatchagent spawnagent",
+} as const;
+
+/** A tool that is none of the usual ones is called by its schema alone. */
+export type ToolKind = keyof typeof NAMES | "other";
+
+const KIND_BY_NAME: ReadonlyMap<string, ToolKind> = new Map(
+  Object.entries(NAMES).flatMap(([kind, names]) =>
+    names.split(/\s+/).map((name) => [name, kind as ToolKind] as const),
+  ),
+);
 
 export interface CoderTool {
   readonly name: string;
@@ -24,45 +34,6 @@ export interface CoderTool {
   readonly form: "plain" | "editor" | "memory";
 }
 
-/** By name without case and punctuation. */
-const KINDS: Readonly<Record<Exclude<ToolKind, "other">, readonly string[]>> = {
-  read: [
-    "read",
-    "readfile",
-    "viewfile",
-    "openfile",
-    "fileread",
-    "catfile",
-    "readtextfile",
-    "getfilecontents",
-  ],
-  write: ["write", "writefile", "createfile", "filewrite", "writetofile", "savefile", "createnewfile"],
-  edit: [
-    "edit",
-    "editfile",
-    "fileedit",
-    "multiedit",
-    "strreplace",
-    "searchreplace",
-    "replaceinfile",
-    "replace",
-  ],
-  shell: [
-    ...["bash", "shell", "runcommand", "execute", "executecommand", "terminal", "runterminalcmd", "exec"],
-    ...["runshellcommand", "runinterminal", "localshell", "runbash"],
-  ],
-  grep: ["grep", "search", "searchfiles", "searchfilecontent", "codesearch", "ripgrep", "grepsearch"],
-  list: ["glob", "findfiles", "filesearch", "listfiles", "listdirectory", "listdir", "ls", "list"],
-  fetch: ["webfetch", "fetch", "fetchurl", "httpget", "readurl"],
-  "web-search": ["websearch", "searchweb", "googlewebsearch"],
-  todo: ["todowrite", "todo", "updateplan", "writetodos", "updatetodolist"],
-  agent: ["task", "agent", "subagent", "dispatchagent", "spawnagent"],
-};
-
-const KIND_BY_NAME: ReadonlyMap<string, ToolKind> = new Map(
-  Object.entries(KINDS).flatMap(([kind, names]) => names.map((name) => [name, kind as ToolKind] as const)),
-);
-
 /** Such a tool waits for a person, and so would the session. */
 const WAITS_FOR_A_PERSON = /ask.?user|exit.?plan|enter.?plan|confirm|approval/i;
 
@@ -72,7 +43,7 @@ const COMMAND_SCHEMA: JsonRecord = {
   required: ["command"],
 };
 
-export interface ToolSelection {
+interface ToolSelection {
   readonly tools: readonly CoderTool[];
   /** The request leaves no choice but to call one. */
   readonly isForced: boolean;
@@ -104,17 +75,14 @@ export function coderTool(tool: JsonRecord): CoderTool | undefined {
   if (name === undefined || tool.defer_loading === true) return undefined;
   const type = stringField(tool, "type") ?? "custom";
   if (type.startsWith("bash_")) return { name, kinds: ["shell"], schema: COMMAND_SCHEMA, form: "plain" };
-  if (type.startsWith("text_editor_")) return editor(name);
+  const editor: CoderTool = { name, kinds: ["read", "write", "edit"], schema: {}, form: "editor" };
+  if (type.startsWith("text_editor_")) return editor;
   if (type.startsWith("memory_")) return { name, kinds: ["other"], schema: {}, form: "memory" };
   if (type !== "custom") return undefined;
   const schema = isRecord(tool.input_schema) ? tool.input_schema : {};
-  if (takesEditorCommands(schema)) return editor(name);
-  const kind = kindOf(name);
-  return { name, kinds: [isMcp(name) && !takesPath(schema) ? "other" : kind], schema, form: "plain" };
-}
-
-function editor(name: string): CoderTool {
-  return { name, kinds: ["read", "write", "edit"], schema: {}, form: "editor" };
+  if (takesEditorCommands(schema)) return editor;
+  const kind = isMcp(name) && !takesPath(schema) ? "other" : kindOf(name);
+  return { name, kinds: [kind], schema, form: "plain" };
 }
 
 function takesEditorCommands(schema: JsonRecord): boolean {

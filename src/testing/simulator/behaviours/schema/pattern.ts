@@ -8,6 +8,10 @@ const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const WORD = `${LETTERS}${DIGITS}_`;
 const PRINTABLE: string = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join("");
 
+/** The characters that an escape stands for; none for a word boundary, which is an assertion. */
+const PLAIN_ESCAPES = { d: DIGITS, w: WORD, s: " ", n: "\n", t: "\t", b: "" };
+const ESCAPES: Readonly<Record<string, string>> = { ...PLAIN_ESCAPES, D: LETTERS, W: "-./ ", S: WORD };
+
 /** Thrown inside this file only: the pattern uses something that is not generated (look-around, references). */
 class Unsupported extends Error {}
 
@@ -115,18 +119,10 @@ class PatternWriter {
     return text;
   }
 
-  /** The characters that may stand here; none for an assertion such as a word boundary. */
   #escape(): string {
     const letter = this.#take();
-    if (letter === "d") return DIGITS;
-    if (letter === "w") return WORD;
-    if (letter === "s") return " ";
-    if (letter === "D") return LETTERS;
-    if (letter === "W") return "-./ ";
-    if (letter === "S") return WORD;
-    if (letter === "n") return "\n";
-    if (letter === "t") return "\t";
-    if (letter === "b") return "";
+    const characters = ESCAPES[letter];
+    if (characters !== undefined) return characters;
     if (letter === "" || /[A-Za-z0-9]/.test(letter)) throw new Unsupported();
     return letter;
   }

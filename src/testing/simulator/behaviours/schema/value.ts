@@ -1,10 +1,8 @@
 import { asList, isRecord, type JsonRecord } from "../../../../conversation/untrusted.ts";
 import type { Random } from "../../../../demo/random.ts";
-import { chance } from "../lexicon.ts";
-import { conforms } from "./conforms.ts";
-import { numberFor } from "./numbers.ts";
-import { merge, numberIn, resolve, same, typesOf, withoutAllOf } from "./schema.ts";
-import { stringFor } from "./strings.ts";
+import { area, chance, phrase, pickFrom, thing } from "../chance.ts";
+import { textMatching } from "./pattern.ts";
+import { conforms, merge, numberIn, resolve, same, typesOf, withoutAllOf } from "./schema.ts";
 
 /** Beyond this depth only what is required is made, so that a schema that holds itself comes to an end. */
 const DEPTH_OF_EXTRAS = 4;
@@ -64,8 +62,10 @@ function make(given: unknown, place: Place): unknown {
 }
 
 function makeEnum(schema: JsonRecord, values: readonly unknown[], place: Place): unknown {
-  const allowed = values.filter((value) => conforms(value, schema, place.root));
-  return allowed[place.random.between(0, Math.max(0, allowed.length - 1))];
+  return pickFrom(
+    values.filter((value) => conforms(value, schema, place.root)),
+    place.random,
+  );
 }
 
 function makeAlternative(schema: JsonRecord, place: Place): unknown {
@@ -100,7 +100,7 @@ function simplestFirst(choices: readonly unknown[], root: unknown): readonly unk
 function makeOfType(schema: JsonRecord, place: Place): unknown {
   const types = typesOf(schema);
   const preferred = types.filter((type) => type !== "null");
-  switch (preferred[place.random.between(0, Math.max(0, preferred.length - 1))] ?? types[0]) {
+  switch (pickFrom(preferred, place.random) ?? types[0]) {
     case "object":
       return makeObject(schema, place);
     case "array":
@@ -176,4 +176,108 @@ function makeArray(schema: JsonRecord, place: Place): readonly unknown[] {
     items.push(value);
   }
   return items;
+}
+
+// Numbers
+
+/** How far an open range goes: small numbers are what inputs mostly hold. */
+const USUAL_SPAN = 100;
+/** Enough digits for any sensible step, few enough to round the error of a product away. */
+const SIGNIFICANT_DIGITS = 12;
+
+function numberFor(schema: JsonRecord, random: Random, isWhole: boolean): number {
+  const step = numberIn(schema, "multipleOf") ?? 0;
+  const unit = step > 0 ? step : 1;
+  const [low, high] = bounds(schema, unit);
+  const isOutside = (value: number): boolean =>
+    numberIn(schema, "exclusiveMinimum") === value || numberIn(schema, "exclusiveMaximum") === value;
+  let first = Math.ceil(low / unit);
+  let last = Math.floor(high / unit);
+  if (isOutside(first * unit)) first++;
+  if (isOutside(last * unit)) last--;
+  if (first > last) return isWhole ? Math.ceil(low) : (low + high) / 2;
+  const value = random.between(first, last) * unit;
+  return Number.isInteger(unit) ? value : Number(value.toPrecision(SIGNIFICANT_DIGITS));
+}
+
+function bounds(schema: JsonRecord, unit: number): readonly [low: number, high: number] {
+  const lowest = Math.max(
+    numberIn(schema, "minimum") ?? Number.NEGATIVE_INFINITY,
+    numberIn(schema, "exclusiveMinimum") ?? Number.NEGATIVE_INFINITY,
+  );
+  const highest = Math.min(
+    numberIn(schema, "maximum") ?? Number.POSITIVE_INFINITY,
+    numberIn(schema, "exclusiveMaximum") ?? Number.POSITIVE_INFINITY,
+  );
+  const span = USUAL_SPAN * Math.max(1, unit);
+  if (Number.isFinite(lowest)) return [lowest, Math.min(highest, lowest + span)];
+  if (Number.isFinite(highest)) return [highest - span, highest];
+  return [0, span];
+}
+
+// Strings
+
+const USUAL_EXTRA_REPEATS = 6;
+/** Lengths are met by trying: with a bound on repeats that suits, few tries are needed. */
+const TRIES_PER_BOUND = 12;
+/** More than a reply can hold; a schema that wants more gets this much. */
+const MAX_CHARACTERS = 1_000_000;
+
+function stringFor(schema: JsonRecord, random: Random): string {
+  const matching =
+    typeof schema.pattern === "string" ? patternText(schema, schema.pattern, random) : undefined;
+  return matching ?? formatText(schema, random) ?? plainText(schema, random);
+}
+
+function patternText(schema: JsonRecord, pattern: string, random: Random): string | undefined {
+  const shortest = numberIn(schema, "minLength") ?? 0;
+  const longest = numberIn(schema, "maxLength") ?? 0;
+  let closest: string | undefined;
+  for (const extraRepeats of [USUAL_EXTRA_REPEATS, 2 * shortest, Math.ceil((shortest + longest) / 2), 0]) {
+    for (let attempt = 0; attempt < TRIES_PER_BOUND; attempt++) {
+      const text = textMatching(pattern, random, extraRepeats);
+      if (text === undefined) return closest;
+      if (conforms(text, schema)) return text;
+      closest ??= text;
+    }
+  }
+  return closest;
+}
+
+const FORMATS: Readonly<Record<string, (random: Random) => string>> = {
+  date: (random) => `2026-${twoDigits(random, 1, 12)}-${twoDigits(random, 1, 28)}`,
+  time: (random) => `${twoDigits(random, 0, 23)}:${twoDigits(random, 0, 59)}:${twoDigits(random, 0, 59)}Z`,
+  "date-time": (random) => `${FORMATS.date?.(random)}T${FORMATS.time?.(random)}`,
+  duration: (random) => `PT${random.between(1, 59)}M`,
+  email: (random) => `${thing(random)}@example.com`,
+  hostname: (random) => `${thing(random)}.example.com`,
+  ipv4: (random) => `192.0.2.${random.between(1, 254)}`,
+  ipv6: (random) => `2001:db8::${random.hex(4)}`,
+  uri: (random) => exampleUrl(random),
+  url: (random) => exampleUrl(random),
+  uuid: (random) => random.uuid(),
+};
+
+/** A host that is reserved for examples: a real agent may carry the call out. */
+export function exampleUrl(random: Random): string {
+  return `https://docs.example.com/${area(random)}/${thing(random)}-${random.between(1, 999)}`;
+}
+
+function formatText(schema: JsonRecord, random: Random): string | undefined {
+  if (typeof schema.format !== "string" || !Object.hasOwn(FORMATS, schema.format)) return undefined;
+  const text = FORMATS[schema.format]?.(random);
+  return text !== undefined && conforms(text, schema) ? text : undefined;
+}
+
+function plainText(schema: JsonRecord, random: Random): string {
+  const shortest = Math.min(MAX_CHARACTERS, numberIn(schema, "minLength") ?? 0);
+  const longest = numberIn(schema, "maxLength") ?? Number.POSITIVE_INFINITY;
+  let text = phrase(random);
+  while (text.length < shortest) text += `, ${phrase(random)}`;
+  if (text.length <= longest) return text;
+  return text.slice(0, Math.max(shortest, longest));
+}
+
+function twoDigits(random: Random, low: number, high: number): string {
+  return String(random.between(low, high)).padStart(2, "0");
 }

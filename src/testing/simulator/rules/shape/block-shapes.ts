@@ -4,7 +4,7 @@ import {
   TOOL_USE_ID_PATTERN,
 } from "../../../../conversation/check/limits.ts";
 import { isRecord } from "../../../../conversation/untrusted.ts";
-import { BETAS, MCP_BETAS } from "../../wording/betas.ts";
+import { BETAS, BETAS_FOR } from "../../wording/betas.ts";
 import { refuse } from "../../wording/refuse.ts";
 import {
   anything,
@@ -258,7 +258,7 @@ const compaction: Fields = {
 };
 
 const fallbackModel = required(object({ model: required(string) }));
-const withMcp = withBeta(...MCP_BETAS);
+const withMcp = withBeta(...BETAS_FOR.mcp);
 const withToolChanges = withBeta(BETAS.toolChanges);
 
 /** All kinds that a message may hold; which role holds which is a rule of its own. */

@@ -4,14 +4,7 @@ import {
   TOOL_USE_ID_PATTERN,
 } from "../../../../conversation/check/limits.ts";
 import { isRecord } from "../../../../conversation/untrusted.ts";
-import {
-  BETAS,
-  FALLBACK_BETAS,
-  FALLBACK_CREDIT_BETAS,
-  MCP_BETAS,
-  OUTPUT_FORMAT_BETAS,
-  SAFEGUARD_BETAS,
-} from "../../wording/betas.ts";
+import { BETAS, BETAS_FOR } from "../../wording/betas.ts";
 import { refuse } from "../../wording/refuse.ts";
 import { cacheControl, contentBlock, textBlock, toolDefinition } from "./block-shapes.ts";
 import {
@@ -261,11 +254,11 @@ const counted: Fields = {
   tool_choice: toolChoice,
   thinking,
   output_config: outputConfig,
-  output_format: gated(outputFormat, withBeta(...OUTPUT_FORMAT_BETAS)),
+  output_format: gated(outputFormat, withBeta(...BETAS_FOR.outputFormat)),
   cache_control: cacheControl,
   context_management: gated(contextManagement, withBeta(BETAS.contextManagement, BETAS.thresholdCompaction)),
   compaction,
-  mcp_servers: gated(list(mcpServer), withBeta(...MCP_BETAS)),
+  mcp_servers: gated(list(mcpServer), withBeta(...BETAS_FOR.mcp)),
   speed: nullable(oneOf("standard", "fast")),
   cache_edits: gated(cacheEdits, ({ switches }) => switches.cacheEdits),
 };
@@ -287,9 +280,9 @@ const createBody = object({
     nullable(tagged({ create: {}, continue: { previous_message_id: required(string) } })),
     withBeta(BETAS.threads),
   ),
-  fallbacks: gated(anything, withBeta(...FALLBACK_BETAS)),
-  fallback_credit_token: gated(nullable(stringOr(record)), withBeta(...FALLBACK_CREDIT_BETAS)),
-  safeguards: gated(list(record), withBeta(...SAFEGUARD_BETAS)),
+  fallbacks: gated(anything, withBeta(...BETAS_FOR.fallback)),
+  fallback_credit_token: gated(nullable(stringOr(record)), withBeta(...BETAS_FOR.fallbackCredit)),
+  safeguards: gated(list(record), withBeta(...BETAS_FOR.safeguards)),
   temperature: gated(share, isOlderVersion),
   top_p: gated(share, isOlderVersion),
   top_k: gated(integer(0), isOlderVersion),
