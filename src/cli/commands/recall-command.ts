@@ -30,14 +30,14 @@ const TOKENS_PER_HIT = 150;
 /** Searches what a session no longer has in its context. The session is never touched. */
 export async function recall(
   session: string,
-  query: string,
+  words: readonly string[],
   options: RecallCommandOptions,
   { terminal, places }: Composition,
 ): Promise<void> {
   const path = await findSession(session, places);
   const onProgress = (done: number, total: number): void =>
     terminal.progress(`Reading the session … ${formatPercent(done / total)} of ${formatBytes(total)}`);
-  terminal.print(await recalled(path, query, options, terminal, onProgress));
+  terminal.print(await recalled(path, words.join(" "), options, terminal, onProgress));
 }
 
 /** What a search finds, or what an id stands for: as a person reads it, or as JSON. */
