@@ -43,7 +43,7 @@ function play(
   if (next === undefined || (enough !== undefined && step >= enough.from && enough.is(sight))) {
     return { turn: { blocks: [{ type: "text", text: answer(sight) }] }, isLast: true };
   }
-  const { say, calls } = next(sight);
+  const { say, calls } = typeof next === "function" ? next(sight) : next;
   const blocks: Turn["blocks"] = [
     ...(say === undefined ? [] : [{ type: "text" as const, text: say }]),
     ...calls.map(({ tool, input }, index) => ({
@@ -152,7 +152,7 @@ export interface Scene {
   /** Without anything but letters: it stands in the ids of calls. */
   readonly name: string;
   readonly prompt: string;
-  readonly steps: readonly ((sight: Sight) => Step)[];
+  readonly steps: readonly (Step | ((sight: Sight) => Step))[];
   /** Asked from this step on: the rest is only done until there is enough of it. */
   readonly enough?: { readonly from: number; is(sight: Sight): boolean };
   readonly answer: (sight: Sight) => string;
@@ -160,14 +160,11 @@ export interface Scene {
 
 export const call = (tool: string, input: JsonRecord): Call => ({ tool, input });
 
-/** Paths in calls are absolute, as tools want them. */
-export type InProject = (path: string) => string;
-
 const PATH_FIELDS: readonly string[] = ["file_path", "path"];
 
 /**
- * The same behaviour, whose calls stay in the folder: it makes up paths, and the person would be asked about each that
- * leads out of it.
+ * The same behaviour, whose paths are absolute, as tools want them, and stay in the folder: the person would be asked
+ * about each that leads out of it.
  */
 export function insideOf(folder: string, behaviour: Behaviour): Behaviour {
   return (request) => {

@@ -159,10 +159,7 @@ async function writeProject(project: string, seed: number): Promise<void> {
 }
 
 async function startStandIn(project: string, { isWatched, turns, seed }: TourOptions): Promise<Simulator> {
-  const scenes = tourScenes({
-    inProject: (path) => join(project, path),
-    thresholds: computeThresholds(MODEL_FACTS),
-  });
+  const scenes = tourScenes(computeThresholds(MODEL_FACTS));
   // The same figures whether or not a tokenizer is installed, and nothing to load.
   const countText = ESTIMATORS.o200k;
   const counter = await createTokenCounter(countText);
@@ -179,7 +176,7 @@ async function startStandIn(project: string, { isWatched, turns, seed }: TourOpt
       summaries(),
       spanSummaries(),
       noteTaker(),
-      standIn(scenes, counter),
+      insideOf(project, standIn(scenes, counter)),
       insideOf(
         project,
         coder({
