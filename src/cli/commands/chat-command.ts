@@ -5,9 +5,8 @@ import type { Model } from "../../models/port.ts";
 import { resumeSession } from "../../transcript/resume.ts";
 import { findModel } from "../../window/models.ts";
 import { runChat } from "../chat/chat.ts";
-import type { ChatSetup } from "../chat/chat-setup.ts";
 import { ownInstructions } from "../chat/own-instructions.ts";
-import { printChat } from "../chat/print-chat.ts";
+import { type PrintSetup, printChat } from "../chat/print-chat.ts";
 import { errorFacts } from "../chat/print-report.ts";
 import { processScreen } from "../chat/screen/open-screen.ts";
 import { errorLines } from "../chat/show/event-lines.ts";
@@ -59,8 +58,6 @@ const KEYS = 'A key begins with shell:, web:, path:, write: and the like, such a
 
 /** Of what stands below a question's title. */
 const DETAIL_INDENT = 2;
-
-type PlainSetup = Pick<ChatSetup, "composition" | "version" | "open" | "modelNamed">;
 
 /** Talks with an agent: in the terminal, or one thing over a pipe. */
 export async function chat(
@@ -178,7 +175,7 @@ async function setupOf(
   options: ChatCommandOptions,
   composition: Composition,
   { version }: ChatCommandHost,
-): Promise<PlainSetup> {
+): Promise<PrintSetup> {
   const { settings, warnings } = readChatSettings(composition.settingsFile);
   const own = await ownInstructions(composition.places);
   const idle = [...(settings.permissions?.allow ?? []), ...(options.allow ?? [])]
