@@ -82,32 +82,22 @@ export function inspectSession(
   thresholds: Thresholds,
   sized: SizedConversation = sizedSession(session),
 ): InspectReport {
-  const { context, sent, overheadTokens } = sized;
+  const { sent, overheadTokens } = sized;
+  const { id, path, bytes, entries, model = null, cwd = null, damage } = session;
+  const { tokens, source, reportedTokens, estimatedTokens } = sized.context;
   const accounting = accountKnown(sent, sized.tokensSent);
   return {
-    session: {
-      id: session.id,
-      path: session.path,
-      bytes: session.bytes,
-      entries: session.entries.length,
-      model: session.model ?? null,
-      cwd: session.cwd ?? null,
-      damage: session.damage,
-    },
+    session: { id, path, bytes, entries: entries.length, model, cwd, damage },
     context: {
-      tokens: context.tokens,
-      source: context.source,
-      unreportedSince: context.source === "usage" ? null : unreportedSince(session),
-      reportedTokens: context.reportedTokens,
-      estimatedTokens: context.estimatedTokens,
+      tokens,
+      source,
+      unreportedSince: source === "usage" ? null : unreportedSince(session),
+      reportedTokens,
+      estimatedTokens,
       messages: countMessages(sent),
     },
-    window: {
-      ...reportWindow(thresholds),
-      error: thresholds.error,
-      headroomBy: thresholds.headroomBy,
-    },
-    state: windowState(context.tokens, thresholds),
+    window: { ...reportWindow(thresholds), error: thresholds.error, headroomBy: thresholds.headroomBy },
+    state: windowState(tokens, thresholds),
     accounting: accountingReport(accounting, overheadTokens),
     largest: accounting.results.slice(0, LARGEST_SHOWN),
     duplicates: accounting.duplicateReads,

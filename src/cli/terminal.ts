@@ -21,8 +21,10 @@ export function noteWarnings(warnings: readonly string[], { note }: Pick<Termina
 
 export type Colours = ReturnType<typeof createColors>;
 
-const NARROWEST = 60;
-const WIDEST = 100;
+/** Views are made for this much, and for no more than 100. */
+export const NARROWEST_VIEW = 60;
+
+export const viewWidth = (columns: number): number => Math.min(100, Math.max(NARROWEST_VIEW, columns));
 
 /** Colours and progress only where a person is looking and has not switched them off. */
 export function nodeTerminal(process: NodeJS.Process): Terminal {
@@ -54,7 +56,7 @@ export function nodeTerminal(process: NodeJS.Process): Terminal {
       endProgress();
       return await askYesOrNo(withOnlyColours(question, wantsColour), stdin, stderr);
     },
-    width: Math.min(WIDEST, Math.max(NARROWEST, stdout.columns ?? 80)),
+    width: viewWidth(stdout.columns ?? 80),
     colours: createColors(wantsColour),
   };
 }

@@ -3,6 +3,7 @@ import type { Colours } from "../terminal.ts";
 import { gauge } from "../view/bar.ts";
 import { formatDollars, formatPercent, formatShort, plural } from "../view/numbers.ts";
 import { fitText, textWidth } from "../view/text-width.ts";
+import { stateColour } from "../view/window-gauge.ts";
 
 export interface Status {
   readonly reading: WindowReading;
@@ -56,7 +57,7 @@ function partsOf(status: Status, colours: Colours): readonly Part[] {
   const { tokens, thresholds } = status.reading;
   const limit = thresholds.autoCompactEnabled ? thresholds.autoCompact : thresholds.effective;
   const share = limit === 0 ? 0 : tokens / limit;
-  const colour = windowColour(status.reading, colours);
+  const colour = stateColour(status.reading.window, colours);
   const all: readonly (Part | false)[] = [
     { text: `${gauge(share, GAUGE_WIDTH)} ${formatPercent(share)}`, colour, rank: 7 },
     { text: `${formatShort(tokens)} of ${formatShort(limit)}`, rank: 3 },
@@ -68,10 +69,4 @@ function partsOf(status: Status, colours: Colours): readonly Part[] {
     status.agents > 0 && { text: plural(status.agents, "agent"), colour: colours.cyan, rank: 4 },
   ];
   return all.filter((part) => part !== false);
-}
-
-/** Red is for what will be compacted with the next call, or cannot be sent any more. */
-function windowColour({ window }: WindowReading, colours: Colours): (text: string) => string {
-  if (window.isAtBlockingLimit || window.isAboveAutoCompactThreshold) return colours.red;
-  return window.isAboveWarningThreshold ? colours.yellow : colours.green;
 }

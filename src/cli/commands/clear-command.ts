@@ -29,7 +29,7 @@ export async function clear(
   options: ClearCommandOptions,
   composition: Composition,
 ): Promise<void> {
-  if (!composition.compactEnabled) throw compactionDisabled();
+  if (!composition.settings.compactEnabled) throw compactionDisabled();
   const { terminal } = composition;
   const target = await targetOf(options);
   const session = await composition.load(query, target && options);

@@ -16,7 +16,7 @@ import {
 } from "../compaction-notes.ts";
 import type { Composition, ProjectChoice, WindowChoice } from "../composition.ts";
 import { compactCost } from "../cost-report.ts";
-import { withForceHint, withHooksHint, withNotesHint } from "../hints.ts";
+import { withForceHint, withHint } from "../hints.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { chooseMessage } from "../message-choice.ts";
 import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
@@ -48,7 +48,7 @@ export async function compact(
   options: CompactCommandOptions,
   composition: Composition,
 ): Promise<void> {
-  if (!composition.compactEnabled) throw compactionDisabled();
+  if (!composition.settings.compactEnabled) throw compactionDisabled();
   const { terminal } = composition;
   const target = await targetOf(options);
   const session = await composition.load(query, target && options);
@@ -72,7 +72,8 @@ export async function compact(
   const report = compactReport({ ...result, notes, thresholds, written, cost, prices });
   const view = {
     showSummary: options.summary === true,
-    modelNotAsked: modelNotAsked(options),
+    // A dry run calls no model: what it shows is the built-in summariser's.
+    modelNotAsked: options.dryRun ? options.model : undefined,
     isForced: isForced(options),
     home: composition.places.home,
   };
@@ -125,7 +126,7 @@ async function carryOut(
     });
   } catch (error) {
     const known = withForceHint(error, forceAdvice(options), composition.prices);
-    throw withNotesHint(withHooksHint(withBuiltInOffer(known, options)));
+    throw withHint(withBuiltInOffer(known, options));
   }
 }
 
@@ -141,11 +142,6 @@ function windowOf({ model }: Session, { size }: Thresholds, { window }: WindowCh
 function forceAdvice({ fromNotes, keepRecent }: CompactCommandOptions): string {
   const keep = keepRecent ? "A smaller --keep-recent saves more. " : "";
   return `${keep}To compact anyway, use --force${fromNotes ? "" : " or --instructions"}.`;
-}
-
-/** A dry run calls no model: what it shows is the built-in summariser's. */
-function modelNotAsked({ dryRun, model }: CompactCommandOptions): string | undefined {
-  return dryRun ? model : undefined;
 }
 
 const STEP_LINES: Readonly<Record<SummaryStep, string>> = {

@@ -59,8 +59,10 @@ export async function notes(
   const result = isShown
     ? present
     : await build(session, { template, limits, timeLimits: timeLimitsIn(settings) }, options, composition);
-  const report = notesReport(session, result, limits, isShown ? undefined : askedModel(options));
-  const view = { modelNotAsked: modelNotAsked(options, isShown), isDryRun: options.dryRun === true };
+  // A dry run calls no model, and notes that are only shown need none.
+  const [asked, notAsked] = options.dryRun || isShown ? [undefined, options.model] : [options.model];
+  const report = notesReport(session, result, limits, asked);
+  const view = { modelNotAsked: notAsked, isDryRun: options.dryRun === true };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : notesView(report, view, terminal));
 }
 
@@ -97,15 +99,6 @@ async function build(
 
 const OFFER =
   "What was noted before is kept. Without --model they are written without any model, with no key and no network.";
-
-/** The name that prices are found by. */
-const askedModel = ({ model, dryRun }: NotesCommandOptions): string | undefined =>
-  dryRun ? undefined : model;
-
-/** A dry run calls no model, and notes that are only shown need none. */
-function modelNotAsked({ model, dryRun }: NotesCommandOptions, isShown: boolean): string | undefined {
-  return dryRun || isShown ? model : undefined;
-}
 
 async function readTemplate(path: string): Promise<string> {
   const file = await readTextFile(path);

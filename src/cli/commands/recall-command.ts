@@ -4,9 +4,9 @@ import type { RecallHit, RecallPage, RecallPiece, RecallQuery, RecallReading } f
 import { HITS_PER_PAGE } from "../../recall/search.ts";
 import { ESTIMATORS } from "../../tokens/measure.ts";
 import { findSession } from "../../transcript/find-session.ts";
-import type { Composition } from "../composition.ts";
+import { type Composition, readingProgress } from "../composition.ts";
 import type { Terminal } from "../terminal.ts";
-import { formatBytes, formatCount, formatPercent, formatTime } from "../view/numbers.ts";
+import { formatCount, formatTime } from "../view/numbers.ts";
 import { fitText, foldText, oneLine, shownText, textWidth } from "../view/text-width.ts";
 
 export interface RecallCommandOptions {
@@ -35,9 +35,7 @@ export async function recall(
   { terminal, places }: Composition,
 ): Promise<void> {
   const path = await findSession(session, places);
-  const onProgress = (done: number, total: number): void =>
-    terminal.progress(`Reading the session … ${formatPercent(done / total)} of ${formatBytes(total)}`);
-  terminal.print(await recalled(path, words.join(" "), options, terminal, onProgress));
+  terminal.print(await recalled(path, words.join(" "), options, terminal, readingProgress(terminal)));
 }
 
 /** What a search finds, or what an id stands for: as a person reads it, or as JSON. */

@@ -21,8 +21,9 @@ import { eachSession, GENERATED_SESSION } from "../each-session.ts";
 import type { Terminal } from "../terminal.ts";
 import { pricesWords } from "../view/cost-view.ts";
 import { formatCount, formatDollars, formatPercent, formatShort, plural } from "../view/numbers.ts";
+import { factsTitle } from "../view/sections.ts";
 import { titled } from "../view/table.ts";
-import { fitText, foldText } from "../view/text-width.ts";
+import { foldText } from "../view/text-width.ts";
 import { windowWords } from "../view/window-gauge.ts";
 
 export interface ReplayCommandOptions {
@@ -155,14 +156,13 @@ export function replayView({ sessions, total, chart }: ReplayReport, terminal: T
 
 function sessionSection(replay: Replay, terminal: Terminal): string {
   const { session, window, cacheTtl, overhead } = replay;
-  const { colours, width } = terminal;
   const facts = [
     `a ${windowWords(window)}, full at ${formatCount(window.autoCompact)}`,
     pricesWords(replay),
     `prompt cache of ${cacheTtl === "1h" ? "an hour" : "5 minutes"}`,
     `${formatShort(overhead.tokens)} tokens of system prompt and tools${recordedOverhead(replay)}`,
   ];
-  const header = `${colours.bold("Session")} ${fitText(session.id, width - 8)}\n${colours.dim(foldText(facts.join(" · "), width))}`;
+  const header = factsTitle("Session", session.id, facts.join(" · "), terminal);
   return `${header}\n\n${totalSection("Replayed:", replay, terminal)}`;
 }
 

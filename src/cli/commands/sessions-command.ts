@@ -1,7 +1,7 @@
 import { listSessions, type SessionListing } from "../../transcript/list-sessions.ts";
 import type { Composition } from "../composition.ts";
 import type { Terminal } from "../terminal.ts";
-import { formatAge, formatBytes, formatShort } from "../view/numbers.ts";
+import { formatAge, formatBytes, formatShort, ID_SHOWN } from "../view/numbers.ts";
 import { table } from "../view/table.ts";
 import { fitText, foldText, oneLine } from "../view/text-width.ts";
 
@@ -37,8 +37,6 @@ function listingReport(listing: SessionListing): Readonly<Record<string, unknown
   };
 }
 
-/** Enough of an id to tell sessions apart, and to give to the other commands. */
-const ID_SHOWN = 8;
 const PROJECT_WIDTH = 22;
 /** Id, age, size and context, with the space between. */
 const OTHER_COLUMNS_WIDTH = 44;

@@ -16,7 +16,7 @@ import {
   writtenLine,
 } from "../rewrite-report.ts";
 import type { Terminal } from "../terminal.ts";
-import { formatCount, formatTime, plural } from "../view/numbers.ts";
+import { formatCount, formatTime, ID_SHOWN, plural } from "../view/numbers.ts";
 import { joined, labelled, sessionTitle } from "../view/sections.ts";
 import { table } from "../view/table.ts";
 import { foldText, oneLine } from "../view/text-width.ts";
@@ -125,9 +125,6 @@ function stepReport({ kind, undo, line }: Step, messagesSince: number): StepRepo
     messagesSince,
   };
 }
-
-/** Enough of an id to tell steps apart, and to give to --to. */
-const ID_SHOWN = 8;
 
 const KINDS: Readonly<Record<StepReport["kind"], string>> = {
   compaction: "compaction",

@@ -6,6 +6,7 @@ import type { Terminal } from "../terminal.ts";
 import { bar } from "./bar.ts";
 import { costSection } from "./cost-view.ts";
 import { formatBytes, formatCount, formatPercent, formatTime, plural } from "./numbers.ts";
+import { joined, titleLine } from "./sections.ts";
 import { titled } from "./table.ts";
 import { fitText, foldText, oneLine, padEnd, padStart } from "./text-width.ts";
 import { windowGauge } from "./window-gauge.ts";
@@ -34,9 +35,9 @@ export function inspectView(
   terminal: Terminal,
   outside: OutsideWords = NOT_IN_FILE,
 ): string {
-  const sections =
-    report.context.messages === 0 ? emptySession(report, terminal) : allSections(report, terminal, outside);
-  return sections.filter((section) => section !== "").join("\n\n");
+  return joined(
+    report.context.messages === 0 ? emptySession(report, terminal) : allSections(report, terminal, outside),
+  );
 }
 
 function emptySession(report: InspectReport, terminal: Terminal): string[] {
@@ -60,11 +61,12 @@ function allSections(report: ShownReport, terminal: Terminal, outside: OutsideWo
   ];
 }
 
-function header({ session }: InspectReport, { colours, width }: Terminal): string {
+function header({ session }: InspectReport, terminal: Terminal): string {
+  const { colours, width } = terminal;
   const entries = `${formatCount(session.entries)} ${session.entries === 1 ? "entry" : "entries"}`;
   const facts = [session.model ?? "unknown model", formatBytes(session.bytes), entries].join(" · ");
   return [
-    `${colours.bold("Session")} ${fitText(session.id, width - 8)}`,
+    titleLine("Session", session.id, terminal),
     colours.dim(fitText(facts, width)),
     colours.dim(fitText(session.path, width, "front")),
   ].join("\n");

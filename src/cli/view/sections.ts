@@ -13,9 +13,17 @@ interface Named {
   readonly path: string;
 }
 
-/** A word for what is shown, the session's id, and below it the path. */
-export const sessionTitle = (word: string, { id, path }: Named, { colours, width }: Terminal): string =>
-  `${colours.bold(word)} ${fitText(id, width - word.length - 1)}\n${colours.dim(fitText(path, width, "front"))}`;
+/** A word for what is shown, and its name. */
+export const titleLine = (word: string, name: string, { colours, width }: Terminal): string =>
+  `${colours.bold(word)} ${fitText(name, width - word.length - 1)}`;
+
+/** With the path below it. */
+export const sessionTitle = (word: string, { id, path }: Named, terminal: Terminal): string =>
+  `${titleLine(word, id, terminal)}\n${terminal.colours.dim(fitText(path, terminal.width, "front"))}`;
+
+/** With a few facts below it. */
+export const factsTitle = (word: string, name: string, facts: string, terminal: Terminal): string =>
+  `${titleLine(word, name, terminal)}\n${terminal.colours.dim(foldText(facts, terminal.width))}`;
 
 /** A text behind a label; what follows its first line stands under it. */
 export function labelled(label: string, text: string, { colours, width }: Terminal): string {

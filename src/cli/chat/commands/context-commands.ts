@@ -11,6 +11,7 @@ import { ledgerReport } from "../../ledger-report.ts";
 import { costSection } from "../../view/cost-view.ts";
 import { inspectView, memorySection } from "../../view/inspect-view.ts";
 import { ageWords, formatCount, formatDollars, plural } from "../../view/numbers.ts";
+import { joined } from "../../view/sections.ts";
 import { titled } from "../../view/table.ts";
 import { foldText } from "../../view/text-width.ts";
 import { unfold } from "../folded.ts";
@@ -173,11 +174,8 @@ export const costCommand: ChatCommand = {
         compaction: { summaryBy: agent.model.name },
       });
     const columns = ["", ">calls", ">input", ">cache read", ">cache write", ">output", ">cost"];
-    const sections = [
-      titled("Used so far", columns, usedRows(session, tally, prices), terminal),
-      costSection(next, agent.model.name, terminal),
-    ];
-    say(sections.filter((section) => section !== "").join("\n\n"));
+    const used = titled("Used so far", columns, usedRows(session, tally, prices), terminal);
+    say(joined([used, costSection(next, agent.model.name, terminal)]));
   },
 };
 
