@@ -24,7 +24,7 @@ import { loopbackClient, Quiet, type ReadingPace } from "./loopback-client.ts";
 import { GAUGE_LOG, tourFiles } from "./project.ts";
 import { TEST_COMMAND, tourScenes } from "./scenes.ts";
 import { insideOf, standIn } from "./stand-in.ts";
-import { longRun, TourGuide, tourSteps } from "./tour-guide.ts";
+import { longRun, tourGuide, tourSteps } from "./tour-guide.ts";
 import { TourEvents, type TourReport, tourReport, tourView } from "./tour-report.ts";
 
 const MODEL_NAME = "stand-in";
@@ -136,7 +136,7 @@ export async function openTour(options: TourOptions = {}): Promise<Tour> {
       // What the user's own environment switches off would be missing here.
       compactor: { models: { [MODEL_NAME]: MODEL_FACTS }, environment: {} },
     },
-    guide: new TourGuide(turns === undefined ? steps : longRun(steps, seen, turns), {
+    guide: tourGuide(turns === undefined ? steps : longRun(steps, seen, turns), {
       seen,
       settled: () => quiet.settled(),
     }),
