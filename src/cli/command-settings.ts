@@ -18,12 +18,10 @@ export interface CompactSettings {
   readonly timeout?: number;
 }
 
-/** Under `notes`. Times are in seconds. */
-export interface NotesSettings {
+/** Under `notes`. */
+export interface NotesSettings extends CompactSettings {
   /** A file with sections of their own. */
   readonly template?: string;
-  readonly firstByteTimeout?: number;
-  readonly timeout?: number;
 }
 
 export interface ReadSettings<Settings> {
@@ -58,10 +56,7 @@ export const readNotesSettings = (file: unknown): ReadSettings<NotesSettings> =>
 
 const MS = 1_000;
 
-export const timeLimitsIn = ({
-  firstByteTimeout,
-  timeout,
-}: Pick<NotesSettings, "firstByteTimeout" | "timeout">): Partial<ModelTimeLimits> => ({
+export const timeLimitsIn = ({ firstByteTimeout, timeout }: CompactSettings): Partial<ModelTimeLimits> => ({
   ...(firstByteTimeout === undefined ? {} : { firstByteMs: firstByteTimeout * MS }),
   ...(timeout === undefined ? {} : { totalMs: timeout * MS }),
 });

@@ -47,6 +47,13 @@ export interface Composition extends CompactionPorts {
   readonly settings: EffectiveSettings;
 }
 
+/** A command about one session: a file, an id or its beginning, or `latest`. */
+export type SessionCommand<Options> = (
+  session: string,
+  options: Options,
+  composition: Composition,
+) => Promise<void>;
+
 export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv): Promise<Composition> {
   const places: UserPlaces = { home: userHome(), env: environment, cwd: process.cwd() };
   const file = await readSettingsFile(join(agentFolder("longhaul", places), "settings.json"), terminal);

@@ -172,26 +172,8 @@ export interface MemoryReport {
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
 }
 
-interface BesideOptions {
-  readonly thresholds: Thresholds;
-  /** The folder that memory files are read from, and where in it the session worked. */
-  readonly project: Pick<SessionProject, "folder" | "cwd">;
-  readonly sized?: SizedConversation | undefined;
-}
-
-export async function besideSession(
-  session: Session,
-  { thresholds, project, sized }: BesideOptions,
-): Promise<BesideReport> {
-  const [notes, memory] = await Promise.all([
-    notesBeside(session, thresholds),
-    memoryOf(session, project, sized),
-  ]);
-  return { notes, memory };
-}
-
 /** Never fails: a session can be looked at whatever lies beside it. */
-async function notesBeside(session: Session, thresholds: Thresholds): Promise<BesideReport["notes"]> {
+export async function notesBeside(session: Session, thresholds: Thresholds): Promise<BesideReport["notes"]> {
   try {
     const read = await readNotes(session);
     return read === undefined ? null : notesFigures(session, read, notesLimitsFor(thresholds));
@@ -201,10 +183,11 @@ async function notesBeside(session: Session, thresholds: Thresholds): Promise<Be
   }
 }
 
-async function memoryOf(
+/** @param project the folder that memory files are read from, and where in it the session worked. */
+export async function memoryOf(
   session: Session,
-  project: BesideOptions["project"],
-  sized: SizedConversation | undefined,
+  project: Pick<SessionProject, "folder" | "cwd">,
+  sized?: SizedConversation,
 ): Promise<MemoryReport> {
   const countTokens = counterFor(session, sized);
   const attached = memoryFilesIn(session.entries, countTokens, session.conversation);

@@ -37,15 +37,13 @@ export function nodeTerminal(process: NodeJS.Process): Terminal {
     if (hasProgress) stderr.write(clearLine);
     hasProgress = false;
   };
+  const lineTo = (stream: NodeJS.WriteStream) => (text: string) => {
+    endProgress();
+    stream.write(`${withOnlyColours(text, wantsColour)}\n`);
+  };
   return {
-    print: (text) => {
-      endProgress();
-      stdout.write(`${withOnlyColours(text, wantsColour)}\n`);
-    },
-    note: (text) => {
-      endProgress();
-      stderr.write(`${withOnlyColours(text, wantsColour)}\n`);
-    },
+    print: lineTo(stdout),
+    note: lineTo(stderr),
     progress: (text) => {
       if (stderr.isTTY !== true || env.TERM === "dumb") return;
       stderr.write(`${clearLine}${withOnlyColours(text, wantsColour)}`);

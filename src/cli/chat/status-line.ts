@@ -1,17 +1,14 @@
-import type { Agent, PermissionMode, WindowReading } from "../../agent/index.ts";
+import type { Agent } from "../../agent/index.ts";
 import type { Colours } from "../terminal.ts";
 import { gauge } from "../view/bar.ts";
 import { formatDollars, formatPercent, formatShort, plural } from "../view/numbers.ts";
 import { fitText, textWidth } from "../view/text-width.ts";
 import { stateColour } from "../view/window-gauge.ts";
 
-export interface Status {
-  readonly reading: WindowReading;
+export interface Status extends Pick<Agent, "reading" | "isPlanMode" | "permissionMode"> {
   readonly model: string;
   /** Undefined where prices are not known. */
   readonly dollars: number | undefined;
-  readonly isPlanMode: boolean;
-  readonly permissionMode: PermissionMode;
   /** Prompts that wait. */
   readonly queued: number;
   /** In the background. */

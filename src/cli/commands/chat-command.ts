@@ -13,7 +13,7 @@ import { errorLines } from "../chat/show/event-lines.ts";
 import type { TourOptions } from "../chat/tour/tour.ts";
 import { viewTerminal } from "../chat/view-terminal.ts";
 import { chooseSession, newestSession } from "../chat/which-session.ts";
-import { type ChatSettings, readChatSettings } from "../command-settings.ts";
+import { readChatSettings } from "../command-settings.ts";
 import type { Composition } from "../composition.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import {
@@ -178,7 +178,8 @@ async function setupOf(
 ): Promise<PrintSetup> {
   const { settings, warnings } = readChatSettings(composition.settingsFile);
   const own = await ownInstructions(composition.places);
-  const idle = [...(settings.permissions?.allow ?? []), ...(options.allow ?? [])]
+  const allow = [...(settings.permissions?.allow ?? []), ...(options.allow ?? [])];
+  const idle = allow
     .filter((key) => !ALLOW_KEY.test(key))
     .map((key) => `${JSON.stringify(key)} allows nothing. ${KEYS}`);
   noteWarnings(
@@ -204,7 +205,15 @@ async function setupOf(
     open: async (wiring) => {
       const earlier = chosen === undefined ? await claudeModelOf(wiring.session) : undefined;
       return await openAgent({
-        ...agentChoices(options, settings),
+        // The command line goes before the settings; what either allows is allowed.
+        permissions: {
+          mode: options.permissionMode ?? settings.permissions?.mode,
+          allow,
+          paths: settings.permissions?.paths,
+        },
+        maxTurns: settings.maxTurns,
+        notes: settings.notes,
+        isPlanMode: options.plan,
         instructions: [own.text, options.instructions ?? ""].filter((text) => text !== "").join("\n\n"),
         ...{ smallModel, places: composition.places, ...wiring },
         model: earlier === undefined ? model : await modelNamed(earlier),
@@ -230,24 +239,6 @@ async function claudeModelOf(path: string | undefined): Promise<string | undefin
   const name = session?.model;
   const isPlain = name !== undefined && /^claude-[a-z0-9.-]{1,60}$/.test(name);
   return isPlain && findModel(name).matched !== undefined ? name : undefined;
-}
-
-/** The command line goes before the settings; what either allows is allowed. */
-function agentChoices(
-  options: ChatCommandOptions,
-  settings: ChatSettings,
-): Pick<Parameters<typeof openAgent>[0], "permissions" | "maxTurns" | "notes" | "isPlanMode"> {
-  const { permissions } = settings;
-  return {
-    permissions: {
-      mode: options.permissionMode ?? permissions?.mode,
-      allow: [...(permissions?.allow ?? []), ...(options.allow ?? [])],
-      paths: permissions?.paths,
-    },
-    maxTurns: settings.maxTurns,
-    notes: settings.notes,
-    isPlanMode: options.plan,
-  };
 }
 
 /** A program that starts us may hold a socket open without ever writing to it; who has something to say has begun by then. */

@@ -2,7 +2,7 @@ import { clearSession, type SessionClearing, writeClearing } from "../../host/cl
 import type { WrittenLines } from "../../host/write-lines.ts";
 import { compactionDisabled } from "../../turn/guards.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
-import type { Composition, WindowChoice } from "../composition.ts";
+import type { SessionCommand, WindowChoice } from "../composition.ts";
 import {
   beforeAndAfter,
   type RewriteReport,
@@ -24,11 +24,7 @@ export interface ClearCommandOptions extends WindowChoice, TargetChoice {
 }
 
 /** Empties stale tool results of a session: no summary, no model. */
-export async function clear(
-  query: string,
-  options: ClearCommandOptions,
-  composition: Composition,
-): Promise<void> {
+export const clear: SessionCommand<ClearCommandOptions> = async (query, options, composition) => {
   if (!composition.settings.compactEnabled) throw compactionDisabled();
   const { terminal } = composition;
   const target = await targetOf(options);
@@ -37,7 +33,7 @@ export async function clear(
   const written = target && (await writeClearing(result, target, composition));
   const report = clearReport(result, composition.thresholdsOf(session, options), written);
   terminal.print(options.json ? JSON.stringify(report, null, 2) : clearView(report, terminal));
-}
+};
 
 /** The shape that `clear --json` prints. Stable: other programs read it; see docs/json.md. */
 export interface ClearReport extends RewriteReport {

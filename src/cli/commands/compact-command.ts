@@ -14,7 +14,7 @@ import {
   notesPointer,
   writeBuiltNotes,
 } from "../compaction-notes.ts";
-import type { Composition, ProjectChoice, WindowChoice } from "../composition.ts";
+import type { Composition, ProjectChoice, SessionCommand, WindowChoice } from "../composition.ts";
 import { compactCost } from "../cost-report.ts";
 import { withForceHint, withHint } from "../hints.ts";
 import { untilInterrupted } from "../interrupts.ts";
@@ -43,23 +43,19 @@ export interface CompactCommandOptions extends WindowChoice, ModelChoice, Target
 }
 
 /** Summarises the older part of a session so that it fits its window again. */
-export async function compact(
-  query: string,
-  options: CompactCommandOptions,
-  composition: Composition,
-): Promise<void> {
+export const compact: SessionCommand<CompactCommandOptions> = async (query, options, composition) => {
   if (!composition.settings.compactEnabled) throw compactionDisabled();
   const { terminal } = composition;
   const target = await targetOf(options);
   const session = await composition.load(query, target && options);
   const thresholds = composition.thresholdsOf(session, options);
   const result = await untilInterrupted(async (signal) => {
-    const notes = options.fromNotes ? await notesForCompaction(session, { thresholds, signal }) : undefined;
+    const notes = options.fromNotes ? await notesForCompaction(session, thresholds, signal) : undefined;
     const circumstances = { thresholds, signal, notes, isPreview: target === undefined };
     return { notes, ...(await carryOut(session, circumstances, options, composition)) };
   });
   const notes =
-    target && result.notes ? await writeBuiltNotes(session, result.notes, { thresholds }) : result.notes;
+    target && result.notes ? await writeBuiltNotes(session, result.notes, thresholds) : result.notes;
   const written = target && (await writeCompaction(result, target, composition));
   const { prices } = composition;
   const cost = compactCost({
@@ -78,7 +74,7 @@ export async function compact(
     home: composition.places.home,
   };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : compactView(report, view, terminal));
-}
+};
 
 interface Circumstances {
   readonly thresholds: Thresholds;

@@ -9,16 +9,11 @@ import type { Terminal } from "../terminal.ts";
 import { formatCount, formatTime } from "../view/numbers.ts";
 import { fitText, foldText, oneLine, shownText, textWidth } from "../view/text-width.ts";
 
-export interface RecallCommandOptions {
+export interface RecallCommandOptions
+  extends Pick<RecallQuery, "ignoreCase" | "file" | "tool" | "page" | "limit" | "all"> {
   readonly exact?: boolean;
   readonly pattern?: boolean;
-  readonly ignoreCase?: boolean;
-  readonly file?: string;
-  readonly tool?: string;
   readonly id?: string;
-  readonly page?: number;
-  readonly limit?: number;
-  readonly all?: boolean;
   readonly json?: boolean;
 }
 

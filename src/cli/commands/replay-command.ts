@@ -1,4 +1,5 @@
-import { access, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import type { CacheTtl } from "../../cost/rates.ts";
 import { LonghaulError } from "../../errors.ts";
 import { EVALUATED_WINDOW_TOKENS } from "../../evaluate/evaluate.ts";
@@ -47,7 +48,9 @@ export async function replay(
   composition: Composition,
 ): Promise<void> {
   const { terminal } = composition;
-  await refuseExisting(options);
+  const { svg, force } = options;
+  // Before the work, which may take a while.
+  if (svg !== undefined && !force && existsSync(svg)) throw exists(svg);
   const replays: Replay[] = [
     ...(await eachSession(queries, composition, (session) =>
       replaySession(session, replayOptions(session.id, options, composition)),
@@ -58,7 +61,7 @@ export async function replay(
     const generated = replayOptions(GENERATED_SESSION.id, { ...options, window }, composition);
     replays.push(await replayEntries(GENERATED_SESSION, createDemoSession(), generated));
   }
-  const chart = options.svg === undefined ? null : await drawChart(replays, options.svg, options);
+  const chart = svg === undefined ? null : await drawChart(replays, svg, options);
   const report = { sessions: replays, total: totalOfReplays(replays), chart };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : replayView(report, terminal));
 }
@@ -96,16 +99,6 @@ function windowSettings(settings: EffectiveSettings): ResolvedWindowOptions {
     ...window
   } = settings;
   return window;
-}
-
-/** Before the work, which may take a while. */
-async function refuseExisting({ svg, force }: ReplayCommandOptions): Promise<void> {
-  if (svg === undefined || force) return;
-  const isThere = await access(svg).then(
-    () => true,
-    () => false,
-  );
-  if (isThere) throw exists(svg);
 }
 
 async function drawChart(

@@ -6,7 +6,7 @@ import type { WrittenLines } from "../../host/write-lines.ts";
 import type { Session } from "../../transcript/load.ts";
 import type { Step } from "../../transcript/steps.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
-import type { Composition, WindowChoice } from "../composition.ts";
+import type { SessionCommand, WindowChoice } from "../composition.ts";
 import { chooseId } from "../message-choice.ts";
 import {
   beforeAndAfter,
@@ -32,11 +32,7 @@ export interface UndoCommandOptions extends WindowChoice, TargetChoice {
 }
 
 /** Takes back what was done to a session as a whole. */
-export async function undo(
-  query: string,
-  options: UndoCommandOptions,
-  composition: Composition,
-): Promise<void> {
+export const undo: SessionCommand<UndoCommandOptions> = async (query, options, composition) => {
   const { terminal } = composition;
   const target = options.list ? undefined : await targetOf(options);
   const session = await composition.load(query, target && options);
@@ -50,7 +46,7 @@ export async function undo(
   const written = target && (await writeUndo(result, target, composition));
   const report = undoReport(result, composition.thresholdsOf(session, options), written);
   terminal.print(options.json ? JSON.stringify(report, null, 2) : undoView(report, terminal));
-}
+};
 
 /** The step that a person means by its uuid or the beginning of that. */
 function chooseStep(session: Session, wanted: string): string {

@@ -6,7 +6,7 @@ import type { PriceTable } from "../../../window/prices.ts";
 import { ledgerView } from "../../commands/ledger-command.ts";
 import { recalled } from "../../commands/recall-command.ts";
 import { costReport } from "../../cost-report.ts";
-import { besideSession, inspectSession } from "../../inspect-report.ts";
+import { inspectSession, memoryOf } from "../../inspect-report.ts";
 import { ledgerReport } from "../../ledger-report.ts";
 import { costSection } from "../../view/cost-view.ts";
 import { inspectView, memorySection } from "../../view/inspect-view.ts";
@@ -145,9 +145,7 @@ export const memoryCommand: ChatCommand = {
   run: async (_, { agent, screen, terminal, composition, say }) => {
     const session = await liveSession(agent);
     const project = { folder: agent.isWideFolder ? undefined : agent.cwd, cwd: agent.cwd };
-    const { thresholds } = agent.reading;
-    const beside = session && (await besideSession(session, { thresholds, project }));
-    const section = beside && memorySection(beside.memory, agent.cwd, terminal);
+    const section = session && memorySection(await memoryOf(session, project), agent.cwd, terminal);
     const own = await ownInstructions(composition.places);
     const words =
       own.text === ""
