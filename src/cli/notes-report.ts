@@ -110,19 +110,9 @@ function coverageReport({ coverage, notes }: ReadNotes): CoverageReport {
 }
 
 function workReport(built: BuiltNotes, model: string | undefined): NotesWorkReport {
-  const { by, messages, calls, edits, refused, usage, isComplete, fallback } = built;
-  return {
-    by,
-    model: model ?? null,
-    messages,
-    calls,
-    edits,
-    refused,
-    complete: isComplete,
-    fallback: fallback ?? null,
-    usage: usage ?? null,
-    cost: (usage && model !== undefined ? costOf(usage, model) : undefined) ?? null,
-  };
+  const { by, messages, calls, edits, refused, isComplete: complete, fallback = null, usage = null } = built;
+  const cost = (usage !== null && model !== undefined ? costOf(usage, model) : undefined) ?? null;
+  return { by, model: model ?? null, messages, calls, edits, refused, complete, fallback, usage, cost };
 }
 
 export interface NotesViewOptions {

@@ -5,7 +5,7 @@ import { promptIn } from "../host/undo-rewind.ts";
 import type { Session } from "../transcript/load.ts";
 import type { Terminal } from "./terminal.ts";
 import { formatShort, ID_SHOWN } from "./view/numbers.ts";
-import { table } from "./view/table.ts";
+import { table } from "./view/sections.ts";
 import { fitText, foldText } from "./view/text-width.ts";
 
 /** A message that the user wrote, by which a place in the conversation can be named. */

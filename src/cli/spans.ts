@@ -10,8 +10,7 @@ import type { Session } from "../transcript/load.ts";
 import { chooseId } from "./message-choice.ts";
 import type { Terminal } from "./terminal.ts";
 import { formatCount, formatTime, ID_SHOWN, plural } from "./view/numbers.ts";
-import { factsTitle } from "./view/sections.ts";
-import { titled } from "./view/table.ts";
+import { factsTitle, titled } from "./view/sections.ts";
 import { fitText, oneLine, shownText } from "./view/text-width.ts";
 
 /** The shape that `inspect --span --json` prints. */

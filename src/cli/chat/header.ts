@@ -1,6 +1,5 @@
 import type { Agent, RunResult } from "../../agent/index.ts";
-import type { Entry } from "../../conversation/entry.ts";
-import { rawContent } from "../../conversation/entry.ts";
+import { type Entry, rawContent } from "../../conversation/entry.ts";
 import { contentText } from "../../conversation/untrusted.ts";
 import { promptsOf } from "../prompts-report.ts";
 import type { Terminal } from "../terminal.ts";

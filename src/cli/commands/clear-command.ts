@@ -12,8 +12,7 @@ import {
 } from "../rewrite-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatPercent, plural } from "../view/numbers.ts";
-import { joined, labelled, sessionTitle } from "../view/sections.ts";
-import { table } from "../view/table.ts";
+import { joined, labelled, sessionTitle, table } from "../view/sections.ts";
 import { fullAt } from "../view/window-gauge.ts";
 import { type TargetChoice, targetOf } from "../write-target.ts";
 

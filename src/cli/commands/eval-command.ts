@@ -1,12 +1,12 @@
 import { asStream, type EvaluateOptions, evaluateSession, evaluateStream } from "../../evaluate/evaluate.ts";
-import type {
-  ChainEvaluation,
-  Evaluation,
-  MissingProbe,
-  PolicyEvaluation,
-  Tally,
+import {
+  type ChainEvaluation,
+  type Evaluation,
+  type MissingProbe,
+  type PolicyEvaluation,
+  type Tally,
+  totalOf,
 } from "../../evaluate/evaluation.ts";
-import { totalOf } from "../../evaluate/evaluation.ts";
 import type { PolicyName } from "../../evaluate/policy.ts";
 import { PROBE_KINDS } from "../../evaluate/probes.ts";
 import { createDemoSession } from "../../testing/demo-session.ts";
@@ -15,8 +15,7 @@ import { eachSession, GENERATED_SESSION } from "../each-session.ts";
 import type { Terminal } from "../terminal.ts";
 import { pricesWords } from "../view/cost-view.ts";
 import { formatCount, formatDollars, formatShort, plural } from "../view/numbers.ts";
-import { factsTitle } from "../view/sections.ts";
-import { titled } from "../view/table.ts";
+import { factsTitle, titled } from "../view/sections.ts";
 import { fitText, foldText, padEnd, textWidth } from "../view/text-width.ts";
 import { windowWords } from "../view/window-gauge.ts";
 

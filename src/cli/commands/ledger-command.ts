@@ -12,8 +12,7 @@ import type { Terminal } from "../terminal.ts";
 import { cellsOf } from "../view/bar.ts";
 import { contextWords, goneWords, skippedWords } from "../view/fate-words.ts";
 import { formatCount, formatTime, plural } from "../view/numbers.ts";
-import { indented, joined, sessionTitle } from "../view/sections.ts";
-import { titled } from "../view/table.ts";
+import { indented, joined, sessionTitle, titled } from "../view/sections.ts";
 import { fitText, foldText, oneLine, textWidth } from "../view/text-width.ts";
 
 export interface LedgerOptions extends LedgerChoice {

@@ -22,8 +22,7 @@ import { eachSession, GENERATED_SESSION } from "../each-session.ts";
 import type { Terminal } from "../terminal.ts";
 import { pricesWords } from "../view/cost-view.ts";
 import { formatCount, formatDollars, formatPercent, formatShort, plural } from "../view/numbers.ts";
-import { factsTitle } from "../view/sections.ts";
-import { titled } from "../view/table.ts";
+import { factsTitle, titled } from "../view/sections.ts";
 import { foldText } from "../view/text-width.ts";
 import { windowWords } from "../view/window-gauge.ts";
 

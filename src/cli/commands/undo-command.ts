@@ -17,8 +17,7 @@ import {
 } from "../rewrite-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatTime, ID_SHOWN, plural } from "../view/numbers.ts";
-import { joined, labelled, sessionTitle } from "../view/sections.ts";
-import { table } from "../view/table.ts";
+import { joined, labelled, sessionTitle, table } from "../view/sections.ts";
 import { foldText, oneLine } from "../view/text-width.ts";
 import { fullAt } from "../view/window-gauge.ts";
 import { type TargetChoice, targetOf } from "../write-target.ts";

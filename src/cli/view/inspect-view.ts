@@ -6,8 +6,7 @@ import type { Terminal } from "../terminal.ts";
 import { bar } from "./bar.ts";
 import { costSection } from "./cost-view.ts";
 import { formatBytes, formatCount, formatPercent, formatTime, plural } from "./numbers.ts";
-import { joined, titleLine } from "./sections.ts";
-import { titled } from "./table.ts";
+import { joined, titled, titleLine } from "./sections.ts";
 import { fitText, foldText, oneLine, padEnd, padStart } from "./text-width.ts";
 import { windowGauge } from "./window-gauge.ts";
 

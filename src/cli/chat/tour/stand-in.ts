@@ -1,9 +1,7 @@
 import { join, relative } from "node:path";
 import { isCleared } from "../../../conversation/cleared.ts";
-import type { ApiMessage } from "../../../conversation/message.ts";
-import { contentBlocks } from "../../../conversation/message.ts";
-import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import { contentText } from "../../../conversation/untrusted.ts";
+import { type ApiMessage, contentBlocks } from "../../../conversation/message.ts";
+import { contentText, type JsonRecord } from "../../../conversation/untrusted.ts";
 import { isContinuation } from "../../../summary/continuation.ts";
 import type { Behaviour, SeenRequest, Turn } from "../../../testing/simulator/exchange.ts";
 import type { TokenCounter } from "../../../testing/simulator/prompt/token-count.ts";
