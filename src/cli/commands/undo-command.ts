@@ -36,7 +36,9 @@ export const undo: SessionCommand<UndoCommandOptions> = async (query, options, c
   const target = options.list ? undefined : await targetOf(options);
   const session = await composition.load(query, target && options);
   if (options.list) {
-    const report = stepsReport(session);
+    const { id, path } = session;
+    const steps = undoableSteps(session).map((step) => stepReport(step, messagesBehind(step.since())));
+    const report = { session: { id, path }, steps };
     terminal.print(options.json ? JSON.stringify(report, null, 2) : stepsView(report, terminal));
     return;
   }
@@ -173,13 +175,6 @@ function verdict(report: UndoReport, { colours }: Terminal): string {
 interface StepsReport extends Pick<UndoReport, "session"> {
   /** Newest first. */
   readonly steps: readonly StepReport[];
-}
-
-function stepsReport(session: Session): StepsReport {
-  return {
-    session: { id: session.id, path: session.path },
-    steps: undoableSteps(session).map((step) => stepReport(step, messagesBehind(step.since()))),
-  };
 }
 
 const NO_STEPS =

@@ -1,6 +1,6 @@
 import type { CostReport } from "../cost-report.ts";
-import type { BesideReport, InspectReport, MemoryReport, NotesProblem } from "../inspect-report.ts";
-import { type NotesFigures, notesFacts } from "../notes-report.ts";
+import type { BesideReport, InspectReport, MemoryReport } from "../inspect-report.ts";
+import { notesFacts } from "../notes-report.ts";
 import { collapseSection } from "../spans.ts";
 import type { Terminal } from "../terminal.ts";
 import { bar } from "./bar.ts";
@@ -202,7 +202,7 @@ export function notesSection(notes: BesideReport["notes"] | undefined, terminal:
   if (notes === undefined || notes === null) return "";
   const { colours, width } = terminal;
   const title = `${colours.bold("Notes")} ${colours.dim(fitText(notes.path, width - 6, "front"))}`;
-  if (isProblem(notes)) {
+  if ("problem" in notes) {
     const problem = foldText(`  They cannot be read: ${oneLine(notes.problem)}`, width, "  ");
     return `${title}\n${colours.yellow(problem)}`;
   }
@@ -210,8 +210,6 @@ export function notesSection(notes: BesideReport["notes"] | undefined, terminal:
   const remark = over === "" ? [] : [colours.yellow(foldText(`  Over their limit: ${over}`, width, "  "))];
   return [title, notesFacts(notes, terminal), ...remark].join("\n");
 }
-
-const isProblem = (notes: NotesFigures | NotesProblem): notes is NotesProblem => "problem" in notes;
 
 /** What was attached, and what would be now. One file is one row. */
 export function memorySection(

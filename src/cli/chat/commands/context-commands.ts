@@ -87,8 +87,7 @@ export const ledgerCommand: ChatCommand = {
       return;
     }
     const all = argument === "all";
-    const view = { session: agent.sessionId, all, kind: undefined };
-    say(ledgerView(ledgerReport(session, { all }), view, terminal));
+    say(ledgerView(ledgerReport(session, { all }), { session: agent.sessionId, all }, terminal));
   },
 };
 

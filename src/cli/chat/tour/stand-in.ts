@@ -97,9 +97,7 @@ export interface Sight {
 }
 
 /** What stands between messages for the model's eyes only; no person wrote it. */
-const REMINDER = /^\s*<system-reminder>/;
-
-const isReminder = (text: string): boolean => REMINDER.test(text);
+const isReminder = (text: string): boolean => /^\s*<system-reminder>/.test(text);
 
 function look({ messages, system, tools }: SeenRequest, counter: TokenCounter): Sight {
   const blocks = messages.flatMap(({ content }) => contentBlocks(content));
