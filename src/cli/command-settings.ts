@@ -18,10 +18,12 @@ export interface CompactSettings {
   readonly timeout?: number;
 }
 
-/** Under `notes`. */
-export interface NotesSettings extends CompactSettings {
+/** Under `notes`. Times are in seconds. A test reads the fields from here, so none is inherited. */
+export interface NotesSettings {
   /** A file with sections of their own. */
   readonly template?: string;
+  readonly firstByteTimeout?: number;
+  readonly timeout?: number;
 }
 
 export interface ReadSettings<Settings> {
