@@ -18,7 +18,7 @@ export interface CompactSettings {
   readonly timeout?: number;
 }
 
-/** Under `notes`. Times are in seconds. */
+/** Under `notes`. Times are in seconds. A test reads the fields from here, so none is inherited. */
 export interface NotesSettings {
   /** A file with sections of their own. */
   readonly template?: string;
@@ -58,10 +58,7 @@ export const readNotesSettings = (file: unknown): ReadSettings<NotesSettings> =>
 
 const MS = 1_000;
 
-export const timeLimitsIn = ({
-  firstByteTimeout,
-  timeout,
-}: Pick<NotesSettings, "firstByteTimeout" | "timeout">): Partial<ModelTimeLimits> => ({
+export const timeLimitsIn = ({ firstByteTimeout, timeout }: CompactSettings): Partial<ModelTimeLimits> => ({
   ...(firstByteTimeout === undefined ? {} : { firstByteMs: firstByteTimeout * MS }),
   ...(timeout === undefined ? {} : { totalMs: timeout * MS }),
 });

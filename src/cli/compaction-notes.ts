@@ -21,18 +21,14 @@ export interface CompactionNotes {
   readonly isWritten: boolean;
 }
 
-export interface CompactionNotesOptions {
-  readonly thresholds: Thresholds;
-  readonly signal: AbortSignal;
-}
-
 /**
  * The session's notes, however old: messages that they do not cover are kept. Without notes they are built but not
  * written, because the compaction may not pay.
  */
 export async function notesForCompaction(
   session: Session,
-  { thresholds, signal }: CompactionNotesOptions,
+  thresholds: Thresholds,
+  signal: AbortSignal,
 ): Promise<CompactionNotes> {
   const limits = notesLimitsFor(thresholds);
   const present = await readNotes(session);
@@ -50,7 +46,7 @@ export async function notesForCompaction(
 export async function writeBuiltNotes(
   session: Session,
   notes: CompactionNotes,
-  { thresholds }: Pick<CompactionNotesOptions, "thresholds">,
+  thresholds: Thresholds,
 ): Promise<CompactionNotes> {
   if (!notes.isBuilt) return notes;
   const { isWritten } = await buildNotes(session, { limits: notesLimitsFor(thresholds) });

@@ -45,17 +45,21 @@ export interface Composition extends CompactionPorts {
   readonly settingsFile: unknown;
   /** From the environment and the settings file. */
   readonly settings: EffectiveSettings;
-  /** Whether compaction was switched off altogether. */
-  readonly compactEnabled: boolean;
 }
+
+/** A command about one session: a file, an id or its beginning, or `latest`. */
+export type SessionCommand<Options> = (
+  session: string,
+  options: Options,
+  composition: Composition,
+) => Promise<void>;
 
 export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv): Promise<Composition> {
   const places: UserPlaces = { home: userHome(), env: environment, cwd: process.cwd() };
   const file = await readSettingsFile(join(agentFolder("longhaul", places), "settings.json"), terminal);
   const { settings, warnings } = resolveSettings({ environment, file });
   const own = readPrices(field(file, "prices"));
-  const onProgress = (done: number, total: number): void =>
-    terminal.progress(`Reading the session … ${formatPercent(done / total)} of ${formatBytes(total)}`);
+  const onProgress = readingProgress(terminal);
   noteWarnings([...warnings, ...own.warnings], terminal);
   return {
     terminal,
@@ -65,7 +69,6 @@ export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv
     prices: own.prices,
     settingsFile: file,
     settings,
-    compactEnabled: settings.compactEnabled,
     load: async (query, writing) => {
       const path = await (writing === undefined
         ? findSession(query, places)
@@ -79,6 +82,11 @@ export async function compose(terminal: Terminal, environment: NodeJS.ProcessEnv
     },
   };
 }
+
+export const readingProgress =
+  ({ progress }: Pick<Terminal, "progress">) =>
+  (done: number, total: number): void =>
+    progress(`Reading the session … ${formatPercent(done / total)} of ${formatBytes(total)}`);
 
 async function readSettingsFile(path: string, terminal: Terminal): Promise<unknown> {
   const text = await readRegularFile(path).catch(() => undefined);

@@ -191,22 +191,18 @@ export function callsMade(
   attempts: readonly SummaryAttempt[],
   prices: PriceTable,
 ): CallCost | null | undefined {
-  const calls: CallCost[] = [];
+  let sum = null as CallCost | null;
   for (const { usage, model } of attempts) {
     if (usage === undefined || model === undefined) continue;
     const cost = costOf(usage, model, prices);
     if (cost === undefined) return undefined;
-    const [tokensIn, tokensOut] = [inputTokens(usage), usage.output_tokens];
-    calls.push({ model, inputTokens: tokensIn, outputTokens: tokensOut, cost, isEstimate: false });
+    sum = {
+      model,
+      inputTokens: (sum?.inputTokens ?? 0) + inputTokens(usage),
+      outputTokens: (sum?.outputTokens ?? 0) + usage.output_tokens,
+      cost: (sum?.cost ?? 0) + cost,
+      isEstimate: false,
+    };
   }
-  const last = calls.at(-1);
-  const sum = (figure: (call: CallCost) => number): number =>
-    calls.reduce((total, call) => total + figure(call), 0);
-  if (last === undefined) return null;
-  return {
-    ...last,
-    inputTokens: sum((call) => call.inputTokens),
-    outputTokens: sum((call) => call.outputTokens),
-    cost: sum(({ cost }) => cost),
-  };
+  return sum;
 }

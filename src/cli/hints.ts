@@ -18,19 +18,18 @@ export function withRemedy(
   return new LonghaulError(code, message, { remedy: remedyOf(error).trim(), facts, cause: error });
 }
 
-/** A hook has the last word, but the person has the one after that. */
-export const withHooksHint = (error: unknown): unknown =>
-  withRemedy(
-    error,
-    /^compaction-blocked$/,
-    ({ remedy = "" }) => `${remedy} With --no-hooks it is not asked.`,
-  );
+const HINTS: Readonly<Record<string, string>> = {
+  // A hook has the last word, but the person has the one after that.
+  "compaction-blocked": "With --no-hooks it is not asked.",
+  "notes-not-usable": "`longhaul notes SESSION --update` brings them up to date.",
+};
 
-export const withNotesHint = (error: unknown): unknown =>
+/** Adds the flag or command that helps. */
+export const withHint = (error: unknown): unknown =>
   withRemedy(
     error,
-    /^notes-not-usable$/,
-    ({ remedy = "" }) => `${remedy} \`longhaul notes SESSION --update\` brings them up to date.`,
+    /^(?:compaction-blocked|notes-not-usable)$/,
+    ({ code, remedy = "" }) => `${remedy} ${HINTS[code]}`,
   );
 
 /**

@@ -82,32 +82,22 @@ export function inspectSession(
   thresholds: Thresholds,
   sized: SizedConversation = sizedSession(session),
 ): InspectReport {
-  const { context, sent, overheadTokens } = sized;
+  const { sent, overheadTokens } = sized;
+  const { id, path, bytes, entries, model = null, cwd = null, damage } = session;
+  const { tokens, source, reportedTokens, estimatedTokens } = sized.context;
   const accounting = accountKnown(sent, sized.tokensSent);
   return {
-    session: {
-      id: session.id,
-      path: session.path,
-      bytes: session.bytes,
-      entries: session.entries.length,
-      model: session.model ?? null,
-      cwd: session.cwd ?? null,
-      damage: session.damage,
-    },
+    session: { id, path, bytes, entries: entries.length, model, cwd, damage },
     context: {
-      tokens: context.tokens,
-      source: context.source,
-      unreportedSince: context.source === "usage" ? null : unreportedSince(session),
-      reportedTokens: context.reportedTokens,
-      estimatedTokens: context.estimatedTokens,
+      tokens,
+      source,
+      unreportedSince: source === "usage" ? null : unreportedSince(session),
+      reportedTokens,
+      estimatedTokens,
       messages: countMessages(sent),
     },
-    window: {
-      ...reportWindow(thresholds),
-      error: thresholds.error,
-      headroomBy: thresholds.headroomBy,
-    },
-    state: windowState(context.tokens, thresholds),
+    window: { ...reportWindow(thresholds), error: thresholds.error, headroomBy: thresholds.headroomBy },
+    state: windowState(tokens, thresholds),
     accounting: accountingReport(accounting, overheadTokens),
     largest: accounting.results.slice(0, LARGEST_SHOWN),
     duplicates: accounting.duplicateReads,
@@ -182,26 +172,8 @@ export interface MemoryReport {
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
 }
 
-interface BesideOptions {
-  readonly thresholds: Thresholds;
-  /** The folder that memory files are read from, and where in it the session worked. */
-  readonly project: Pick<SessionProject, "folder" | "cwd">;
-  readonly sized?: SizedConversation | undefined;
-}
-
-export async function besideSession(
-  session: Session,
-  { thresholds, project, sized }: BesideOptions,
-): Promise<BesideReport> {
-  const [notes, memory] = await Promise.all([
-    notesBeside(session, thresholds),
-    memoryOf(session, project, sized),
-  ]);
-  return { notes, memory };
-}
-
 /** Never fails: a session can be looked at whatever lies beside it. */
-async function notesBeside(session: Session, thresholds: Thresholds): Promise<BesideReport["notes"]> {
+export async function notesBeside(session: Session, thresholds: Thresholds): Promise<BesideReport["notes"]> {
   try {
     const read = await readNotes(session);
     return read === undefined ? null : notesFigures(session, read, notesLimitsFor(thresholds));
@@ -211,10 +183,11 @@ async function notesBeside(session: Session, thresholds: Thresholds): Promise<Be
   }
 }
 
-async function memoryOf(
+/** @param project the folder that memory files are read from, and where in it the session worked. */
+export async function memoryOf(
   session: Session,
-  project: BesideOptions["project"],
-  sized: SizedConversation | undefined,
+  project: Pick<SessionProject, "folder" | "cwd">,
+  sized?: SizedConversation,
 ): Promise<MemoryReport> {
   const countTokens = counterFor(session, sized);
   const attached = memoryFilesIn(session.entries, countTokens, session.conversation);

@@ -47,14 +47,19 @@ const BUILT_IN_OFFER =
 export async function chooseModel({ model, baseUrl }: ModelChoice): Promise<Model | undefined> {
   if (model === undefined || model === BUILT_IN_MODEL_NAME) return undefined;
   const provider = providerOf(model);
-  if (model.slice(provider === undefined ? 0 : provider.length + 1).trim() === "") throw noName(model);
+  if (model.slice(provider === undefined ? 0 : provider.length + 1).trim() === "")
+    throw new ModelError({ kind: "unknown-model", model }, "--model names no model.");
   if (provider === undefined) {
     const hasOwnServer = (baseUrl ?? process.env.ANTHROPIC_BASE_URL) !== undefined;
     if (!hasOwnServer && /^[a-z][a-z0-9-]*:/.test(model)) throw noProvider(model);
     return anthropicModel({ model, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) });
   }
-  if (provider === ANY_SERVER && baseUrl === undefined) throw noAddress();
-  silenceWarnings();
+  if (provider === ANY_SERVER && baseUrl === undefined)
+    throw new ModelError({ kind: "unreachable" }, `${ANY_SERVER} is any server: it needs an address.`, {
+      remedy: "Give it with --base-url, such as http://localhost:8000/v1",
+    });
+  // The AI SDK prints its warnings, some of them where our own output goes; the port reports them already.
+  Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
   const name = model.slice(provider.length + 1);
   return aiSdkModel({ model: await languageModel(provider, name, baseUrl), name });
 }
@@ -65,26 +70,11 @@ const providerOf = (model: string): string | undefined =>
 /** Whether Anthropic's own SDK is asked for it. */
 export const isAnthropicName = (model: string): boolean => providerOf(model) === undefined;
 
-/** The AI SDK prints its warnings, some of them where our own output goes; the port reports them already. */
-function silenceWarnings(): void {
-  Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
-}
-
 /** Only a server of your own has such names. Anthropic would get a session that was meant for another provider. */
 function noProvider(model: string): ModelError {
   const name = model.slice(0, model.indexOf(":"));
   return new ModelError({ kind: "unknown-model", model }, `There is no provider ${name}.`, {
     remedy: `Providers are ${AI_SDK_PROVIDERS.join(", ")}. For a server of your own, add --base-url.`,
-  });
-}
-
-function noName(model: string): ModelError {
-  return new ModelError({ kind: "unknown-model", model }, "--model names no model.");
-}
-
-function noAddress(): ModelError {
-  return new ModelError({ kind: "unreachable" }, `${ANY_SERVER} is any server: it needs an address.`, {
-    remedy: "Give it with --base-url, such as http://localhost:8000/v1",
   });
 }
 

@@ -15,8 +15,8 @@ import type { Session } from "../transcript/load.ts";
 import { costOf } from "../window/prices.ts";
 import type { Colours, Terminal } from "./terminal.ts";
 import { bar, gauge } from "./view/bar.ts";
-import { formatCount, formatDollars, formatPercent, formatTime, plural } from "./view/numbers.ts";
-import { sessionTitle } from "./view/sections.ts";
+import { formatCount, formatDollars, formatPercent, formatTime, ID_SHOWN, plural } from "./view/numbers.ts";
+import { sessionTitle, titleLine } from "./view/sections.ts";
 import { fitText, foldText, oneLine, padEnd, padStart, shownText } from "./view/text-width.ts";
 
 /** The shape that `notes --json` prints. Stable: other programs read it; see docs/json.md. */
@@ -57,14 +57,8 @@ export interface CoverageReport {
   readonly newer: number | null;
 }
 
-export interface NotesWorkReport {
-  readonly by: BuiltNotes["by"];
+export interface NotesWorkReport extends Pick<BuiltNotes, "by" | "messages" | "calls" | "edits" | "refused"> {
   readonly model: string | null;
-  /** How many messages were read for it. */
-  readonly messages: number;
-  readonly calls: number;
-  readonly edits: number;
-  readonly refused: number;
   /** False where edits were refused and never put right: it ended there. */
   readonly complete: boolean;
   /** The model did not answer in time: why, and how many messages were noted without it. */
@@ -116,19 +110,9 @@ function coverageReport({ coverage, notes }: ReadNotes): CoverageReport {
 }
 
 function workReport(built: BuiltNotes, model: string | undefined): NotesWorkReport {
-  const { by, messages, calls, edits, refused, usage, isComplete, fallback } = built;
-  return {
-    by,
-    model: model ?? null,
-    messages,
-    calls,
-    edits,
-    refused,
-    complete: isComplete,
-    fallback: fallback ?? null,
-    usage: usage ?? null,
-    cost: (usage && model !== undefined ? costOf(usage, model) : undefined) ?? null,
-  };
+  const { by, messages, calls, edits, refused, isComplete: complete, fallback = null, usage = null } = built;
+  const cost = (usage !== null && model !== undefined ? costOf(usage, model) : undefined) ?? null;
+  return { by, model: model ?? null, messages, calls, edits, refused, complete, fallback, usage, cost };
 }
 
 export interface NotesViewOptions {
@@ -137,19 +121,15 @@ export interface NotesViewOptions {
   readonly isDryRun: boolean;
 }
 
-/** As much of a uuid as tells messages apart in practice. */
-const UUID_SHOWN = 8;
 const BAR_WIDTH = 10;
 /** A count, its limit and a bar. */
 const FIGURES_WIDTH = BAR_WIDTH + 16;
 const INDENT = "  ";
 
 export function notesView(report: NotesReport, options: NotesViewOptions, terminal: Terminal): string {
-  const { colours, width } = terminal;
   const preface = report.preface === "" ? [] : [bodyLines(report.preface, terminal)];
   if (report.outcome === "up-to-date" && report.tokens === 0) {
-    const title = `${colours.bold("Notes")} ${fitText(report.session.id, width - 6)}`;
-    return `${title}\n\n${foldText(NOTHING_SAID, width)}`;
+    return `${titleLine("Notes", report.session.id, terminal)}\n\n${foldText(NOTHING_SAID, terminal.width)}`;
   }
   return [
     sessionTitle("Notes", { id: report.session.id, path: report.path }, terminal),
@@ -176,7 +156,7 @@ export function notesFacts(figures: NotesFigures, terminal: Terminal): string {
 }
 
 function coverageSentence({ covers }: NotesFigures, colours: Colours): string {
-  const uuid = fitText(covers.uuid ?? "", UUID_SHOWN + 1).slice(0, UUID_SHOWN);
+  const uuid = fitText(covers.uuid ?? "", ID_SHOWN + 1).slice(0, ID_SHOWN);
   if (covers.state === "unknown") return "They do not say up to which message they reach.";
   if (covers.state === "not-found")
     return colours.yellow(`They reach up to message ${uuid}, which is not in this session.`);

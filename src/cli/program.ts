@@ -5,17 +5,6 @@ import { FACT_KINDS } from "../conversation/fact-ledger.ts";
 import { POLICY_NAMES } from "../evaluate/policy.ts";
 import { REPLAY_POLICIES } from "../evaluate/replay/replay-result.ts";
 import type { ChatCommandOptions } from "./commands/chat-command.ts";
-import type { ClearCommandOptions } from "./commands/clear-command.ts";
-import type { CompactCommandOptions } from "./commands/compact-command.ts";
-import type { EvalOptions } from "./commands/eval-command.ts";
-import type { InspectOptions } from "./commands/inspect-command.ts";
-import type { LedgerOptions } from "./commands/ledger-command.ts";
-import type { NotesCommandOptions } from "./commands/notes-command.ts";
-import type { RecallCommandOptions } from "./commands/recall-command.ts";
-import type { ReplayCommandOptions } from "./commands/replay-command.ts";
-import type { SessionsOptions } from "./commands/sessions-command.ts";
-import type { SimOptions } from "./commands/sim-command.ts";
-import type { UndoCommandOptions } from "./commands/undo-command.ts";
 import type { Composition } from "./composition.ts";
 import { refuseMovedFlags } from "./moved-flags.ts";
 import {
@@ -53,21 +42,7 @@ export function createProgram(version: string, compose: Compose): Command {
       "after",
       "\nExit codes: 0 done, 1 failed, 2 wrong use.\nColours switch off with NO_COLOR or without a terminal.",
     );
-  addChat(program, compose);
-  addInspect(program, compose);
-  addCompact(program, compose);
-  addClear(program, compose);
-  addUndo(program, compose);
-  addNotes(program, compose);
-  addLedger(program, compose);
-  addRecall(program, compose);
-  addEval(program, compose);
-  addReplay(program, compose);
-  addSessions(program, compose);
-  addSim(program, compose);
-  declare(program, "demo", { about: "show compaction at work on a generated session" }).action(async () =>
-    (await import("./commands/demo-command.ts")).demo(await compose()),
-  );
+  for (const page of PAGES) declare(program, page, compose);
   return program;
 }
 
@@ -77,26 +52,35 @@ const argumentTerm = (argument: Argument): string => {
 };
 
 interface Page {
+  readonly name: string;
   readonly about: string;
-  readonly argument?: readonly [name: string, about: string];
+  readonly arguments?: readonly (readonly [name: string, about: string])[];
   readonly options?: readonly Option[];
   /** Paragraphs below the options, in lines of 80 columns at most. */
   readonly notes?: string;
   /** Without the name of the program, where that is all they start with. */
   readonly examples?: readonly string[];
+  /** Ends the program where the arguments and options do not go together. */
+  readonly check?: (...given: never[]) => void;
+  /** The function of the command: it gets the arguments, the options, and the composition. */
+  readonly load: (command: Command) => Promise<(...given: never[]) => Promise<void>>;
 }
 
 /** A command with its help. All of it fits 40 lines of 80 columns: a test says so. */
-function declare(program: Command, name: string, page: Page): Command {
-  const { about, argument, options = [], notes, examples = [] } = page;
+function declare(program: Command, page: Page, compose: Compose): void {
+  const { name, about, options = [], notes, examples = [] } = page;
   const command = program.command(name).description(about);
-  if (argument !== undefined) command.argument(...argument);
+  for (const argument of page.arguments ?? []) command.argument(...argument);
   for (const one of options) command.addOption(one);
   refuseMovedFlags(command);
   const lines = examples.map((line) => `  ${line.includes("longhaul") ? line : `longhaul ${line}`}`);
   if (notes !== undefined) command.addHelpText("after", `\n${notes}`);
   if (lines.length > 0) command.addHelpText("after", ["\nExamples:", ...lines].join("\n"));
-  return command;
+  command.action(async (...given) => {
+    page.check?.(...(given as never[]));
+    const run = await page.load(command);
+    await run(...([...given.slice(0, -1), await compose()] as never[]));
+  });
 }
 
 const option = (flags: string, about: string, parse?: (text: string) => unknown): Option =>
@@ -123,12 +107,22 @@ const PROJECT = option(
 );
 /** What a chat talks with, in words. */
 const CHAT_MODEL = "that of a resumed session, else claude-sonnet-5-5";
+const KEPT_VERBATIM = `newest messages to keep verbatim (default: ${KEEP_RECENT_TOKENS})`;
+const LEFT_UNCLEARED = `leave about so much (default: ${CLEARING_TARGET_TOKENS})`;
+const REPLAYED_WINDOW = "size of the window (default: the session's own; 50000 for the generated one)";
+/** Options that exclude each other, by the names of their values. */
+const OTHER_ENDS = ["upTo", "keepRecent"];
+const OTHER_SUMMARIES = ["instructions", "model", "from", ...OTHER_ENDS];
+const SEARCHES = ["exact", "pattern", "file", "tool", "limit"];
 const parseMessage = parseIdOf("the uuid of a message");
+const policies = (about: string, names: readonly string[]): Option =>
+  option("--policies <names>", `${about}: ${names.join(", ")}`, parseNames(names));
 
-function addChat(program: Command, compose: Compose): void {
-  const chat = declare(program, "chat", {
+const PAGES: readonly Page[] = [
+  {
+    name: "chat",
     about: "talk with an agent that works in this folder, for as long as you like",
-    argument: ["[prompt]", "what to say first"],
+    arguments: [["[prompt]", "what to say first"]],
     options: [
       option("-p, --print <prompt>", "say this, print the answer and end"),
       option("--output-format <format>", "how -p prints").choices(OUTPUT_FORMATS),
@@ -140,7 +134,7 @@ function addChat(program: Command, compose: Compose): void {
       option("--permission-mode <mode>", "accept-edits edits unasked, allow-all never asks").choices(
         PERMISSION_MODES,
       ),
-      option("--allow <key>", "allow this without asking (repeatable)").argParser(collect),
+      option("--allow <key>", "allow this without asking (repeatable)", collect),
       option("--plan", "start in plan mode: look and plan, change nothing"),
       option("--instructions <text>", "add this to the system prompt"),
       NO_HOOKS,
@@ -161,27 +155,26 @@ piped text to the prompt. More is in settings.json, under "chat".`,
       'git diff | longhaul chat -p "review this" --output-format json',
       "chat --demo",
     ],
-  });
-  chat.action(async (prompt: string | undefined, options: ChatCommandOptions) => {
-    const { chat: run } = await import("./commands/chat-command.ts");
-    await run(prompt, options, await compose(), {
-      version: program.version() ?? "",
-      wrongUse: (message) => chat.error(`error: ${message}`),
-    });
-  });
-}
-
-function addInspect(program: Command, compose: Compose): void {
-  declare(program, "inspect", {
+    load: async (command) => {
+      const { chat } = await import("./commands/chat-command.ts");
+      return (prompt: string | undefined, options: ChatCommandOptions, composition: Composition) =>
+        chat(prompt, options, composition, {
+          version: command.parent?.version() ?? "",
+          wrongUse: (message) => command.error(`error: ${message}`),
+        });
+    },
+  },
+  {
+    name: "inspect",
     about: "show how large a session's context is, and where its tokens went",
-    argument: SESSION,
+    arguments: [SESSION],
     options: [
       WINDOW,
       PROJECT,
       option("--prompts", "list the user's prompts, by names that compact --from takes"),
-      option("--span <id>", "show a collapsed span, whole", parseIdOf("the id of a span")).conflicts([
+      option("--span <id>", "show a collapsed span, whole", parseIdOf("the id of a span")).conflicts(
         "prompts",
-      ]),
+      ),
       JSON_REPORT,
     ],
     examples: [
@@ -191,30 +184,20 @@ function addInspect(program: Command, compose: Compose): void {
       "inspect 70d782f7 --json",
       "inspect ./session.jsonl --window 32000",
     ],
-  }).action(async (session: string, options: InspectOptions) =>
-    (await import("./commands/inspect-command.ts")).inspect(session, options, await compose()),
-  );
-}
-
-function addCompact(program: Command, compose: Compose): void {
-  const kept = `newest messages to keep verbatim (default: ${KEEP_RECENT_TOKENS})`;
-  const exclusive = ["instructions", "model", "from", "upTo", "keepRecent"];
-  declare(program, "compact", {
+    load: async () => (await import("./commands/inspect-command.ts")).inspect,
+  },
+  {
+    name: "compact",
     about: "summarise the older part of a session so that it fits its window again",
-    argument: SESSION,
+    arguments: [SESSION],
     options: [
       IN_PLACE,
       OUT,
       DRY_RUN,
-      option("--keep-recent <tokens>", kept, parseTokens),
-      option("--from <message>", "summarise this and all after it", parseMessage).conflicts([
-        "upTo",
-        "keepRecent",
-      ]),
-      option("--up-to <message>", "summarise all before this message", parseMessage).conflicts([
-        "keepRecent",
-      ]),
-      option("--from-notes", "take the session's notes as the summary").conflicts(exclusive),
+      option("--keep-recent <tokens>", KEPT_VERBATIM, parseTokens),
+      option("--from <message>", "summarise this and all after it", parseMessage).conflicts(OTHER_ENDS),
+      option("--up-to <message>", "summarise all before this message", parseMessage).conflicts("keepRecent"),
+      option("--from-notes", "take the session's notes as the summary").conflicts(OTHER_SUMMARIES),
       option("--instructions <text>", "what the summary must focus on; implies --force"),
       option("--force", "compact even if it saves too little to pay"),
       option("--model <name>", "who writes the summary (default: longhaul itself)"),
@@ -238,23 +221,22 @@ home folder counts only with --project. Well-known secrets are never put back.`,
       "compact latest --in-place --model claude-sonnet-5-5",
       'compact old.jsonl --out new.jsonl --instructions "keep the decisions"',
     ],
-  }).action(async (session: string, options: CompactCommandOptions) =>
-    (await import("./commands/compact-command.ts")).compact(session, options, await compose()),
-  );
-}
-
-function addClear(program: Command, compose: Compose): void {
-  const kept = atLeastOne(": the newest result always stays");
-  const left = `leave about so much (default: ${CLEARING_TARGET_TOKENS})`;
-  declare(program, "clear", {
+    load: async () => (await import("./commands/compact-command.ts")).compact,
+  },
+  {
+    name: "clear",
     about: "empty stale tool results of a session; everything that was said stays",
-    argument: SESSION,
+    arguments: [SESSION],
     options: [
       IN_PLACE,
       OUT,
       DRY_RUN,
-      option("--keep <count>", "clear all but this many of the newest, whatever it saves", kept),
-      option("--target <tokens>", left, parseTokens).conflicts(["keep"]),
+      option(
+        "--keep <count>",
+        "clear all but this many of the newest, whatever it saves",
+        atLeastOne(": the newest result always stays"),
+      ),
+      option("--target <tokens>", LEFT_UNCLEARED, parseTokens).conflicts("keep"),
       WINDOW,
       JSON_REPORT,
     ],
@@ -267,22 +249,22 @@ nothing is written. Nothing is ever removed from a session file.`,
       "clear latest --in-place --target 10000",
       "clear old.jsonl --out new.jsonl --keep 5",
     ],
-  }).action(async (session: string, options: ClearCommandOptions) =>
-    (await import("./commands/clear-command.ts")).clear(session, options, await compose()),
-  );
-}
-
-function addUndo(program: Command, compose: Compose): void {
-  const parseStep = parseIdOf("the uuid of a step");
-  declare(program, "undo", {
+    load: async () => (await import("./commands/clear-command.ts")).clear,
+  },
+  {
+    name: "undo",
     about: "take back the newest compaction of a session: as it was before, plus what came since",
-    argument: SESSION,
+    arguments: [SESSION],
     options: [
       IN_PLACE,
       OUT,
       DRY_RUN,
       option("--redo", "take the last undo back instead").conflicts(["to"]),
-      option("--to <step>", "take back this step, and with it all that are newer", parseStep),
+      option(
+        "--to <step>",
+        "take back this step, and with it all that are newer",
+        parseIdOf("the uuid of a step"),
+      ),
       option("--list", "only list the steps that led here").conflicts(["inPlace", "out", "redo", "to"]),
       WINDOW,
       JSON_REPORT,
@@ -298,15 +280,12 @@ from a session file.`,
       "undo 70d782f7 --list",
       "undo 70d782f7 --to e1db58b1 --out before.jsonl",
     ],
-  }).action(async (session: string, options: UndoCommandOptions) =>
-    (await import("./commands/undo-command.ts")).undo(session, options, await compose()),
-  );
-}
-
-function addNotes(program: Command, compose: Compose): void {
-  declare(program, "notes", {
+    load: async () => (await import("./commands/undo-command.ts")).undo,
+  },
+  {
+    name: "notes",
     about: "show the notes of a session: its goal, state, files, errors, results; builds them if needed",
-    argument: SESSION,
+    arguments: [SESSION],
     options: [
       option("--update", "bring them up to date with what is new in the session"),
       option("--rebuild", "build them anew from the whole session").conflicts(["update"]),
@@ -327,18 +306,18 @@ They are about the whole session, also what was compacted away, and compact
       "notes latest --json",
       'less "$(longhaul notes latest --path)"',
     ],
-  }).action(async (session: string, options: NotesCommandOptions) =>
-    (await import("./commands/notes-command.ts")).notes(session, options, await compose()),
-  );
-}
-
-function addLedger(program: Command, compose: Compose): void {
-  const shown = "show this compaction (default: the newest in full, and a line for each before it)";
-  declare(program, "ledger", {
+    load: async () => (await import("./commands/notes-command.ts")).notes,
+  },
+  {
+    name: "ledger",
     about: "show what the compactions of a session left in its context, and where the rest is",
-    argument: SESSION,
+    arguments: [SESSION],
     options: [
-      option("--boundary <uuid>", shown, parseIdOf("the uuid of a compaction's boundary")),
+      option(
+        "--boundary <uuid>",
+        "show this compaction (default: the newest in full, and a line for each before it)",
+        parseIdOf("the uuid of a compaction's boundary"),
+      ),
       option("--kind <kind>", "list only facts of this kind").choices(FACT_KINDS),
       option("--all", "list every fact, also those that are in the context"),
       option("--json", "print the ledger as JSON"),
@@ -352,16 +331,12 @@ of other agents, it is computed from what the file has. Nothing is written.`,
       "ledger 70d782f7 --boundary 1f0c9d2e",
       "ledger latest --json",
     ],
-  }).action(async (session: string, options: LedgerOptions) =>
-    (await import("./commands/ledger-command.ts")).ledger(session, options, await compose()),
-  );
-}
-
-function addRecall(program: Command, compose: Compose): void {
-  const search = ["exact", "pattern", "file", "tool", "limit"];
-  declare(program, "recall", {
+    load: async () => (await import("./commands/ledger-command.ts")).ledger,
+  },
+  {
+    name: "recall",
     about: "search what a session no longer has in its context, and read it word for word",
-    argument: SESSION,
+    arguments: [SESSION, ["[query...]", "words to look for, the rarer the better"]],
     options: [
       option("--exact", "look for the query as it stands"),
       option("--pattern", "the query is a regular expression").conflicts(["exact"]),
@@ -369,7 +344,7 @@ function addRecall(program: Command, compose: Compose): void {
       option("--file <path>", "only what was done with this file; a part of its path will do"),
       option("--tool <name>", "only calls and results of this tool"),
       option("--id <id>", "read what it stands for: an entry, a call, a fact", parseMessage).conflicts(
-        search,
+        SEARCHES,
       ),
       option("--page <number>", "which page (default: 1)", atLeastOne()),
       option("--limit <count>", "how many hits a page has (default: 8)", atLeastOne()),
@@ -388,22 +363,15 @@ time. The session itself is never touched.`,
       "recall latest --id 1f0c9d2e",
       "recall 70d782f7 deadlock --page 2 --json",
     ],
-  })
-    .argument("[query...]", "words to look for, the rarer the better")
-    .action(async (session: string, query: readonly string[], options: RecallCommandOptions) => {
-      const { recall } = await import("./commands/recall-command.ts");
-      await recall(session, query.join(" "), options, await compose());
-    });
-}
-
-function addEval(program: Command, compose: Compose): void {
-  const compared = `which ways to compare: ${POLICY_NAMES.join(", ")}`;
-  declare(program, "eval", {
+    load: async () => (await import("./commands/recall-command.ts")).recall,
+  },
+  {
+    name: "eval",
     about: "measure how much of a session is still known after compactions, by several ways to compact",
-    argument: SESSIONS,
+    arguments: [SESSIONS],
     options: [
       GENERATED,
-      option("--policies <names>", compared, parseNames(POLICY_NAMES)),
+      policies("which ways to compare", POLICY_NAMES),
       option("--compactions <counts>", "how many compactions in a row (default: 1,10)", parseCounts),
       option("--window <tokens>", "size of the window (default: 50000)", parseWindow),
       option("--missing", "list what is not in the context any more"),
@@ -417,22 +385,17 @@ a model would have been asked.`,
       "eval latest --policies drop-oldest,keep-last --missing",
       "eval *.jsonl --compactions 10 --json",
     ],
-  }).action(async (sessions: readonly string[], options: EvalOptions, command: Command) => {
-    requireAny(sessions, options, command);
-    await (await import("./commands/eval-command.ts")).evaluate(sessions, options, await compose());
-  });
-}
-
-function addReplay(program: Command, compose: Compose): void {
-  const compared = `which to compare: ${REPLAY_POLICIES.join(", ")}`;
-  const size = "size of the window (default: the session's own; 50000 for the generated one)";
-  declare(program, "replay", {
+    check: requireAny,
+    load: async () => (await import("./commands/eval-command.ts")).evaluate,
+  },
+  {
+    name: "replay",
     about: "replay a session under several policies: what it costs, how often it breaks the prompt cache",
-    argument: SESSIONS,
+    arguments: [SESSIONS],
     options: [
       GENERATED,
-      option("--policies <names>", compared, parseNames(REPLAY_POLICIES)),
-      option("--window <tokens>", size, parseWindow),
+      policies("which to compare", REPLAY_POLICIES),
+      option("--window <tokens>", REPLAYED_WINDOW, parseWindow),
       option("--cache-ttl <time>", "how long the prompt cache lasts (default: 5m)").choices(["5m", "1h"]),
       option("--model <name>", "take the prices of this model (default: the session's)", parsePricedModel),
       option("--svg <file>", "draw a chart of contexts and costs into this file", parsePath),
@@ -447,14 +410,11 @@ as it was recorded, call by call, with what was compacted away.`,
       "replay latest --svg chart.svg",
       "longhaul replay *.jsonl --policies longhaul,plain-summary --json",
     ],
-  }).action(async (sessions: readonly string[], options: ReplayCommandOptions, command: Command) => {
-    requireAny(sessions, options, command);
-    await (await import("./commands/replay-command.ts")).replay(sessions, options, await compose());
-  });
-}
-
-function addSessions(program: Command, compose: Compose): void {
-  declare(program, "sessions", {
+    check: requireAny,
+    load: async () => (await import("./commands/replay-command.ts")).replay,
+  },
+  {
+    name: "sessions",
     about: "list the sessions of Claude Code and longhaul on this machine, newest first",
     options: [
       option("--limit <count>", "how many to list (default: 20)", atLeastOne()),
@@ -462,13 +422,10 @@ function addSessions(program: Command, compose: Compose): void {
       option("--json", "print the list as JSON"),
     ],
     examples: ["sessions", "sessions --all --json"],
-  }).action(async (options: SessionsOptions) =>
-    (await import("./commands/sessions-command.ts")).sessions(options, await compose()),
-  );
-}
-
-function addSim(program: Command, compose: Compose): void {
-  declare(program, "sim", {
+    load: async () => (await import("./commands/sessions-command.ts")).sessions,
+  },
+  {
+    name: "sim",
     about: "run a strict local stand-in for the Anthropic API, for tests and for looking at clients",
     options: [
       option("--port <number>", "where to listen on this machine (default: any free port)", parsePort),
@@ -493,7 +450,14 @@ it writes nothing. docs/simulator.md describes the file of --config.`,
       "sim --window 32000 --turns 40",
       "sim --script turns.json --config sim.json --json",
     ],
-  }).action(async (options: SimOptions) =>
-    (await import("./commands/sim-command.ts")).sim(options, await compose()),
-  );
-}
+    load: async () => (await import("./commands/sim-command.ts")).sim,
+  },
+  {
+    name: "demo",
+    about: "show compaction at work on a generated session",
+    load: async () => {
+      const { demo } = await import("./commands/demo-command.ts");
+      return (_: unknown, composition: Composition) => demo(composition);
+    },
+  },
+];

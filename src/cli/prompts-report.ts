@@ -4,8 +4,8 @@ import { timeOf } from "../conversation/lines.ts";
 import { promptIn } from "../host/undo-rewind.ts";
 import type { Session } from "../transcript/load.ts";
 import type { Terminal } from "./terminal.ts";
-import { formatShort } from "./view/numbers.ts";
-import { table } from "./view/table.ts";
+import { formatShort, ID_SHOWN } from "./view/numbers.ts";
+import { table } from "./view/sections.ts";
 import { fitText, foldText } from "./view/text-width.ts";
 
 /** A message that the user wrote, by which a place in the conversation can be named. */
@@ -37,8 +37,6 @@ export function promptsOf({
   return prompts;
 }
 
-/** As much of a uuid as tells messages apart in practice. */
-const SHORTEST_UUID = 8;
 const LONGEST_UUID = 36;
 const TIME_WIDTH = 16;
 const TOKENS_WIDTH = 6;
@@ -72,7 +70,7 @@ const HINT =
 
 /** The shortest beginnings by which these are all different. */
 export function tellingLength(uuids: readonly string[]): number {
-  let length = SHORTEST_UUID;
+  let length = ID_SHOWN;
   while (length < LONGEST_UUID && new Set(uuids.map((uuid) => uuid.slice(0, length))).size < uuids.length)
     length++;
   return length;

@@ -23,9 +23,8 @@ export async function sessionHooks(
  * must be asked then too, so it runs where the person is.
  */
 function whereThereIsAFolder(run: RunCommand): RunCommand {
-  return async (request) => run((await isFolder(request.cwd)) ? request : { ...request, cwd: "" });
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+  return async (request) => {
+    const place = await stat(request.cwd).catch(() => undefined);
+    return run(place?.isDirectory() ? request : { ...request, cwd: "" });
+  };
 }

@@ -139,17 +139,10 @@ export const SIM_CONFIG_KEYS: readonly string[] = Object.entries({ ...config, sw
 export function parseSimConfig(json: unknown, path: string): SimConfig {
   const { success, data, error } = z.strictObject(config).safeParse(json);
   if (success) return data as SimConfig;
-  throw new LonghaulError(
-    "simulator-failed",
-    `The configuration ${path} cannot be used: ${problems(error)}.`,
-    {
-      remedy: `Keys are ${Object.keys(config).join(", ")}. docs/simulator.md describes them.`,
-    },
-  );
-}
-
-function problems({ issues }: z.ZodError): string {
-  return issues.map((issue) => problem(issue)).join("; ");
+  const problems = error.issues.map(problem).join("; ");
+  throw new LonghaulError("simulator-failed", `The configuration ${path} cannot be used: ${problems}.`, {
+    remedy: `Keys are ${Object.keys(config).join(", ")}. docs/simulator.md describes them.`,
+  });
 }
 
 function problem(issue: z.core.$ZodIssue): string {

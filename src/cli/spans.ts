@@ -9,9 +9,9 @@ import { collapsedIn, type SpanReport, spanReport } from "../modules/collapse/re
 import type { Session } from "../transcript/load.ts";
 import { chooseId } from "./message-choice.ts";
 import type { Terminal } from "./terminal.ts";
-import { formatCount, formatTime, plural } from "./view/numbers.ts";
-import { titled } from "./view/table.ts";
-import { fitText, foldText, oneLine, shownText } from "./view/text-width.ts";
+import { formatCount, formatTime, ID_SHOWN, plural } from "./view/numbers.ts";
+import { factsTitle, titled } from "./view/sections.ts";
+import { fitText, oneLine, shownText } from "./view/text-width.ts";
 
 /** The shape that `inspect --span --json` prints. */
 interface SpanMessagesReport extends SpanReport {
@@ -56,8 +56,6 @@ export function spanMessages(session: Session, wanted: string): SpanMessagesRepo
   return { ...spanReport(span), entries: messagesOfSpan(span, session) };
 }
 
-/** As much of an id as tells spans apart in practice. */
-const ID_SHOWN = 8;
 const ROWS_SHOWN = 12;
 
 export function collapseSection(collapse: CollapseReport, terminal: Terminal): string {
@@ -81,9 +79,10 @@ export function collapseSection(collapse: CollapseReport, terminal: Terminal): s
 }
 
 /** All that was said in it. Long lines are the terminal's to break: this is for reading and for pipes. */
-export function spanView(span: SpanMessagesReport, { colours, width }: Terminal): string {
+export function spanView(span: SpanMessagesReport, terminal: Terminal): string {
+  const { colours } = terminal;
   const facts = `${plural(span.messages, "message")}, ${formatCount(span.tokensBefore)} tokens, collapsed to ${formatCount(span.tokensAfter)}`;
-  const title = `${colours.bold("Span")} ${fitText(span.spanId, width - 5)}\n${colours.dim(foldText(facts, width))}`;
+  const title = factsTitle("Span", span.spanId, facts, terminal);
   const messages = span.entries.flatMap((entry) => {
     const text = textOf(entry);
     if (text === "") return [];

@@ -21,8 +21,10 @@ export function noteWarnings(warnings: readonly string[], { note }: Pick<Termina
 
 export type Colours = ReturnType<typeof createColors>;
 
-const NARROWEST = 60;
-const WIDEST = 100;
+/** Views are made for this much, and for no more than 100. */
+export const NARROWEST_VIEW = 60;
+
+export const viewWidth = (columns: number): number => Math.min(100, Math.max(NARROWEST_VIEW, columns));
 
 /** Colours and progress only where a person is looking and has not switched them off. */
 export function nodeTerminal(process: NodeJS.Process): Terminal {
@@ -35,15 +37,13 @@ export function nodeTerminal(process: NodeJS.Process): Terminal {
     if (hasProgress) stderr.write(clearLine);
     hasProgress = false;
   };
+  const lineTo = (stream: NodeJS.WriteStream) => (text: string) => {
+    endProgress();
+    stream.write(`${withOnlyColours(text, wantsColour)}\n`);
+  };
   return {
-    print: (text) => {
-      endProgress();
-      stdout.write(`${withOnlyColours(text, wantsColour)}\n`);
-    },
-    note: (text) => {
-      endProgress();
-      stderr.write(`${withOnlyColours(text, wantsColour)}\n`);
-    },
+    print: lineTo(stdout),
+    note: lineTo(stderr),
     progress: (text) => {
       if (stderr.isTTY !== true || env.TERM === "dumb") return;
       stderr.write(`${clearLine}${withOnlyColours(text, wantsColour)}`);
@@ -54,7 +54,7 @@ export function nodeTerminal(process: NodeJS.Process): Terminal {
       endProgress();
       return await askYesOrNo(withOnlyColours(question, wantsColour), stdin, stderr);
     },
-    width: Math.min(WIDEST, Math.max(NARROWEST, stdout.columns ?? 80)),
+    width: viewWidth(stdout.columns ?? 80),
     colours: createColors(wantsColour),
   };
 }

@@ -1,9 +1,8 @@
 import type { Agent, RunResult } from "../../agent/index.ts";
-import type { Entry } from "../../conversation/entry.ts";
-import { rawContent } from "../../conversation/entry.ts";
+import { type Entry, rawContent } from "../../conversation/entry.ts";
 import { contentText } from "../../conversation/untrusted.ts";
 import { promptsOf } from "../prompts-report.ts";
-import type { Colours } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 import { formatShort, plural } from "../view/numbers.ts";
 import { fitText, foldText, shownText } from "../view/text-width.ts";
 import { windowWords } from "../view/window-gauge.ts";
@@ -11,10 +10,7 @@ import { SUMMARY_HINT } from "./show/compactor-lines.ts";
 import { wrapped } from "./show/word-wrap.ts";
 import { compactedWords, currentSummary } from "./summaries.ts";
 
-interface Style {
-  readonly width: number;
-  readonly colours: Colours;
-}
+type Style = Pick<Terminal, "width" | "colours">;
 
 /** What one should know before the first word. */
 export function chatHeader(agent: Agent, version: string, home: string, { width, colours }: Style): string {

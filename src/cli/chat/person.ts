@@ -6,7 +6,7 @@ import {
   visibleText,
 } from "../../agent/index.ts";
 import { fitText, oneLine, withNothingHidden } from "../view/text-width.ts";
-import type { Choice, ChoiceOption, Screen } from "./screen/screen.ts";
+import type { Choice, Screen } from "./screen/screen.ts";
 
 export interface PersonOptions {
   readonly screen: Pick<Screen, "choose">;
@@ -32,7 +32,7 @@ export function screenPerson({ screen, describe, interrupt }: PersonOptions): Pe
       const chosen = await screen.choose({
         title: `${by(agentId)}${titleOf(need)}`,
         ...detailOf(need),
-        options: options.map(({ option }) => option),
+        options: options.map(([label]) => ({ label })),
         otherLabel: "No, and say what to do instead",
         declining: "says no and stops",
         grants: true,
@@ -45,7 +45,7 @@ export function screenPerson({ screen, describe, interrupt }: PersonOptions): Pe
       }
       const words = chosen.words?.trim();
       if (words !== undefined && words !== "") return { allow: "no", words };
-      return options[chosen.picked[0] ?? -1]?.answer ?? { allow: "no" };
+      return options[chosen.picked[0] ?? -1]?.[1] ?? { allow: "no" };
     },
     answer: async (question, { signal, agentId }) => {
       const chosen = await screen.choose(questionChoice(question, by(agentId), signal));
@@ -72,25 +72,12 @@ function detailOf(need: PermissionNeed): Pick<Choice, "detail"> {
   return titleOf(need).includes(detail) ? {} : { detail };
 }
 
-interface PermissionOption {
-  readonly option: ChoiceOption;
-  readonly answer: PermissionAnswer;
-}
-
-function permissionOptions({ scope }: PermissionNeed): readonly PermissionOption[] {
-  const always: readonly PermissionOption[] =
-    scope === undefined
-      ? []
-      : [
-          {
-            option: { label: `Yes, and don't ask again for ${oneLine(withNothingHidden(scope))}` },
-            answer: { allow: "always" },
-          },
-        ];
+function permissionOptions({ scope }: PermissionNeed): readonly (readonly [string, PermissionAnswer])[] {
+  const always = (what: string): string => `Yes, and don't ask again for ${oneLine(withNothingHidden(what))}`;
   return [
-    { option: { label: "Yes" }, answer: { allow: "once" } },
-    ...always,
-    { option: { label: "No" }, answer: { allow: "no" } },
+    ["Yes", { allow: "once" }],
+    ...(scope === undefined ? [] : [[always(scope), { allow: "always" }] as const]),
+    ["No", { allow: "no" }],
   ];
 }
 

@@ -26,7 +26,7 @@ interface PrintOptions {
   readonly isWatched: boolean;
 }
 
-type PrintSetup = Pick<ChatSetup, "composition" | "version" | "open" | "modelNamed">;
+export type PrintSetup = Pick<ChatSetup, "composition" | "version" | "open" | "modelNamed">;
 
 /** Says one thing to the agent, or runs a command of the chat, and prints the outcome. Fails where nothing was answered. */
 export async function printChat(setup: PrintSetup, options: PrintOptions): Promise<void> {
@@ -87,7 +87,7 @@ class Printing {
   /** No prompt, and no turn: what a person would see of the command is the answer. */
   async command(agent: Agent): Promise<RunResult> {
     const { prompt, signal, format } = this.#options;
-    const text = (): string => this.#command?.text ?? "";
+    const text = (): string => this.#command?.text() ?? "";
     const result = (reason: RunResult["reason"], error?: LonghaulError): RunResult => ({
       ...{ reason, text: format === "text" ? text() : stripVTControlCharacters(text()), turns: 0 },
       ...(error === undefined ? {} : { error }),
@@ -95,8 +95,7 @@ class Printing {
     try {
       const called = commandIn(prompt);
       if (called === undefined) return result("answered");
-      const [setup, tally] = [this.#setup, this.#tally];
-      this.#command = new PrintedCommand(called, { setup, agent, tally, signal });
+      this.#command = printedCommand(called, this.#setup, { agent, tally: this.#tally, signal });
       await this.#command.run();
       return result("answered");
     } catch (error) {
@@ -181,84 +180,60 @@ function errorOf({ reason, error, turns }: RunResult, agent: Agent): LonghaulErr
   }
 }
 
-interface PrintedCommandOptions {
-  readonly setup: Pick<ChatSetup, "composition" | "modelNamed">;
-  readonly agent: Agent;
-  readonly tally: Tally;
-  readonly signal: AbortSignal;
+interface PrintedCommand {
+  /** Lines without a blank one at either end. */
+  text(): string;
+  see(event: AgentEvent): void;
+  run(): Promise<void>;
 }
 
 /** A command of the chat where nobody can be asked: collects the text that a person would see. */
-class PrintedCommand {
-  readonly #called: CalledCommand;
-  readonly #options: PrintedCommandOptions;
-  readonly #printed: string[] = [];
-  readonly #folded = new Folded();
-  readonly #screen: Screen;
-  readonly #view: EventView;
-
-  constructor(called: CalledCommand, options: PrintedCommandOptions) {
-    const { composition } = options.setup;
-    this.#called = called;
-    this.#options = options;
-    this.#screen = this.#newScreen();
-    this.#view = new EventView({
-      screen: this.#screen,
-      live: new Live(),
-      folded: this.#folded,
-      prices: composition.prices,
-      now: () => composition.now().getTime(),
-      agent: () => options.agent,
-    });
-  }
-
-  /** Lines without a blank one at either end. */
-  get text(): string {
-    return this.#printed.join("\n").replace(/^\n+|\s+$/g, "");
-  }
-
-  see(event: AgentEvent): void {
-    this.#view.show(event);
-  }
-
-  async run(): Promise<void> {
-    const { command, argument } = this.#called;
-    await command.run(argument, this.#context());
-  }
-
-  #context(): CommandContext {
-    const { setup, ...parts } = this.#options;
-    return {
-      ...parts,
-      screen: this.#screen,
-      terminal: viewTerminal(this.#screen),
-      composition: setup.composition,
-      folded: this.#folded,
-      say: (text) => this.#view.say(text),
-      modelNamed: (name) => setup.modelNamed(name),
-      goOnWith: async () => Promise.reject(this.#needsTerminal()),
-      leave: () => undefined,
-    };
-  }
-
-  #newScreen(): Screen {
-    const { width, colours } = this.#options.setup.composition.terminal;
-    const nothing = (): void => undefined;
-    return {
-      width,
-      colours,
-      print: (text) => void this.#printed.push(text),
-      choose: async () => Promise.reject(this.#needsTerminal()),
-      ...{ stream: nothing, endStream: nothing, dropStream: nothing, suggest: nothing, close: nothing },
-      ...{ setActivity: nothing, setStatus: nothing },
-    };
-  }
-
-  #needsTerminal(): LonghaulError {
-    const { name, usage } = this.#called.command;
-    return new LonghaulError("command-misused", `${name} asks which one, and nobody can answer here.`, {
+function printedCommand(
+  { command, argument }: CalledCommand,
+  { composition, modelNamed }: PrintSetup,
+  parts: Pick<CommandContext, "agent" | "tally" | "signal">,
+): PrintedCommand {
+  const { width, colours } = composition.terminal;
+  const { name, usage } = command;
+  const printed: string[] = [];
+  const folded = new Folded();
+  const nothing = (): void => undefined;
+  const needTerminal = async (): Promise<never> => {
+    throw new LonghaulError("command-misused", `${name} asks which one, and nobody can answer here.`, {
       remedy:
         usage === undefined ? "Use it in a terminal: longhaul chat --continue" : `Usage: ${name} ${usage}`,
     });
-  }
+  };
+  const screen: Screen = {
+    width,
+    colours,
+    print: (text) => void printed.push(text),
+    choose: needTerminal,
+    ...{ stream: nothing, endStream: nothing, dropStream: nothing, suggest: nothing, close: nothing },
+    ...{ setActivity: nothing, setStatus: nothing },
+  };
+  const view = new EventView({
+    screen,
+    folded,
+    live: new Live(),
+    prices: composition.prices,
+    now: () => composition.now().getTime(),
+    agent: () => parts.agent,
+  });
+  const context: CommandContext = {
+    ...parts,
+    screen,
+    terminal: viewTerminal(screen),
+    composition,
+    folded,
+    say: (text) => view.say(text),
+    modelNamed,
+    goOnWith: needTerminal,
+    leave: nothing,
+  };
+  return {
+    text: () => printed.join("\n").replace(/^\n+|\s+$/g, ""),
+    see: (event) => view.show(event),
+    run: async () => command.run(argument, context),
+  };
 }

@@ -1,16 +1,14 @@
-import type { Agent, PermissionMode, WindowReading } from "../../agent/index.ts";
+import type { Agent } from "../../agent/index.ts";
 import type { Colours } from "../terminal.ts";
 import { gauge } from "../view/bar.ts";
 import { formatDollars, formatPercent, formatShort, plural } from "../view/numbers.ts";
 import { fitText, textWidth } from "../view/text-width.ts";
+import { stateColour } from "../view/window-gauge.ts";
 
-export interface Status {
-  readonly reading: WindowReading;
+export interface Status extends Pick<Agent, "reading" | "isPlanMode" | "permissionMode"> {
   readonly model: string;
   /** Undefined where prices are not known. */
   readonly dollars: number | undefined;
-  readonly isPlanMode: boolean;
-  readonly permissionMode: PermissionMode;
   /** Prompts that wait. */
   readonly queued: number;
   /** In the background. */
@@ -56,7 +54,7 @@ function partsOf(status: Status, colours: Colours): readonly Part[] {
   const { tokens, thresholds } = status.reading;
   const limit = thresholds.autoCompactEnabled ? thresholds.autoCompact : thresholds.effective;
   const share = limit === 0 ? 0 : tokens / limit;
-  const colour = windowColour(status.reading, colours);
+  const colour = stateColour(status.reading.window, colours);
   const all: readonly (Part | false)[] = [
     { text: `${gauge(share, GAUGE_WIDTH)} ${formatPercent(share)}`, colour, rank: 7 },
     { text: `${formatShort(tokens)} of ${formatShort(limit)}`, rank: 3 },
@@ -68,10 +66,4 @@ function partsOf(status: Status, colours: Colours): readonly Part[] {
     status.agents > 0 && { text: plural(status.agents, "agent"), colour: colours.cyan, rank: 4 },
   ];
   return all.filter((part) => part !== false);
-}
-
-/** Red is for what will be compacted with the next call, or cannot be sent any more. */
-function windowColour({ window }: WindowReading, colours: Colours): (text: string) => string {
-  if (window.isAtBlockingLimit || window.isAboveAutoCompactThreshold) return colours.red;
-  return window.isAboveWarningThreshold ? colours.yellow : colours.green;
 }

@@ -1,14 +1,10 @@
-import type { Terminal } from "../terminal.ts";
+import { NARROWEST_VIEW, type Terminal, viewWidth } from "../terminal.ts";
 import type { Screen } from "./screen/screen.ts";
 import { wrapped } from "./show/word-wrap.ts";
 
-/** The views of other commands are made for this much, and for no more than this. */
-const NARROWEST = 60;
-const WIDEST = 100;
-
 /** What was made for a wider terminal than this one: broken between words. */
 export const narrowed = (text: string, width: number): string =>
-  width < NARROWEST ? wrapped(text, width) : text;
+  width < NARROWEST_VIEW ? wrapped(text, width) : text;
 
 /** The screen as the views of other commands know a terminal. */
 export function viewTerminal(screen: Screen): Terminal {
@@ -24,7 +20,7 @@ export function viewTerminal(screen: Screen): Terminal {
       const chosen = await screen.choose({ title: question, options });
       return options[chosen?.picked[0] ?? 0]?.key === "y";
     },
-    width: Math.min(WIDEST, Math.max(NARROWEST, screen.width)),
+    width: viewWidth(screen.width),
     colours: screen.colours,
   };
 }

@@ -5,16 +5,15 @@ import type { Model } from "../../models/port.ts";
 import { resumeSession } from "../../transcript/resume.ts";
 import { findModel } from "../../window/models.ts";
 import { runChat } from "../chat/chat.ts";
-import type { ChatSetup } from "../chat/chat-setup.ts";
 import { ownInstructions } from "../chat/own-instructions.ts";
-import { printChat } from "../chat/print-chat.ts";
+import { type PrintSetup, printChat } from "../chat/print-chat.ts";
 import { errorFacts } from "../chat/print-report.ts";
 import { processScreen } from "../chat/screen/open-screen.ts";
 import { errorLines } from "../chat/show/event-lines.ts";
 import type { TourOptions } from "../chat/tour/tour.ts";
 import { viewTerminal } from "../chat/view-terminal.ts";
 import { chooseSession, newestSession } from "../chat/which-session.ts";
-import { type ChatSettings, readChatSettings } from "../command-settings.ts";
+import { readChatSettings } from "../command-settings.ts";
 import type { Composition } from "../composition.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import {
@@ -59,8 +58,6 @@ const KEYS = 'A key begins with shell:, web:, path:, write: and the like, such a
 
 /** Of what stands below a question's title. */
 const DETAIL_INDENT = 2;
-
-type PlainSetup = Pick<ChatSetup, "composition" | "version" | "open" | "modelNamed">;
 
 /** Talks with an agent: in the terminal, or one thing over a pipe. */
 export async function chat(
@@ -178,10 +175,11 @@ async function setupOf(
   options: ChatCommandOptions,
   composition: Composition,
   { version }: ChatCommandHost,
-): Promise<PlainSetup> {
+): Promise<PrintSetup> {
   const { settings, warnings } = readChatSettings(composition.settingsFile);
   const own = await ownInstructions(composition.places);
-  const idle = [...(settings.permissions?.allow ?? []), ...(options.allow ?? [])]
+  const allow = [...(settings.permissions?.allow ?? []), ...(options.allow ?? [])];
+  const idle = allow
     .filter((key) => !ALLOW_KEY.test(key))
     .map((key) => `${JSON.stringify(key)} allows nothing. ${KEYS}`);
   noteWarnings(
@@ -207,7 +205,15 @@ async function setupOf(
     open: async (wiring) => {
       const earlier = chosen === undefined ? await claudeModelOf(wiring.session) : undefined;
       return await openAgent({
-        ...agentChoices(options, settings),
+        // The command line goes before the settings; what either allows is allowed.
+        permissions: {
+          mode: options.permissionMode ?? settings.permissions?.mode,
+          allow,
+          paths: settings.permissions?.paths,
+        },
+        maxTurns: settings.maxTurns,
+        notes: settings.notes,
+        isPlanMode: options.plan,
         instructions: [own.text, options.instructions ?? ""].filter((text) => text !== "").join("\n\n"),
         ...{ smallModel, places: composition.places, ...wiring },
         model: earlier === undefined ? model : await modelNamed(earlier),
@@ -232,24 +238,6 @@ async function claudeModelOf(path: string | undefined): Promise<string | undefin
   const name = session?.model;
   const isPlain = name !== undefined && /^claude-[a-z0-9.-]{1,60}$/.test(name);
   return isPlain && findModel(name).matched !== undefined ? name : undefined;
-}
-
-/** The command line goes before the settings; what either allows is allowed. */
-function agentChoices(
-  options: ChatCommandOptions,
-  settings: ChatSettings,
-): Pick<Parameters<typeof openAgent>[0], "permissions" | "maxTurns" | "notes" | "isPlanMode"> {
-  const { permissions } = settings;
-  return {
-    permissions: {
-      mode: options.permissionMode ?? permissions?.mode,
-      allow: [...(permissions?.allow ?? []), ...(options.allow ?? [])],
-      paths: permissions?.paths,
-    },
-    maxTurns: settings.maxTurns,
-    notes: settings.notes,
-    isPlanMode: options.plan,
-  };
 }
 
 /** A program that starts us may hold a socket open without ever writing to it; who has something to say has begun by then. */

@@ -2,7 +2,7 @@ import { clearSession, type SessionClearing, writeClearing } from "../../host/cl
 import type { WrittenLines } from "../../host/write-lines.ts";
 import { compactionDisabled } from "../../turn/health.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
-import type { Composition, WindowChoice } from "../composition.ts";
+import type { SessionCommand, WindowChoice } from "../composition.ts";
 import {
   beforeAndAfter,
   type RewriteReport,
@@ -12,8 +12,7 @@ import {
 } from "../rewrite-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatPercent, plural } from "../view/numbers.ts";
-import { joined, labelled, sessionTitle } from "../view/sections.ts";
-import { table } from "../view/table.ts";
+import { joined, labelled, sessionTitle, table } from "../view/sections.ts";
 import { fullAt } from "../view/window-gauge.ts";
 import { type TargetChoice, targetOf } from "../write-target.ts";
 
@@ -24,12 +23,8 @@ export interface ClearCommandOptions extends WindowChoice, TargetChoice {
 }
 
 /** Empties stale tool results of a session: no summary, no model. */
-export async function clear(
-  query: string,
-  options: ClearCommandOptions,
-  composition: Composition,
-): Promise<void> {
-  if (!composition.compactEnabled) throw compactionDisabled();
+export const clear: SessionCommand<ClearCommandOptions> = async (query, options, composition) => {
+  if (!composition.settings.compactEnabled) throw compactionDisabled();
   const { terminal } = composition;
   const target = await targetOf(options);
   const session = await composition.load(query, target && options);
@@ -37,7 +32,7 @@ export async function clear(
   const written = target && (await writeClearing(result, target, composition));
   const report = clearReport(result, composition.thresholdsOf(session, options), written);
   terminal.print(options.json ? JSON.stringify(report, null, 2) : clearView(report, terminal));
-}
+};
 
 /** The shape that `clear --json` prints. Stable: other programs read it; see docs/json.md. */
 export interface ClearReport extends RewriteReport {

@@ -15,9 +15,9 @@ import {
   notesPointer,
   writeBuiltNotes,
 } from "../compaction-notes.ts";
-import type { Composition, ProjectChoice, WindowChoice } from "../composition.ts";
+import type { Composition, ProjectChoice, SessionCommand, WindowChoice } from "../composition.ts";
 import { compactCost } from "../cost-report.ts";
-import { withForceHint, withHooksHint, withNotesHint } from "../hints.ts";
+import { withForceHint, withHint } from "../hints.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { chooseMessage } from "../message-choice.ts";
 import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
@@ -48,23 +48,19 @@ export interface CompactCommandOptions
 }
 
 /** Summarises the older part of a session so that it fits its window again. */
-export async function compact(
-  query: string,
-  options: CompactCommandOptions,
-  composition: Composition,
-): Promise<void> {
-  if (!composition.compactEnabled) throw compactionDisabled();
+export const compact: SessionCommand<CompactCommandOptions> = async (query, options, composition) => {
+  if (!composition.settings.compactEnabled) throw compactionDisabled();
   const { terminal } = composition;
   const target = await targetOf(options);
   const session = await composition.load(query, target && options);
   const thresholds = composition.thresholdsOf(session, options);
   const result = await untilInterrupted(async (signal) => {
-    const notes = options.fromNotes ? await notesForCompaction(session, { thresholds, signal }) : undefined;
+    const notes = options.fromNotes ? await notesForCompaction(session, thresholds, signal) : undefined;
     const circumstances = { thresholds, signal, notes, isPreview: target === undefined };
     return { notes, ...(await carryOut(session, circumstances, options, composition)) };
   });
   const notes =
-    target && result.notes ? await writeBuiltNotes(session, result.notes, { thresholds }) : result.notes;
+    target && result.notes ? await writeBuiltNotes(session, result.notes, thresholds) : result.notes;
   const written = target && (await writeCompaction(result, target, composition));
   const { prices } = composition;
   const cost = compactCost({
@@ -77,12 +73,13 @@ export async function compact(
   const report = compactReport({ ...result, notes, thresholds, written, cost, prices });
   const view = {
     showSummary: options.summary === true,
-    modelNotAsked: modelNotAsked(options),
+    // A dry run calls no model: what it shows is the built-in summariser's.
+    modelNotAsked: options.dryRun ? options.model : undefined,
     isForced: isForced(options),
     home: composition.places.home,
   };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : compactView(report, view, terminal));
-}
+};
 
 interface Circumstances {
   readonly thresholds: Thresholds;
@@ -130,7 +127,7 @@ async function carryOut(
     });
   } catch (error) {
     const known = withForceHint(error, forceAdvice(options), composition.prices);
-    throw withNotesHint(withHooksHint(withBuiltInOffer(known, options)));
+    throw withHint(withBuiltInOffer(known, options));
   }
 }
 
@@ -146,11 +143,6 @@ function windowOf({ model }: Session, { size }: Thresholds, { window }: WindowCh
 function forceAdvice({ fromNotes, keepRecent }: CompactCommandOptions): string {
   const keep = keepRecent ? "A smaller --keep-recent saves more. " : "";
   return `${keep}To compact anyway, use --force${fromNotes ? "" : " or --instructions"}.`;
-}
-
-/** A dry run calls no model: what it shows is the built-in summariser's. */
-function modelNotAsked({ dryRun, model }: CompactCommandOptions): string | undefined {
-  return dryRun ? model : undefined;
 }
 
 const STEP_LINES: Readonly<Record<SummaryStep, string>> = {

@@ -1,12 +1,12 @@
 import { asStream, type EvaluateOptions, evaluateSession, evaluateStream } from "../../evaluate/evaluate.ts";
-import type {
-  ChainEvaluation,
-  Evaluation,
-  MissingProbe,
-  PolicyEvaluation,
-  Tally,
+import {
+  type ChainEvaluation,
+  type Evaluation,
+  type MissingProbe,
+  type PolicyEvaluation,
+  type Tally,
+  totalOf,
 } from "../../evaluate/evaluation.ts";
-import { totalOf } from "../../evaluate/evaluation.ts";
 import type { PolicyName } from "../../evaluate/policy.ts";
 import { PROBE_KINDS } from "../../evaluate/probes.ts";
 import { createDemoSession } from "../../testing/demo-session.ts";
@@ -15,7 +15,7 @@ import { eachSession, GENERATED_SESSION } from "../each-session.ts";
 import type { Terminal } from "../terminal.ts";
 import { pricesWords } from "../view/cost-view.ts";
 import { formatCount, formatDollars, formatShort, plural } from "../view/numbers.ts";
-import { titled } from "../view/table.ts";
+import { factsTitle, titled } from "../view/sections.ts";
 import { fitText, foldText, padEnd, textWidth } from "../view/text-width.ts";
 import { windowWords } from "../view/window-gauge.ts";
 
@@ -98,15 +98,10 @@ function sessionSections(
   { missing }: Pick<EvalOptions, "missing">,
   terminal: Terminal,
 ): readonly string[] {
-  const { colours, width } = terminal;
   const { session, window, chains } = evaluation;
   const facts = `a ${windowWords(window)}, full at ${formatCount(window.autoCompact)} · ${pricesWords(evaluation)}`;
-  const header = [
-    `${colours.bold("Session")} ${fitText(session.id, width - 8)}`,
-    colours.dim(foldText(facts, width)),
-  ].join("\n");
   return [
-    header,
+    factsTitle("Session", session.id, facts, terminal),
     ...chains.flatMap((chain) => [
       chainSection(chain, terminal),
       ...(missing ? [missingSection(chain, terminal)] : []),

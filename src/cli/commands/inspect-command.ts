@@ -1,14 +1,18 @@
 import type { SizedConversation } from "../../compaction/plan/sized.ts";
 import { SMALLEST_WORTHWHILE_SAVING } from "../../compaction/worthwhile.ts";
 import { LonghaulError } from "../../errors.ts";
-import { compactSession, type SessionCompaction } from "../../host/compact-session.ts";
+import {
+  type CompactSessionOptions,
+  compactSession,
+  type SessionCompaction,
+} from "../../host/compact-session.ts";
 import { sessionProject } from "../../host/session-project.ts";
 import type { Session } from "../../transcript/load.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import { notesPointer } from "../compaction-notes.ts";
-import type { Composition, ProjectChoice, WindowChoice } from "../composition.ts";
+import type { Composition, ProjectChoice, SessionCommand, WindowChoice } from "../composition.ts";
 import { costReport } from "../cost-report.ts";
-import { besideSession, inspectSession, sizedSession } from "../inspect-report.ts";
+import { inspectSession, memoryOf, notesBeside, sizedSession } from "../inspect-report.ts";
 import { promptsOf, promptsView } from "../prompts-report.ts";
 import { spanMessages, spanView } from "../spans.ts";
 import { inspectView } from "../view/inspect-view.ts";
@@ -22,11 +26,7 @@ export interface InspectOptions extends ProjectChoice, WindowChoice {
 }
 
 /** Where the tokens of a session are, and how far it is from its window. */
-export async function inspect(
-  query: string,
-  options: InspectOptions,
-  composition: Composition,
-): Promise<void> {
+export const inspect: SessionCommand<InspectOptions> = async (query, options, composition) => {
   const { terminal } = composition;
   const isWholeNeeded = options.prompts || options.span !== undefined;
   const session = await (isWholeNeeded ? composition.load(query) : composition.loadSparsely(query));
@@ -44,11 +44,18 @@ export async function inspect(
   const sized = sizedSession(session);
   const { places } = composition;
   const project = await sessionProject(session, { project: options.project, places });
-  const beside = await besideSession(session, { thresholds, project, sized });
+  const [notes, memory] = await Promise.all([
+    notesBeside(session, thresholds),
+    memoryOf(session, project, sized),
+  ]);
   const inspected = inspectSession(session, thresholds, sized);
   const cost = costReport(session, {
     compaction: canPay(sized, thresholds)
-      ? await preview(session, { sized, thresholds, project: options.project }, composition)
+      ? await preview(
+          session,
+          { sized, targetTokens: thresholds.autoCompact, project: options.project },
+          composition,
+        )
       : undefined,
     sized,
     thresholds,
@@ -56,35 +63,26 @@ export async function inspect(
     now: composition.now(),
     prices: composition.prices,
   });
-  const report = { ...inspected, cost, ...beside };
+  const report = { ...inspected, cost, notes, memory };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : inspectView(report, terminal));
-}
+};
 
 /** The costs are those of the context as the provider reported it: one that is smaller can save nothing worthwhile. */
 const canPay = ({ contextTokens }: SizedConversation, { headroomBy }: Thresholds): boolean =>
   headroomBy !== "nobody" && contextTokens > SMALLEST_WORTHWHILE_SAVING.tokens;
 
-interface PreviewOptions {
-  readonly sized: SizedConversation;
-  readonly thresholds: Thresholds;
-  readonly project: string | undefined;
-}
-
 /** The preview of `longhaul compact SESSION`, so that both commands say the same; undefined when it refuses. */
 async function preview(
   session: Session,
-  { sized, thresholds, project }: PreviewOptions,
+  given: Pick<CompactSessionOptions, "sized" | "targetTokens" | "project">,
   { places, ...ports }: Composition,
 ): Promise<SessionCompaction | undefined> {
   try {
-    const targetTokens = thresholds.autoCompact;
     return await compactSession(session, {
-      targetTokens,
+      ...given,
       places,
-      project,
       state: notesPointer(session, undefined),
       ports,
-      sized,
     });
   } catch (error) {
     if (error instanceof LonghaulError) return undefined;

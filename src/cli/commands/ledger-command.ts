@@ -12,8 +12,7 @@ import type { Terminal } from "../terminal.ts";
 import { cellsOf } from "../view/bar.ts";
 import { contextWords, goneWords, skippedWords } from "../view/fate-words.ts";
 import { formatCount, formatTime, plural } from "../view/numbers.ts";
-import { indented, joined, sessionTitle } from "../view/sections.ts";
-import { titled } from "../view/table.ts";
+import { indented, joined, sessionTitle, titled } from "../view/sections.ts";
 import { fitText, foldText, oneLine, textWidth } from "../view/text-width.ts";
 
 export interface LedgerOptions extends LedgerChoice {
@@ -26,7 +25,7 @@ export async function ledger(query: string, options: LedgerOptions, composition:
   const session = await composition.load(query);
   terminal.progress("Looking for what was compacted …");
   const report = ledgerReport(session, options);
-  const view = { session: query, all: options.all === true, kind: options.kind };
+  const view = { ...options, session: query };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : ledgerView(report, view, terminal));
 }
 
@@ -193,14 +192,8 @@ function earlierSection(earlier: readonly CompactionLedgerReport[], terminal: Te
 
 const LABEL_WIDTH = 21;
 
-interface LedgerViewOptions {
-  /** Every fact, however many there are. */
-  readonly all: boolean;
-  /** Only facts of this kind are listed. */
-  readonly kind?: FactKind | undefined;
-  /** The session, as commands take it. */
-  readonly session: string;
-}
+/** The facts that are listed, of the session as commands take it. */
+type LedgerViewOptions = Pick<LedgerChoice, "all" | "kind"> & { readonly session: string };
 
 const KIND_NAMES: Readonly<Record<FactKind, string>> = {
   directive: "directives",
@@ -219,7 +212,7 @@ const KIND_NAMES: Readonly<Record<FactKind, string>> = {
 function factsSection(
   { counts, inThisFile }: CompactionLedgerReport,
   { facts }: Ledger,
-  { all, kind, session }: LedgerViewOptions,
+  { all = false, kind, session }: LedgerViewOptions,
   terminal: Terminal,
 ): string {
   const { colours, width } = terminal;

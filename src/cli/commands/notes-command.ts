@@ -14,7 +14,7 @@ import { findSession } from "../../transcript/find-session.ts";
 import type { Session } from "../../transcript/load.ts";
 import { withSessionFile } from "../../transcript/session-file.ts";
 import { readNotesSettings, timeLimitsIn } from "../command-settings.ts";
-import type { Composition } from "../composition.ts";
+import type { Composition, SessionCommand } from "../composition.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
 import { notesReport, notesView } from "../notes-report.ts";
@@ -33,11 +33,7 @@ export interface NotesCommandOptions extends ModelChoice {
 const KEPT_SO_FAR = "What was noted before that is kept; run it again with --update to go on.";
 
 /** Shows the notes of a session; builds them where there are none. The session is never touched. */
-export async function notes(
-  query: string,
-  options: NotesCommandOptions,
-  composition: Composition,
-): Promise<void> {
+export const notes: SessionCommand<NotesCommandOptions> = async (query, options, composition) => {
   const { terminal } = composition;
   if (options.path) {
     const found = await findSession(query, composition.places);
@@ -59,10 +55,12 @@ export async function notes(
   const result = isShown
     ? present
     : await build(session, { template, limits, timeLimits: timeLimitsIn(settings) }, options, composition);
-  const report = notesReport(session, result, limits, isShown ? undefined : askedModel(options));
-  const view = { modelNotAsked: modelNotAsked(options, isShown), isDryRun: options.dryRun === true };
+  // A dry run calls no model, and notes that are only shown need none.
+  const [asked, notAsked] = options.dryRun || isShown ? [undefined, options.model] : [options.model];
+  const report = notesReport(session, result, limits, asked);
+  const view = { modelNotAsked: notAsked, isDryRun: options.dryRun === true };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : notesView(report, view, terminal));
-}
+};
 
 /** False for a run that only shows notes: nobody needs to confirm the session. */
 async function writes(
@@ -97,15 +95,6 @@ async function build(
 
 const OFFER =
   "What was noted before is kept. Without --model they are written without any model, with no key and no network.";
-
-/** The name that prices are found by. */
-const askedModel = ({ model, dryRun }: NotesCommandOptions): string | undefined =>
-  dryRun ? undefined : model;
-
-/** A dry run calls no model, and notes that are only shown need none. */
-function modelNotAsked({ model, dryRun }: NotesCommandOptions, isShown: boolean): string | undefined {
-  return dryRun || isShown ? model : undefined;
-}
 
 async function readTemplate(path: string): Promise<string> {
   const file = await readTextFile(path);

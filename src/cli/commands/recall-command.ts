@@ -4,21 +4,16 @@ import type { RecallHit, RecallPage, RecallPiece, RecallQuery, RecallReading } f
 import { HITS_PER_PAGE } from "../../recall/search.ts";
 import { ESTIMATORS } from "../../tokens/measure.ts";
 import { findSession } from "../../transcript/find-session.ts";
-import type { Composition } from "../composition.ts";
+import { type Composition, readingProgress } from "../composition.ts";
 import type { Terminal } from "../terminal.ts";
-import { formatBytes, formatCount, formatPercent, formatTime } from "../view/numbers.ts";
+import { formatCount, formatTime } from "../view/numbers.ts";
 import { fitText, foldText, oneLine, shownText, textWidth } from "../view/text-width.ts";
 
-export interface RecallCommandOptions {
+export interface RecallCommandOptions
+  extends Pick<RecallQuery, "ignoreCase" | "file" | "tool" | "page" | "limit" | "all"> {
   readonly exact?: boolean;
   readonly pattern?: boolean;
-  readonly ignoreCase?: boolean;
-  readonly file?: string;
-  readonly tool?: string;
   readonly id?: string;
-  readonly page?: number;
-  readonly limit?: number;
-  readonly all?: boolean;
   readonly json?: boolean;
 }
 
@@ -30,14 +25,12 @@ const TOKENS_PER_HIT = 150;
 /** Searches what a session no longer has in its context. The session is never touched. */
 export async function recall(
   session: string,
-  query: string,
+  words: readonly string[],
   options: RecallCommandOptions,
   { terminal, places }: Composition,
 ): Promise<void> {
   const path = await findSession(session, places);
-  const onProgress = (done: number, total: number): void =>
-    terminal.progress(`Reading the session … ${formatPercent(done / total)} of ${formatBytes(total)}`);
-  terminal.print(await recalled(path, query, options, terminal, onProgress));
+  terminal.print(await recalled(path, words.join(" "), options, terminal, readingProgress(terminal)));
 }
 
 /** What a search finds, or what an id stands for: as a person reads it, or as JSON. */

@@ -1,4 +1,6 @@
-import { access, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import type { CacheTtl } from "../../cost/rates.ts";
 import { LonghaulError } from "../../errors.ts";
 import { EVALUATED_WINDOW_TOKENS } from "../../evaluate/evaluate.ts";
 import { replayChart } from "../../evaluate/replay/chart.ts";
@@ -13,7 +15,7 @@ import {
 } from "../../evaluate/replay/replay-result.ts";
 import { createDemoSession } from "../../testing/demo-session.ts";
 import { whyNotWritten } from "../../transcript/whole-file.ts";
-import type { CacheTtl } from "../../window/prices.ts";
+
 import type { EffectiveSettings } from "../../window/settings.ts";
 import type { ResolvedWindowOptions } from "../../window/thresholds.ts";
 import type { Composition } from "../composition.ts";
@@ -21,8 +23,8 @@ import { eachSession, GENERATED_SESSION } from "../each-session.ts";
 import type { Terminal } from "../terminal.ts";
 import { pricesWords } from "../view/cost-view.ts";
 import { formatCount, formatDollars, formatPercent, formatShort, plural } from "../view/numbers.ts";
-import { titled } from "../view/table.ts";
-import { fitText, foldText } from "../view/text-width.ts";
+import { factsTitle, titled } from "../view/sections.ts";
+import { foldText } from "../view/text-width.ts";
 import { windowWords } from "../view/window-gauge.ts";
 
 export interface ReplayCommandOptions {
@@ -46,7 +48,9 @@ export async function replay(
   composition: Composition,
 ): Promise<void> {
   const { terminal } = composition;
-  await refuseExisting(options);
+  const { svg, force } = options;
+  // Before the work, which may take a while.
+  if (svg !== undefined && !force && existsSync(svg)) throw exists(svg);
   const replays: Replay[] = [
     ...(await eachSession(queries, composition, (session) =>
       replaySession(session, replayOptions(session.id, options, composition)),
@@ -57,7 +61,7 @@ export async function replay(
     const generated = replayOptions(GENERATED_SESSION.id, { ...options, window }, composition);
     replays.push(await replayEntries(GENERATED_SESSION, createDemoSession(), generated));
   }
-  const chart = options.svg === undefined ? null : await drawChart(replays, options.svg, options);
+  const chart = svg === undefined ? null : await drawChart(replays, svg, options);
   const report = { sessions: replays, total: totalOfReplays(replays), chart };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : replayView(report, terminal));
 }
@@ -95,16 +99,6 @@ function windowSettings(settings: EffectiveSettings): ResolvedWindowOptions {
     ...window
   } = settings;
   return window;
-}
-
-/** Before the work, which may take a while. */
-async function refuseExisting({ svg, force }: ReplayCommandOptions): Promise<void> {
-  if (svg === undefined || force) return;
-  const isThere = await access(svg).then(
-    () => true,
-    () => false,
-  );
-  if (isThere) throw exists(svg);
 }
 
 async function drawChart(
@@ -155,14 +149,13 @@ export function replayView({ sessions, total, chart }: ReplayReport, terminal: T
 
 function sessionSection(replay: Replay, terminal: Terminal): string {
   const { session, window, cacheTtl, overhead } = replay;
-  const { colours, width } = terminal;
   const facts = [
     `a ${windowWords(window)}, full at ${formatCount(window.autoCompact)}`,
     pricesWords(replay),
     `prompt cache of ${cacheTtl === "1h" ? "an hour" : "5 minutes"}`,
     `${formatShort(overhead.tokens)} tokens of system prompt and tools${recordedOverhead(replay)}`,
   ];
-  const header = `${colours.bold("Session")} ${fitText(session.id, width - 8)}\n${colours.dim(foldText(facts.join(" · "), width))}`;
+  const header = factsTitle("Session", session.id, facts.join(" · "), terminal);
   return `${header}\n\n${totalSection("Replayed:", replay, terminal)}`;
 }
 

@@ -1,8 +1,8 @@
 import { listSessions, type SessionListing } from "../../transcript/list-sessions.ts";
 import type { Composition } from "../composition.ts";
 import type { Terminal } from "../terminal.ts";
-import { formatAge, formatBytes, formatShort } from "../view/numbers.ts";
-import { table } from "../view/table.ts";
+import { formatAge, formatBytes, formatShort, ID_SHOWN } from "../view/numbers.ts";
+import { table } from "../view/sections.ts";
 import { fitText, foldText, oneLine } from "../view/text-width.ts";
 
 export interface SessionsOptions {
@@ -24,21 +24,11 @@ export async function sessions(options: SessionsOptions, composition: Compositio
 
 /** The shape that `sessions --json` prints. */
 function listingReport(listing: SessionListing): Readonly<Record<string, unknown>> {
-  const { id, path, agent, bytes, modifiedAt, cwd, title, contextTokens } = listing;
-  return {
-    id,
-    path,
-    agent,
-    bytes,
-    modifiedAt: modifiedAt.toISOString(),
-    project: cwd ?? null,
-    title: title ?? null,
-    contextTokens: contextTokens ?? null,
-  };
+  const { id, path, agent, bytes, cwd: project = null, title = null, contextTokens = null } = listing;
+  const modifiedAt = listing.modifiedAt.toISOString();
+  return { id, path, agent, bytes, modifiedAt, project, title, contextTokens };
 }
 
-/** Enough of an id to tell sessions apart, and to give to the other commands. */
-const ID_SHOWN = 8;
 const PROJECT_WIDTH = 22;
 /** Id, age, size and context, with the space between. */
 const OTHER_COLUMNS_WIDTH = 44;

@@ -5,12 +5,7 @@ import { spanSummaries } from "../../testing/simulator/behaviours/spans.ts";
 import { summaries } from "../../testing/simulator/behaviours/summaries.ts";
 import type { Switches } from "../../testing/simulator/exchange.ts";
 import type { LoggedRequest, LogTotals } from "../../testing/simulator/server/request-log.ts";
-import {
-  CODER_TURNS,
-  type Simulator,
-  type SimulatorOptions,
-  startSimulator,
-} from "../../testing/simulator/simulator.ts";
+import { CODER_TURNS, type SimulatorOptions, startSimulator } from "../../testing/simulator/simulator.ts";
 import type { Composition } from "../composition.ts";
 import { readScript, readSimConfig, type SimConfig } from "../sim-config.ts";
 import type { Terminal } from "../terminal.ts";
@@ -48,7 +43,7 @@ export async function sim(
     },
   });
   simulator.reply(...turns);
-  armFaults(simulator, config);
+  for (const { fault, ...conditions } of config.faults ?? []) simulator.fail(fault, conditions);
   const { url, counter } = simulator;
   terminal.print(
     options.json
@@ -81,10 +76,6 @@ function simulatorOptions(options: SimOptions, config: SimConfig): SimulatorOpti
       coder({ ...played, ...(options.turns !== undefined && { turns: options.turns }) }),
     ],
   };
-}
-
-function armFaults(simulator: Simulator, { faults = [] }: SimConfig): void {
-  for (const { fault, ...conditions } of faults) simulator.fail(fault, conditions);
 }
 
 /** A second signal ends the process the hard way: the listeners are gone by then. */

@@ -6,7 +6,7 @@ import type { WrittenLines } from "../../host/write-lines.ts";
 import type { Session } from "../../transcript/load.ts";
 import type { Step } from "../../transcript/steps.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
-import type { Composition, WindowChoice } from "../composition.ts";
+import type { SessionCommand, WindowChoice } from "../composition.ts";
 import { chooseId } from "../message-choice.ts";
 import {
   beforeAndAfter,
@@ -16,9 +16,8 @@ import {
   writtenLine,
 } from "../rewrite-report.ts";
 import type { Terminal } from "../terminal.ts";
-import { formatCount, formatTime, plural } from "../view/numbers.ts";
-import { joined, labelled, sessionTitle } from "../view/sections.ts";
-import { table } from "../view/table.ts";
+import { formatCount, formatTime, ID_SHOWN, plural } from "../view/numbers.ts";
+import { joined, labelled, sessionTitle, table } from "../view/sections.ts";
 import { foldText, oneLine } from "../view/text-width.ts";
 import { fullAt } from "../view/window-gauge.ts";
 import { type TargetChoice, targetOf } from "../write-target.ts";
@@ -32,16 +31,14 @@ export interface UndoCommandOptions extends WindowChoice, TargetChoice {
 }
 
 /** Takes back what was done to a session as a whole. */
-export async function undo(
-  query: string,
-  options: UndoCommandOptions,
-  composition: Composition,
-): Promise<void> {
+export const undo: SessionCommand<UndoCommandOptions> = async (query, options, composition) => {
   const { terminal } = composition;
   const target = options.list ? undefined : await targetOf(options);
   const session = await composition.load(query, target && options);
   if (options.list) {
-    const report = stepsReport(session);
+    const { id, path } = session;
+    const steps = undoableSteps(session).map((step) => stepReport(step, messagesBehind(step.since())));
+    const report = { session: { id, path }, steps };
     terminal.print(options.json ? JSON.stringify(report, null, 2) : stepsView(report, terminal));
     return;
   }
@@ -50,7 +47,7 @@ export async function undo(
   const written = target && (await writeUndo(result, target, composition));
   const report = undoReport(result, composition.thresholdsOf(session, options), written);
   terminal.print(options.json ? JSON.stringify(report, null, 2) : undoView(report, terminal));
-}
+};
 
 /** The step that a person means by its uuid or the beginning of that. */
 function chooseStep(session: Session, wanted: string): string {
@@ -126,9 +123,6 @@ function stepReport({ kind, undo, line }: Step, messagesSince: number): StepRepo
   };
 }
 
-/** Enough of an id to tell steps apart, and to give to --to. */
-const ID_SHOWN = 8;
-
 const KINDS: Readonly<Record<StepReport["kind"], string>> = {
   compaction: "compaction",
   collapse: "collapsed spans",
@@ -181,13 +175,6 @@ function verdict(report: UndoReport, { colours }: Terminal): string {
 interface StepsReport extends Pick<UndoReport, "session"> {
   /** Newest first. */
   readonly steps: readonly StepReport[];
-}
-
-function stepsReport(session: Session): StepsReport {
-  return {
-    session: { id: session.id, path: session.path },
-    steps: undoableSteps(session).map((step) => stepReport(step, messagesBehind(step.since()))),
-  };
 }
 
 const NO_STEPS =

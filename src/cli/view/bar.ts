@@ -1,3 +1,4 @@
+// Our own bars, not a charting library: one line of text each, in eighths of a cell, beside other words.
 const FULL = "█";
 const EMPTY = "░";
 /** Eighths of a cell, so that a bar of twenty columns still tells 3% from 5%. */

@@ -2,8 +2,7 @@ import type { CallCost } from "../../host/session-cost.ts";
 import type { CompactCost, CostReport, OptionReport } from "../cost-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatDollars, plural } from "./numbers.ts";
-import { indented, labelled } from "./sections.ts";
-import { titled } from "./table.ts";
+import { indented, labelled, titled } from "./sections.ts";
 import { oneLine } from "./text-width.ts";
 
 const NAMES: Readonly<Record<OptionReport["name"], string>> = {

@@ -1,12 +1,12 @@
 import type { CostReport } from "../cost-report.ts";
-import type { BesideReport, InspectReport, MemoryReport, NotesProblem } from "../inspect-report.ts";
-import { type NotesFigures, notesFacts } from "../notes-report.ts";
+import type { BesideReport, InspectReport, MemoryReport } from "../inspect-report.ts";
+import { notesFacts } from "../notes-report.ts";
 import { collapseSection } from "../spans.ts";
 import type { Terminal } from "../terminal.ts";
 import { bar } from "./bar.ts";
 import { costSection } from "./cost-view.ts";
 import { formatBytes, formatCount, formatPercent, formatTime, plural } from "./numbers.ts";
-import { titled } from "./table.ts";
+import { joined, titled, titleLine } from "./sections.ts";
 import { fitText, foldText, oneLine, padEnd, padStart } from "./text-width.ts";
 import { windowGauge } from "./window-gauge.ts";
 
@@ -34,9 +34,9 @@ export function inspectView(
   terminal: Terminal,
   outside: OutsideWords = NOT_IN_FILE,
 ): string {
-  const sections =
-    report.context.messages === 0 ? emptySession(report, terminal) : allSections(report, terminal, outside);
-  return sections.filter((section) => section !== "").join("\n\n");
+  return joined(
+    report.context.messages === 0 ? emptySession(report, terminal) : allSections(report, terminal, outside),
+  );
 }
 
 function emptySession(report: InspectReport, terminal: Terminal): string[] {
@@ -60,11 +60,12 @@ function allSections(report: ShownReport, terminal: Terminal, outside: OutsideWo
   ];
 }
 
-function header({ session }: InspectReport, { colours, width }: Terminal): string {
+function header({ session }: InspectReport, terminal: Terminal): string {
+  const { colours, width } = terminal;
   const entries = `${formatCount(session.entries)} ${session.entries === 1 ? "entry" : "entries"}`;
   const facts = [session.model ?? "unknown model", formatBytes(session.bytes), entries].join(" · ");
   return [
-    `${colours.bold("Session")} ${fitText(session.id, width - 8)}`,
+    titleLine("Session", session.id, terminal),
     colours.dim(fitText(facts, width)),
     colours.dim(fitText(session.path, width, "front")),
   ].join("\n");
@@ -201,7 +202,7 @@ export function notesSection(notes: BesideReport["notes"] | undefined, terminal:
   if (notes === undefined || notes === null) return "";
   const { colours, width } = terminal;
   const title = `${colours.bold("Notes")} ${colours.dim(fitText(notes.path, width - 6, "front"))}`;
-  if (isProblem(notes)) {
+  if ("problem" in notes) {
     const problem = foldText(`  They cannot be read: ${oneLine(notes.problem)}`, width, "  ");
     return `${title}\n${colours.yellow(problem)}`;
   }
@@ -209,8 +210,6 @@ export function notesSection(notes: BesideReport["notes"] | undefined, terminal:
   const remark = over === "" ? [] : [colours.yellow(foldText(`  Over their limit: ${over}`, width, "  "))];
   return [title, notesFacts(notes, terminal), ...remark].join("\n");
 }
-
-const isProblem = (notes: NotesFigures | NotesProblem): notes is NotesProblem => "problem" in notes;
 
 /** What was attached, and what would be now. One file is one row. */
 export function memorySection(

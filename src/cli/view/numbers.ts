@@ -3,6 +3,9 @@ import { oneLine } from "./text-width.ts";
 
 export { formatCount };
 
+/** Characters of an id: enough to tell entries, sessions and steps apart in practice, and to give to other commands. */
+export const ID_SHOWN = 8;
+
 /** 812 · 18.4K · 1.2M: for places where a column must stay narrow. */
 export function formatShort(count: number): string {
   if (count < 1_000) return String(Math.round(count));

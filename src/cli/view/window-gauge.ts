@@ -70,7 +70,8 @@ export function windowGauge(input: GaugeInput, terminal: Terminal): string {
   ].join("\n");
 }
 
-function stateColour(state: WindowState, colours: Colours): (text: string) => string {
+/** Red is for what will be compacted with the next call, or cannot be sent any more. */
+export function stateColour(state: WindowState, colours: Colours): (text: string) => string {
   if (state.isAtBlockingLimit || state.isAboveAutoCompactThreshold) return colours.red;
   return state.isAboveWarningThreshold ? colours.yellow : colours.green;
 }

@@ -6,12 +6,12 @@ import type { PriceTable } from "../../../window/prices.ts";
 import { ledgerView } from "../../commands/ledger-command.ts";
 import { recalled } from "../../commands/recall-command.ts";
 import { costReport } from "../../cost-report.ts";
-import { besideSession, inspectSession } from "../../inspect-report.ts";
+import { inspectSession, memoryOf } from "../../inspect-report.ts";
 import { ledgerReport } from "../../ledger-report.ts";
 import { costSection } from "../../view/cost-view.ts";
 import { inspectView, memorySection } from "../../view/inspect-view.ts";
 import { ageWords, formatCount, formatDollars, plural } from "../../view/numbers.ts";
-import { titled } from "../../view/table.ts";
+import { joined, titled } from "../../view/sections.ts";
 import { foldText } from "../../view/text-width.ts";
 import { unfold } from "../folded.ts";
 import { ownInstructions } from "../own-instructions.ts";
@@ -87,8 +87,7 @@ export const ledgerCommand: ChatCommand = {
       return;
     }
     const all = argument === "all";
-    const view = { session: agent.sessionId, all, kind: undefined };
-    say(ledgerView(ledgerReport(session, { all }), view, terminal));
+    say(ledgerView(ledgerReport(session, { all }), { session: agent.sessionId, all }, terminal));
   },
 };
 
@@ -144,9 +143,7 @@ export const memoryCommand: ChatCommand = {
   run: async (_, { agent, screen, terminal, composition, say }) => {
     const session = await liveSession(agent);
     const project = { folder: agent.isWideFolder ? undefined : agent.cwd, cwd: agent.cwd };
-    const { thresholds } = agent.reading;
-    const beside = session && (await besideSession(session, { thresholds, project }));
-    const section = beside && memorySection(beside.memory, agent.cwd, terminal);
+    const section = session && memorySection(await memoryOf(session, project), agent.cwd, terminal);
     const own = await ownInstructions(composition.places);
     const words =
       own.text === ""
@@ -173,11 +170,8 @@ export const costCommand: ChatCommand = {
         compaction: { summaryBy: agent.model.name },
       });
     const columns = ["", ">calls", ">input", ">cache read", ">cache write", ">output", ">cost"];
-    const sections = [
-      titled("Used so far", columns, usedRows(session, tally, prices), terminal),
-      costSection(next, agent.model.name, terminal),
-    ];
-    say(sections.filter((section) => section !== "").join("\n\n"));
+    const used = titled("Used so far", columns, usedRows(session, tally, prices), terminal);
+    say(joined([used, costSection(next, agent.model.name, terminal)]));
   },
 };
 

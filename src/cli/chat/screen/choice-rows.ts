@@ -1,4 +1,5 @@
 import type { Colours } from "../../terminal.ts";
+import { plural } from "../../view/numbers.ts";
 import { fitText, foldText, textWidth } from "../../view/text-width.ts";
 import { type ChoiceState, isAtWords } from "./choice.ts";
 import { type EditorRows, editorRows } from "./editor-rows.ts";
@@ -128,7 +129,7 @@ function withoutEmptyRuns(all: readonly Row[], lead: string, colours: Colours): 
   let empty = 0;
   const endRun = (): void => {
     if (empty > MOST_EMPTY_ROWS) {
-      rows.push({ text: colours.yellow(`${INDENT}… ${counted(empty, "empty line")}`), lines: empty });
+      rows.push({ text: colours.yellow(`${INDENT}… ${plural(empty, "empty line")}`), lines: empty });
     } else for (let row = 0; row < empty; row += 1) rows.push(rowOf(lead.trimEnd()));
     empty = 0;
   };
@@ -157,11 +158,8 @@ function headAndTail(all: readonly Row[], room: number, note: (hidden: number) =
   return { rows: [...texts.slice(0, head), note(hidden), ...texts.slice(all.length - tail)], isCut: true };
 }
 
-const counted = (count: number, noun: string): string =>
-  `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
-
 const leftOut = (hidden: number, indent: string, colours: Colours): string =>
-  colours.yellow(`${indent}… ${counted(hidden, "line")} left out, Ctrl-O shows all`);
+  colours.yellow(`${indent}… ${plural(hidden, "line")} left out, Ctrl-O shows all`);
 
 /** The options, and of a list that is too long the part around the one that Enter takes. */
 function optionRows(state: ChoiceState, look: Look, room: number): ChoiceRows {

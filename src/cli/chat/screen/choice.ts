@@ -97,7 +97,7 @@ function pressInWords(words: EditorState, press: KeyPress): EditorState {
   if (press.type === "text") return insert(words, press.text);
   if (press.type === "paste") return paste(words, press.text);
   if (press.name === "alt-enter" || press.name === "ctrl-j") return insert(words, "\n");
-  const how = EDITING_KEYS[press.name];
+  const how = EDITING_KEYS.get(press.name);
   return how === undefined ? words : edit(words, how);
 }
 

@@ -1,7 +1,6 @@
 // Our own folding, not wrap-ansi: the cursor has to be found in the rows, and a folded paste is never broken.
 import { textWidth } from "../../view/text-width.ts";
-import type { EditorState } from "./editor.ts";
-import { foldedPaste, isPlaceholder } from "./editor.ts";
+import { type EditorState, foldedPaste, isPlaceholder } from "./editor.ts";
 import { charactersOf, safeLines } from "./styled-text.ts";
 
 export interface EditorRows {

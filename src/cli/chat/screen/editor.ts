@@ -53,7 +53,7 @@ const WORDS = new Intl.Segmenter(undefined, { granularity: "word" });
 
 /** What comes from a keyboard or a clipboard as text: line breaks and tabs are kept, other controls are not. */
 const fitToEdit = (text: string): string =>
-  withoutPlaceholders(withoutControls(text.replace(/\r\n?/g, "\n")).toWellFormed());
+  withoutControls(text.replace(/\r\n?/g, "\n")).toWellFormed().replace(PLACEHOLDERS, "");
 
 /** With the cursor there, or behind the character in which this would be. */
 function at(state: EditorState, text: string, cursor: number): EditorState {
@@ -92,7 +92,8 @@ export function clear(state: EditorState): EditorState {
 }
 
 /** As it is sent: pastes unfolded. */
-export const wholeText = ({ text, pastes }: EditorState): string => withPastes(text, pastes);
+export const wholeText = ({ text, pastes }: EditorState): string =>
+  text.replace(PLACEHOLDERS, (placeholder) => pastes[indexOf(placeholder)] ?? "");
 
 /** A backslash at the end asks for one more line; undefined where there is none. */
 export function continued(state: EditorState): EditorState | undefined {
@@ -227,11 +228,6 @@ const placeholderOf = (index: number): string => String.fromCodePoint(Math.min(L
 const indexOf = (placeholder: string): number => (placeholder.codePointAt(0) ?? 0) - FIRST;
 
 export const isPlaceholder = (character: string): boolean => indexOf(character) >= 0;
-
-const withoutPlaceholders = (text: string): string => text.replace(PLACEHOLDERS, "");
-
-const withPastes = (text: string, pastes: readonly string[]): string =>
-  text.replace(PLACEHOLDERS, (placeholder) => pastes[indexOf(placeholder)] ?? "");
 
 /** What is shown in its place. */
 export function foldedPaste(placeholder: string, pastes: readonly string[]): string {

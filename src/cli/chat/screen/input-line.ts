@@ -55,7 +55,7 @@ export function createInputLine(handlers: ScreenHandlers): InputLine {
     else if (name === "esc") handlers.escaped();
     else if (isEmpty && name === "ctrl-d") handlers.ended();
     else {
-      const how = EDITING_KEYS[name];
+      const how = EDITING_KEYS.get(name);
       if (how !== undefined) change(edit(editor, how));
     }
   };

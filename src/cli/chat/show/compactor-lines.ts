@@ -24,113 +24,94 @@ export const isWarning = ({ type }: CompactorEvent): boolean => WARNINGS.has(typ
 
 /** What the engine did, in words; undefined for what is shown elsewhere, or is for logs. */
 export function compactorLine(event: CompactorEvent): string | undefined {
-  return rewriteLine(event) ?? asideLine(event) ?? troubleLine(event);
+  const line = LINES[event.type] as ((event: CompactorEvent) => string | undefined) | undefined;
+  return line?.(event);
 }
 
-const sizes = (before: number, after: number): string =>
-  `${formatCount(before)} → ${formatCount(after)} tokens`;
+interface Shrunk {
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+const sizes = ({ tokensBefore, tokensAfter }: Shrunk): string =>
+  `${formatCount(tokensBefore)} → ${formatCount(tokensAfter)} tokens`;
 
 const spaced = (name: string): string => oneLine(name).replaceAll("-", " ");
 
-function rewriteLine(event: CompactorEvent): string | undefined {
-  switch (event.type) {
-    case "results-cleared": {
-      const tools = event.tools.map(oneLine).join(", ");
-      const of = tools === "" ? "" : ` of ${tools}`;
-      const why = event.form === "time" ? ", after a long pause" : "";
-      return `Cleared ${plural(event.results, "old result")}${of}${why}: ${sizes(event.tokensBefore, event.tokensAfter)}`;
-    }
-    case "prompt-too-long-retried":
-      return `The summary's request was too long: ${plural(event.droppedRounds, "round")} condensed`;
-    case "media-replaced":
-      return `${plural(event.replaced, "old picture or document")} became marks, ${event.left} left`;
-    case "snipped":
-      return `${plural(event.messages, "message")} removed from the context: ${formatCount(event.tokensFreed)} tokens freed`;
-    case "spans-committed": {
-      const waited = event.waitedMs === 0 ? "" : `, waited ${formatSeconds(event.waitedMs)}`;
-      return `Collapsed ${plural(event.spans, "span")}, ${plural(event.messages, "message")}: ${sizes(event.tokensBefore, event.tokensAfter)}${waited}`;
-    }
-    case "spans-expanded":
-      return `Expanded ${plural(event.spans, "span")}: ${plural(event.messages, "message")} back in the context`;
-    case "recovered":
-      return `The call did not fit (${event.from}); made room and called again: ${sizes(event.tokensBefore, event.tokensAfter)}`;
-    case "undone":
-      return `${event.direction === "undo" ? "Undone" : "Done again"}: the ${event.step}, ${sizes(event.tokensBefore, event.tokensAfter)}; ${plural(event.messagesRestored, "message")} as they were, ${formatCount(event.messagesCarried)} since`;
-    default:
-      return undefined;
-  }
-}
-
-/** What happens beside the conversation. */
-function asideLine(event: CompactorEvent): string | undefined {
-  switch (event.type) {
-    case "background-started":
-      return event.isRefresh
-        ? "The summary in the background is brought up to date"
-        : `A summary is written in the background, at ${formatCount(event.tokens)} tokens`;
-    case "background-ended":
-      return backgroundEnded(event);
-    case "span-staged":
-      return `A span of ${plural(event.messages, "message")} is summarized ahead of need: ${sizes(event.tokensBefore, event.tokensAfter)}`;
-    case "span-failed":
-      return `A span could not be summarized (${oneLine(event.reason)})`;
-    case "notes-updated":
-      return `Notes brought up to date: ${formatCount(event.tokens)} tokens, ${event.by === "built-in" ? "without a model" : `by ${event.by}`}, ${formatSeconds(event.durationMs)}`;
-    case "notes-failed":
-      return `The notes could not be brought up to date (${oneLine(event.reason)})`;
-    case "notes-declined":
-      if (UNREMARKABLE.has(event.reason)) return undefined;
-      return `The notes were not used as the summary (${event.reason.replaceAll("-", " ")})`;
-    case "memory-attached":
-      return memoryLine(event);
-    default:
-      return undefined;
-  }
-}
+const LINES: { readonly [Type in CompactorEvent["type"]]?: (event: EventOf<Type>) => string | undefined } = {
+  "results-cleared": (event) => {
+    const tools = event.tools.map(oneLine).join(", ");
+    const of = tools === "" ? "" : ` of ${tools}`;
+    const why = event.form === "time" ? ", after a long pause" : "";
+    return `Cleared ${plural(event.results, "old result")}${of}${why}: ${sizes(event)}`;
+  },
+  "prompt-too-long-retried": ({ droppedRounds }) =>
+    `The summary's request was too long: ${plural(droppedRounds, "round")} condensed`,
+  "media-replaced": ({ replaced, left }) =>
+    `${plural(replaced, "old picture or document")} became marks, ${left} left`,
+  snipped: ({ messages, tokensFreed }) =>
+    `${plural(messages, "message")} removed from the context: ${formatCount(tokensFreed)} tokens freed`,
+  "spans-committed": (event) => {
+    const waited = event.waitedMs === 0 ? "" : `, waited ${formatSeconds(event.waitedMs)}`;
+    return `Collapsed ${plural(event.spans, "span")}, ${plural(event.messages, "message")}: ${sizes(event)}${waited}`;
+  },
+  "spans-expanded": ({ spans, messages }) =>
+    `Expanded ${plural(spans, "span")}: ${plural(messages, "message")} back in the context`,
+  recovered: (event) => `The call did not fit (${event.from}); made room and called again: ${sizes(event)}`,
+  undone: (event) =>
+    `${event.direction === "undo" ? "Undone" : "Done again"}: the ${event.step}, ${sizes(event)}; ${plural(event.messagesRestored, "message")} as they were, ${formatCount(event.messagesCarried)} since`,
+  "background-started": ({ isRefresh, tokens }) =>
+    isRefresh
+      ? "The summary in the background is brought up to date"
+      : `A summary is written in the background, at ${formatCount(tokens)} tokens`,
+  "background-ended": ({ outcome, reason, durationMs }) => {
+    if (outcome === "ready")
+      return `The summary in the background is ready (${formatSeconds(durationMs)}), and waits until it is needed`;
+    const why = reason === undefined ? "" : ` (${spaced(reason)})`;
+    return outcome === "failed"
+      ? `No summary in the background${why}`
+      : `The summary in the background is not used${why}`;
+  },
+  "span-staged": (event) =>
+    `A span of ${plural(event.messages, "message")} is summarized ahead of need: ${sizes(event)}`,
+  "span-failed": ({ reason }) => `A span could not be summarized (${oneLine(reason)})`,
+  "notes-updated": ({ tokens, by, durationMs }) =>
+    `Notes brought up to date: ${formatCount(tokens)} tokens, ${by === "built-in" ? "without a model" : `by ${by}`}, ${formatSeconds(durationMs)}`,
+  "notes-failed": ({ reason }) => `The notes could not be brought up to date (${oneLine(reason)})`,
+  "notes-declined": ({ reason }) =>
+    UNREMARKABLE.has(reason)
+      ? undefined
+      : `The notes were not used as the summary (${reason.replaceAll("-", " ")})`,
+  "memory-attached": ({ files, skipped }) => {
+    const named = files.map(
+      ({ path, tokens }) => `${oneLine(basename(path))} (${formatCount(tokens)} tokens)`,
+    );
+    const not = skipped.map(
+      ({ path, reason }) => `${oneLine(basename(path))} ${reason.replaceAll("-", " ")}`,
+    );
+    const parts = [
+      ...(named.length > 0 ? [`Memory attached: ${named.join(", ")}`] : []),
+      ...(not.length > 0 ? [`memory not attached: ${not.join(", ")}`] : []),
+    ];
+    return parts.length === 0 ? undefined : parts.join("; ");
+  },
+  "cache-break": (event) => {
+    const causes = event.causes.length === 0 ? "" : ` (${event.causes.map(spaced).join(", ")})`;
+    return `The prompt cache was lost: ${formatCount(event.after)} of ${formatCount(event.expected)} tokens came out of it${causes}`;
+  },
+  "breaker-opened": ({ why }) => `No compaction by itself for now: ${BREAKER[why]}. /compact tries at once`,
+  "breaker-closed": () => "It may compact by itself again",
+  "floor-above-threshold": ({ floorTokens, threshold }) =>
+    `System prompt and tools alone take ${formatCount(floorTokens)} tokens, the threshold is ${formatCount(threshold)}: nothing can be compacted`,
+  "compaction-judged": ({ verdict, reportedTokens }) =>
+    verdict === "effective"
+      ? undefined
+      : `The compaction did not help: still ${formatCount(reportedTokens)} tokens`,
+  "transcript-failed": ({ waiting }) => `The session cannot be written: ${plural(waiting, "message")} wait`,
+};
 
 /** Without notes there is nothing to decline. */
 const UNREMARKABLE: ReadonlySet<string> = new Set(["disabled", "no-file", "only-template"]);
-
-function backgroundEnded({ outcome, reason, durationMs }: EventOf<"background-ended">): string {
-  if (outcome === "ready")
-    return `The summary in the background is ready (${formatSeconds(durationMs)}), and waits until it is needed`;
-  const why = reason === undefined ? "" : ` (${spaced(reason)})`;
-  return outcome === "failed"
-    ? `No summary in the background${why}`
-    : `The summary in the background is not used${why}`;
-}
-
-function memoryLine({ files, skipped }: EventOf<"memory-attached">): string | undefined {
-  const named = files.map(({ path, tokens }) => `${oneLine(basename(path))} (${formatCount(tokens)} tokens)`);
-  const not = skipped.map(({ path, reason }) => `${oneLine(basename(path))} ${reason.replaceAll("-", " ")}`);
-  const parts = [
-    ...(named.length > 0 ? [`Memory attached: ${named.join(", ")}`] : []),
-    ...(not.length > 0 ? [`memory not attached: ${not.join(", ")}`] : []),
-  ];
-  return parts.length === 0 ? undefined : parts.join("; ");
-}
-
-function troubleLine(event: CompactorEvent): string | undefined {
-  switch (event.type) {
-    case "cache-break": {
-      const causes = event.causes.length === 0 ? "" : ` (${event.causes.map(spaced).join(", ")})`;
-      return `The prompt cache was lost: ${formatCount(event.after)} of ${formatCount(event.expected)} tokens came out of it${causes}`;
-    }
-    case "breaker-opened":
-      return `No compaction by itself for now: ${BREAKER[event.why]}. /compact tries at once`;
-    case "breaker-closed":
-      return "It may compact by itself again";
-    case "floor-above-threshold":
-      return `System prompt and tools alone take ${formatCount(event.floorTokens)} tokens, the threshold is ${formatCount(event.threshold)}: nothing can be compacted`;
-    case "compaction-judged":
-      if (event.verdict === "effective") return undefined;
-      return `The compaction did not help: still ${formatCount(event.reportedTokens)} tokens`;
-    case "transcript-failed":
-      return `The session cannot be written: ${plural(event.waiting, "message")} wait`;
-    default:
-      return undefined;
-  }
-}
 
 const BREAKER: Readonly<Record<EventOf<"breaker-opened">["why"], string>> = {
   failures: "several failed in a row",
@@ -191,8 +172,7 @@ export interface CompactionOutcome {
 /** The ways to open the text of a compaction. */
 export const SUMMARY_HINT = "/summary or Ctrl-O shows the summary.";
 
-export const sizeWords = ({ tokensBefore, tokensAfter }: Compacted): string =>
-  `Compacted: ${formatCount(tokensBefore)} → ${formatCount(tokensAfter)} tokens`;
+export const sizeWords = (compacted: Shrunk): string => `Compacted: ${sizes(compacted)}`;
 
 /** What came of it, and where the facts are now. */
 export function compactionLines(outcome: CompactionOutcome, terminal: Terminal): readonly string[] {

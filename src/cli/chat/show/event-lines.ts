@@ -1,21 +1,14 @@
+import type { AgentEvent } from "../../../agent/index.ts";
 import type { Todo } from "../../../conversation/todo-ledger.ts";
 import { fileUseOf } from "../../../conversation/tool-kinds.ts";
 import type { LonghaulError } from "../../../errors.ts";
-import type { Colours } from "../../terminal.ts";
+import type { Colours, Terminal } from "../../terminal.ts";
 import { plural } from "../../view/numbers.ts";
 import { fitText, foldText, oneLine, shownText, textWidth } from "../../view/text-width.ts";
 
-interface EndedCall {
-  readonly tool: string;
-  readonly title: string;
-  readonly isError: boolean;
-  readonly summary: string | undefined;
-  readonly display: string;
-}
+type EndedCall = Omit<Extract<AgentEvent, { type: "call-ended" }>, "type" | "callId" | "durationMs">;
 
-interface LineStyle {
-  readonly width: number;
-  readonly colours: Colours;
+interface LineStyle extends Pick<Terminal, "width" | "colours"> {
   /** Of what belongs to a subagent. */
   readonly indent?: string;
 }

@@ -11,6 +11,7 @@ import type { CompactorEvent } from "../../../turn/events.ts";
 import type { PriceTable } from "../../../window/prices.ts";
 import { formatSeconds } from "../../view/numbers.ts";
 import { foldText, oneLine, shownText } from "../../view/text-width.ts";
+import { type EventHandlers, handle } from "../event-handlers.ts";
 import type { Folded } from "../folded.ts";
 import type { Screen } from "../screen/screen.ts";
 import { summaryIn } from "../summaries.ts";
@@ -70,6 +71,29 @@ export class EventView {
   /** What happened in the background while an answer was coming: told after it, not in the middle of a word. */
   #held: readonly (() => void)[] = [];
 
+  readonly #handlers: EventHandlers = {
+    text: ({ text }) => this.#text(text),
+    thinking: ({ text }) => {
+      this.#thoughts += text;
+    },
+    restarted: () => this.#restarted(),
+    entry: ({ entry }) => this.#entry(entry),
+    "call-ended": (call) => this.#callEnded(call),
+    compactor: ({ event }) => this.#compactor(event),
+    agent: ({ agentId, description, event }) => this.#agent(agentId, description, event),
+    problem: ({ error }) => this.error(error),
+    ended: () => {
+      this.#endStream();
+      this.#endCompaction();
+    },
+    hook: ({ text }) => this.dim(text),
+    notice: ({ text }) => this.dim(text),
+    retry: ({ code, delayMs }) => {
+      const why = code.replace(/^model-/, "").replaceAll("-", " ");
+      this.dim(`No answer (${why}): trying again in ${formatSeconds(delayMs)}`);
+    },
+  };
+
   constructor(options: EventViewOptions) {
     this.#options = options;
     this.#wrap = new WordWrap(() => options.screen.width);
@@ -79,38 +103,7 @@ export class EventView {
     const { live, now } = this.#options;
     live.event(event, now());
     if (event.type !== "thinking" && event.type !== "window" && event.type !== "usage") this.#endThinking();
-    switch (event.type) {
-      case "text":
-        this.#text(event.text);
-        break;
-      case "thinking":
-        this.#thoughts += event.text;
-        break;
-      case "restarted":
-        this.#restarted();
-        break;
-      case "entry":
-        this.#entry(event.entry);
-        break;
-      case "call-ended":
-        this.#callEnded(event);
-        break;
-      case "compactor":
-        this.#compactor(event.event);
-        break;
-      case "agent":
-        this.#agent(event.agentId, event.description, event.event);
-        break;
-      case "problem":
-        this.error(event.error);
-        break;
-      case "ended":
-        this.#endStream();
-        this.#endCompaction();
-        break;
-      default:
-        for (const text of asideWords(event)) this.dim(text);
-    }
+    handle(event, this.#handlers);
   }
 
   /** What the person said, when it is their turn. */
@@ -279,14 +272,6 @@ export class EventView {
     this.#print("work", [...heading, ...lines].join("\n"));
     this.#agentId = agentId;
   }
-}
-
-/** What a person should know of, in a line. */
-function asideWords(event: AgentEvent): readonly string[] {
-  if (event.type === "hook" || event.type === "notice") return [event.text];
-  if (event.type !== "retry") return [];
-  const why = event.code.replace(/^model-/, "").replaceAll("-", " ");
-  return [`No answer (${why}): trying again in ${formatSeconds(event.delayMs)}`];
 }
 
 function subagentLines(event: AgentEvent, { width, colours }: Screen): readonly string[] {

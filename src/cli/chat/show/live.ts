@@ -3,6 +3,7 @@ import type { SummaryProgress } from "../../../compaction/write/attempts.ts";
 import type { Colours } from "../../terminal.ts";
 import { formatSeconds, plural } from "../../view/numbers.ts";
 import { fitText, oneLine, textWidth } from "../../view/text-width.ts";
+import { handle } from "../event-handlers.ts";
 import { compactingLine } from "./compactor-lines.ts";
 
 interface Compacting {
@@ -47,31 +48,22 @@ export class Live {
   }
 
   event(event: AgentEvent, now: number): void {
-    switch (event.type) {
-      case "thinking":
+    handle(event, {
+      thinking: () => {
         this.#thinkingSince ??= now;
-        break;
-      case "call-started":
-        this.#calls.set(event.callId, { tool: event.tool, title: event.title, startedAt: now, progress: "" });
-        break;
-      case "call-progress":
-        this.#progress(event.callId, event.text);
-        break;
-      case "call-ended":
-        this.#calls.delete(event.callId);
-        break;
-      case "compacting":
-        this.#compacting = { startedAt: this.#compacting?.startedAt ?? now, progress: event.progress };
-        break;
-      case "compacting-ended":
+      },
+      "call-started": ({ callId, tool, title }) =>
+        this.#calls.set(callId, { tool, title, startedAt: now, progress: "" }),
+      "call-progress": ({ callId, text }) => this.#progress(callId, text),
+      "call-ended": ({ callId }) => this.#calls.delete(callId),
+      compacting: ({ progress }) => {
+        this.#compacting = { startedAt: this.#compacting?.startedAt ?? now, progress };
+      },
+      "compacting-ended": () => {
         this.#compacting = undefined;
-        break;
-      case "agent":
-        this.#agent(event.agentId, event.description, event.event);
-        break;
-      default:
-        break;
-    }
+      },
+      agent: ({ agentId, description, event: inner }) => this.#agent(agentId, description, inner),
+    });
   }
 
   /** How long it thought, in milliseconds, where it did. */

@@ -39,7 +39,7 @@ export function loopbackClient(url: string, { pace, quiet }: LoopbackOptions = {
       signal: signal ?? null,
     });
     if (response.ok) return response;
-    throw new Refused(response.status, response.headers, await response.json().catch(() => undefined));
+    throw refused(response.status, response.headers, await response.json().catch(() => undefined));
   };
   return {
     beta: {
@@ -60,19 +60,8 @@ export function loopbackClient(url: string, { pace, quiet }: LoopbackOptions = {
 }
 
 /** In the form in which the SDK throws what the API refused. */
-class Refused extends Error {
-  override readonly name = "Refused";
-  readonly status: number;
-  readonly headers: Headers;
-  readonly error: unknown;
-
-  constructor(status: number, headers: Headers, error: unknown) {
-    super(`The simulator answered ${status}.`);
-    this.status = status;
-    this.headers = headers;
-    this.error = error;
-  }
-}
+const refused = (status: number, headers: Headers, error: unknown): Error =>
+  Object.assign(new Error(`The simulator answered ${status}.`), { name: "Refused", status, headers, error });
 
 /** One JSON in each line that begins with `data:`; an `error` event ends the stream as the SDK would end it. */
 async function* eventsOf({ body, status, headers }: Response): AsyncGenerator<unknown> {
@@ -85,7 +74,7 @@ async function* eventsOf({ body, status, headers }: Response): AsyncGenerator<un
     for (const line of lines) {
       if (!line.startsWith("data:")) continue;
       const event = JSON.parse(line.slice("data:".length)) as { readonly type?: unknown };
-      if (event.type === "error") throw new Refused(status, headers, event);
+      if (event.type === "error") throw refused(status, headers, event);
       yield event;
     }
   }

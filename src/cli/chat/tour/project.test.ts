@@ -8,10 +8,7 @@ import { GAUGE_LOG, levelIn, tourFiles } from "./project.ts";
 import { FIX_PROMPT, OVERVIEW_PROMPT, tourScenes } from "./scenes.ts";
 import type { Call, Sight } from "./stand-in.ts";
 
-const scenes = tourScenes({
-  inProject: (path) => path,
-  thresholds: { warning: 15_000, autoCompact: 21_000 },
-});
+const scenes = tourScenes({ warning: 15_000, autoCompact: 21_000 });
 const sight: Sight = {
   tokens: 0,
   cleared: 0,
@@ -20,7 +17,9 @@ const sight: Sight = {
   find: (pattern) => pattern.exec(OVERVIEW_PROMPT)?.[1],
 };
 const callsOf = (prompt: string): readonly Call[] =>
-  scenes.find((scene) => scene.prompt === prompt)?.steps.flatMap((step) => step(sight).calls) ?? [];
+  scenes
+    .find((scene) => scene.prompt === prompt)
+    ?.steps.flatMap((step) => (typeof step === "function" ? step(sight) : step).calls) ?? [];
 
 async function testRun(files: ReadonlyMap<string, string>): Promise<string> {
   const here = await mkdtemp(join(tmpdir(), "longhaul-tour-test-"));

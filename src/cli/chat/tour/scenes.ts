@@ -1,7 +1,6 @@
 import type { Thresholds } from "../../../window/thresholds.ts";
 import { ASKED_MOMENT, GAUGE_LOG, levelIn, RULES_FILE, SLOTS_FILE, TEST_FILE } from "./project.ts";
-import type { Sight } from "./stand-in.ts";
-import { call, type InProject, type Scene, type Step } from "./stand-in.ts";
+import { call, type Scene, type Sight, type Step } from "./stand-in.ts";
 
 /** The figure of the person's first message that has to last to the end. */
 export const RESERVE_METRES = "0.65";
@@ -48,65 +47,25 @@ const RESOURCES = [
   ...["invoices", "customers", "permits", "cranes", "inspections"],
 ];
 
-export interface SceneOptions {
-  readonly inProject: InProject;
-  /** How far to read, in tokens: until the bar is yellow, until it is nearly full. */
-  readonly thresholds: Pick<Thresholds, "warning" | "autoCompact">;
-}
+/** What is asked of the stand-in, in the order in which the guide suggests it; paths are relative to the project. */
+export const tourScenes = ({
+  warning,
+  autoCompact,
+}: Pick<Thresholds, "warning" | "autoCompact">): readonly Scene[] => [
+  { ...OVERVIEW, enough: { from: 4, is: ({ tokens }) => tokens >= warning } },
+  SURVEY,
+  {
+    ...RESOURCE_REVIEW,
+    // So that there is something to see when it is compacted next.
+    enough: { from: 3, is: ({ cleared, tokens }) => cleared > 0 && tokens >= NEARLY_FULL * autoCompact },
+  },
+  FIX,
+  RECOLLECTION,
+];
 
-/** What is asked of the stand-in, in the order in which the guide suggests it. */
-export function tourScenes({ inProject, thresholds }: SceneOptions): readonly Scene[] {
-  const read = (...paths: readonly string[]): Step["calls"] =>
-    paths.map((path) => call("Read", { file_path: inProject(path) }));
-  return [
-    overview(read, thresholds.warning),
-    survey(read),
-    resources(read, NEARLY_FULL * thresholds.autoCompact),
-    fix(read, inProject),
-    recollection(read),
-  ];
-}
-
-type Read = (...paths: readonly string[]) => Step["calls"];
-
-const reading =
-  (read: Read, ...paths: readonly string[]): (() => Step) =>
-  () => ({ calls: read(...paths) });
-
-function overview(read: Read, warningTokens: number): Scene {
-  return {
-    name: "overview",
-    prompt: OVERVIEW_PROMPT,
-    steps: [
-      () => ({
-        say: "The gauge log first, since it will not be there for long; and a list of what there is to do.",
-        calls: [
-          call("TodoWrite", {
-            todos: [
-              todo("Read the gauge log", "in_progress"),
-              todo("Look at the scheduler", "pending"),
-              todo("Look at the resources", "pending"),
-            ],
-          }),
-          ...read(GAUGE_LOG),
-        ],
-      }),
-      () => ({
-        say: "A helper looks through the tests in a window of its own. I only get its report.",
-        calls: [call("Task", { description: "Survey the tests", prompt: SURVEY_PROMPT })],
-      }),
-      () => ({
-        say: "Now the code that everything hangs on.",
-        calls: [call("Glob", { pattern: "src/**/*.{ts,js}" }), ...read("README.md", SLOTS_FILE)],
-      }),
-      reading(read, "src/scheduler/tides.js", "src/server.ts"),
-      ...RESOURCES.map((name) => reading(read, `src/resources/${name}/routes.ts`, `test/${name}.test.ts`)),
-    ],
-    enough: { from: 4, is: ({ tokens }) => tokens >= warningTokens },
-    answer: () =>
-      "I have an overview. The server registers ten resources that follow one pattern (repository, routes, validator); the scheduler decides about stays by the tide. `isDeepEnough` looks at the day of arrival only, which looks wrong for a stay across midnight. I will leave migrations/ alone, and I have your reserve in mind.",
-  };
-}
+const read = (...paths: readonly string[]): Step["calls"] =>
+  paths.map((path) => call("Read", { file_path: path }));
+const reading = (...paths: readonly string[]): Step => ({ calls: read(...paths) });
 
 const todo = (content: string, status: string): { readonly [field: string]: string } => ({
   content,
@@ -114,80 +73,103 @@ const todo = (content: string, status: string): { readonly [field: string]: stri
   activeForm: content,
 });
 
-function survey(read: Read): Scene {
-  return {
-    name: "survey",
-    prompt: SURVEY_PROMPT,
-    steps: [
-      () => ({ calls: [call("Glob", { pattern: "test/**/*" })] }),
-      reading(read, "test/berths.test.ts", "test/bookings.test.ts"),
-      reading(read, "test/vessels.test.ts", TEST_FILE),
-    ],
-    answer: () =>
-      "Each resource has one test file with a fixture of six rows; it covers list, get, create and the business rule. Missing: a list that is longer than a page, a PUT with an old version, and for the scheduler any stay that crosses midnight. I changed nothing.",
-  };
-}
+const OVERVIEW: Scene = {
+  name: "overview",
+  prompt: OVERVIEW_PROMPT,
+  steps: [
+    {
+      say: "The gauge log first, since it will not be there for long; and a list of what there is to do.",
+      calls: [
+        call("TodoWrite", {
+          todos: [
+            todo("Read the gauge log", "in_progress"),
+            todo("Look at the scheduler", "pending"),
+            todo("Look at the resources", "pending"),
+          ],
+        }),
+        ...read(GAUGE_LOG),
+      ],
+    },
+    {
+      say: "A helper looks through the tests in a window of its own. I only get its report.",
+      calls: [call("Task", { description: "Survey the tests", prompt: SURVEY_PROMPT })],
+    },
+    {
+      say: "Now the code that everything hangs on.",
+      calls: [call("Glob", { pattern: "src/**/*.{ts,js}" }), ...read("README.md", SLOTS_FILE)],
+    },
+    reading("src/scheduler/tides.js", "src/server.ts"),
+    ...RESOURCES.map((name) => reading(`src/resources/${name}/routes.ts`, `test/${name}.test.ts`)),
+  ],
+  answer: () =>
+    "I have an overview. The server registers ten resources that follow one pattern (repository, routes, validator); the scheduler decides about stays by the tide. `isDeepEnough` looks at the day of arrival only, which looks wrong for a stay across midnight. I will leave migrations/ alone, and I have your reserve in mind.",
+};
 
-function resources(read: Read, nearlyFullTokens: number): Scene {
-  return {
-    name: "resources",
-    prompt: RESOURCES_PROMPT,
-    steps: [
-      ...RESOURCES.map((name, index) => () => ({
-        ...(index === 0 ? { say: "One after the other: how each lists, and what its PUT does." } : {}),
-        calls: read(`src/resources/${name}/repository.ts`, `src/resources/${name}/validator.ts`),
-      })),
-      ...RESOURCES.map((name) =>
-        reading(read, `src/resources/${name}/routes.ts`, `test/fixtures/${name}.json`),
-      ),
-    ],
-    // So that there is something to see when it is compacted next.
-    enough: { from: 3, is: ({ cleared, tokens }) => cleared > 0 && tokens >= nearlyFullTokens },
-    answer: () =>
-      "They are all built alike: no list is paged, every one returns its whole table. PUT counts the version up but never compares it, so two people who edit the same row overwrite each other. Both can be mended without touching migrations/: the columns are there.",
-  };
-}
+const SURVEY: Scene = {
+  name: "survey",
+  prompt: SURVEY_PROMPT,
+  steps: [
+    { calls: [call("Glob", { pattern: "test/**/*" })] },
+    reading("test/berths.test.ts", "test/bookings.test.ts"),
+    reading("test/vessels.test.ts", TEST_FILE),
+  ],
+  answer: () =>
+    "Each resource has one test file with a fixture of six rows; it covers list, get, create and the business rule. Missing: a list that is longer than a page, a PUT with an old version, and for the scheduler any stay that crosses midnight. I changed nothing.",
+};
 
-function fix(read: Read, inProject: InProject): Scene {
-  const edit = (path: string, before: string, after: string): Step["calls"] => [
-    call("Edit", { file_path: inProject(path), old_string: before, new_string: after }),
-  ];
-  const run = (description: string): Step["calls"] => [call("Bash", { command: TEST_COMMAND, description })];
-  return {
-    name: "fix",
-    prompt: FIX_PROMPT,
-    steps: [
-      () => ({ say: "First how it decides, and how that is tested.", calls: read(SLOTS_FILE, TEST_FILE) }),
-      () => ({
-        say: "No test crosses midnight. Here is one with your figures.",
-        calls: edit(TEST_FILE, LAST_TEST, `${OVERNIGHT_TEST}${LAST_TEST}`),
-      }),
-      () => ({ calls: run("Run the new test, which has to fail") }),
-      (sight) => ({
-        say: `${verdict(sight)} The tide is only looked at until the end of the day of arrival; the stay itself has to be the window.`,
-        calls: edit(SLOTS_FILE, BUGGY_WINDOW, WHOLE_WINDOW),
-      }),
-      () => ({ calls: [...edit(SLOTS_FILE, DAY_HELPERS, ""), ...read(RULES_FILE)] }),
-      (sight) => ({
-        say: `Your reserve: ${sight.find(RESERVE) ?? "(I no longer find it)"} m.`,
-        calls: edit(RULES_FILE, "underKeelMetres: 0.5,", `underKeelMetres: ${sight.find(RESERVE) ?? "0.5"},`),
-      }),
-      () => ({ calls: run("Run all tests of the scheduler") }),
-      (sight) => ({
-        say: `${verdict(sight)} Now whether anything else relied on the old way.`,
-        calls: [call("Grep", { pattern: "isDeepEnough|underKeel", output_mode: "content", "-n": true })],
-      }),
-      reading(read, "src/config.ts", "src/server.ts"),
-      ...RESOURCES.flatMap((name) => [
-        reading(read, `src/resources/${name}/repository.ts`),
-        reading(read, `src/resources/${name}/routes.ts`),
-      ]),
-    ],
-    enough: { from: 9, is: (sight) => !sight.isSaid(FIX_PROMPT) },
-    answer: () =>
-      "Fixed: `isDeepEnough` takes the lowest water of the whole stay, a test holds it to that, and your reserve stands in `src/scheduler/rules.js`. `src/config.ts` still has a figure of its own, which only the server reads: shall I change that too?",
-  };
-}
+const RESOURCE_REVIEW: Scene = {
+  name: "resources",
+  prompt: RESOURCES_PROMPT,
+  steps: [
+    ...RESOURCES.map((name, index) => ({
+      ...(index === 0 ? { say: "One after the other: how each lists, and what its PUT does." } : {}),
+      calls: read(`src/resources/${name}/repository.ts`, `src/resources/${name}/validator.ts`),
+    })),
+    ...RESOURCES.map((name) => reading(`src/resources/${name}/routes.ts`, `test/fixtures/${name}.json`)),
+  ],
+  answer: () =>
+    "They are all built alike: no list is paged, every one returns its whole table. PUT counts the version up but never compares it, so two people who edit the same row overwrite each other. Both can be mended without touching migrations/: the columns are there.",
+};
+
+const edit = (path: string, before: string, after: string): Step["calls"] => [
+  call("Edit", { file_path: path, old_string: before, new_string: after }),
+];
+const run = (description: string): Step["calls"] => [call("Bash", { command: TEST_COMMAND, description })];
+
+const FIX: Scene = {
+  name: "fix",
+  prompt: FIX_PROMPT,
+  steps: [
+    { say: "First how it decides, and how that is tested.", calls: read(SLOTS_FILE, TEST_FILE) },
+    {
+      say: "No test crosses midnight. Here is one with your figures.",
+      calls: edit(TEST_FILE, LAST_TEST, `${OVERNIGHT_TEST}${LAST_TEST}`),
+    },
+    { calls: run("Run the new test, which has to fail") },
+    (sight) => ({
+      say: `${verdict(sight)} The tide is only looked at until the end of the day of arrival; the stay itself has to be the window.`,
+      calls: edit(SLOTS_FILE, BUGGY_WINDOW, WHOLE_WINDOW),
+    }),
+    { calls: [...edit(SLOTS_FILE, DAY_HELPERS, ""), ...read(RULES_FILE)] },
+    (sight) => ({
+      say: `Your reserve: ${sight.find(RESERVE) ?? "(I no longer find it)"} m.`,
+      calls: edit(RULES_FILE, "underKeelMetres: 0.5,", `underKeelMetres: ${sight.find(RESERVE) ?? "0.5"},`),
+    }),
+    { calls: run("Run all tests of the scheduler") },
+    (sight) => ({
+      say: `${verdict(sight)} Now whether anything else relied on the old way.`,
+      calls: [call("Grep", { pattern: "isDeepEnough|underKeel", output_mode: "content", "-n": true })],
+    }),
+    reading("src/config.ts", "src/server.ts"),
+    ...RESOURCES.flatMap((name) => [
+      reading(`src/resources/${name}/repository.ts`),
+      reading(`src/resources/${name}/routes.ts`),
+    ]),
+  ],
+  enough: { from: 9, is: (sight) => !sight.isSaid(FIX_PROMPT) },
+  answer: () =>
+    "Fixed: `isDeepEnough` takes the lowest water of the whole stay, a test holds it to that, and your reserve stands in `src/scheduler/rules.js`. `src/config.ts` still has a figure of its own, which only the server reads: shall I change that too?",
+};
 
 /** What the test runner counted, in its own figures. */
 function verdict({ result }: Sight): string {
@@ -198,21 +180,19 @@ function verdict({ result }: Sight): string {
   return failed === "0" ? `All ${passed} pass.` : `${passed} pass, ${failed} fails.`;
 }
 
-function recollection(read: Read): Scene {
-  return {
-    name: "recollection",
-    prompt: RECALL_PROMPT,
-    steps: [
-      () => ({ say: "I look into the file again.", calls: read(GAUGE_LOG) }),
-      () => ({
-        say: "The file is gone, and I no longer have what I read of it. I search what was compacted away.",
-        calls: [call("recall", { exact: ASKED_MOMENT })],
-      }),
-    ],
-    answer: (sight) => {
-      const level = levelIn(sight.result("recall"));
-      const reserve = sight.find(RESERVE);
-      return `At ${ASKED_MOMENT} the log gave ${level ?? "(not found)"} m; recall had it word for word. You asked for ${reserve ?? "(not found)"} m under every keel: that I never lost, it is your own words.`;
+const RECOLLECTION: Scene = {
+  name: "recollection",
+  prompt: RECALL_PROMPT,
+  steps: [
+    { say: "I look into the file again.", calls: read(GAUGE_LOG) },
+    {
+      say: "The file is gone, and I no longer have what I read of it. I search what was compacted away.",
+      calls: [call("recall", { exact: ASKED_MOMENT })],
     },
-  };
-}
+  ],
+  answer: (sight) => {
+    const level = levelIn(sight.result("recall"));
+    const reserve = sight.find(RESERVE);
+    return `At ${ASKED_MOMENT} the log gave ${level ?? "(not found)"} m; recall had it word for word. You asked for ${reserve ?? "(not found)"} m under every keel: that I never lost, it is your own words.`;
+  },
+};

@@ -1,10 +1,9 @@
 import { join, relative } from "node:path";
-import type { ApiMessage } from "../../../conversation/message.ts";
-import { contentBlocks } from "../../../conversation/message.ts";
+import { type ApiMessage, contentBlocks } from "../../../conversation/message.ts";
 import { isCleared } from "../../../conversation/stand-ins.ts";
-import type { JsonRecord } from "../../../conversation/untrusted.ts";
-import { contentText } from "../../../conversation/untrusted.ts";
+import { contentText, type JsonRecord } from "../../../conversation/untrusted.ts";
 import { isContinuation } from "../../../summary/summary-message.ts";
+
 import type { Behaviour, SeenRequest, Turn } from "../../../testing/simulator/exchange.ts";
 import type { TokenCounter } from "../../../testing/simulator/prompt/token-count.ts";
 
@@ -43,7 +42,7 @@ function play(
   if (next === undefined || (enough !== undefined && step >= enough.from && enough.is(sight))) {
     return { turn: { blocks: [{ type: "text", text: answer(sight) }] }, isLast: true };
   }
-  const { say, calls } = next(sight);
+  const { say, calls } = typeof next === "function" ? next(sight) : next;
   const blocks: Turn["blocks"] = [
     ...(say === undefined ? [] : [{ type: "text" as const, text: say }]),
     ...calls.map(({ tool, input }, index) => ({
@@ -99,9 +98,7 @@ export interface Sight {
 }
 
 /** What stands between messages for the model's eyes only; no person wrote it. */
-const REMINDER = /^\s*<system-reminder>/;
-
-const isReminder = (text: string): boolean => REMINDER.test(text);
+const isReminder = (text: string): boolean => /^\s*<system-reminder>/.test(text);
 
 function look({ messages, system, tools }: SeenRequest, counter: TokenCounter): Sight {
   const blocks = messages.flatMap(({ content }) => contentBlocks(content));
@@ -152,7 +149,7 @@ export interface Scene {
   /** Without anything but letters: it stands in the ids of calls. */
   readonly name: string;
   readonly prompt: string;
-  readonly steps: readonly ((sight: Sight) => Step)[];
+  readonly steps: readonly (Step | ((sight: Sight) => Step))[];
   /** Asked from this step on: the rest is only done until there is enough of it. */
   readonly enough?: { readonly from: number; is(sight: Sight): boolean };
   readonly answer: (sight: Sight) => string;
@@ -160,14 +157,11 @@ export interface Scene {
 
 export const call = (tool: string, input: JsonRecord): Call => ({ tool, input });
 
-/** Paths in calls are absolute, as tools want them. */
-export type InProject = (path: string) => string;
-
 const PATH_FIELDS: readonly string[] = ["file_path", "path"];
 
 /**
- * The same behaviour, whose calls stay in the folder: it makes up paths, and the person would be asked about each that
- * leads out of it.
+ * The same behaviour, whose paths are absolute, as tools want them, and stay in the folder: the person would be asked
+ * about each that leads out of it.
  */
 export function insideOf(folder: string, behaviour: Behaviour): Behaviour {
   return (request) => {

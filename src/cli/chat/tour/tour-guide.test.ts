@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { TourStep } from "./tour-guide.ts";
-import { type GuideParts, TourGuide } from "./tour-guide.ts";
+import { type GuideParts, tourGuide } from "./tour-guide.ts";
 import { TourEvents } from "./tour-report.ts";
 
 const STEPS: readonly TourStep[] = [
@@ -20,7 +20,7 @@ const USAGE = {
 
 describe("the tour's guide", () => {
   it("goes on once its step was done, tells what happened meanwhile, and ends", async () => {
-    const guide = new TourGuide(STEPS, parts());
+    const guide = tourGuide(STEPS, parts());
     expect(await guide.next(undefined)).toEqual({ words: "Hello.", input: "Look around." });
     guide.saw({ type: "usage", usage: USAGE, model: "m" });
     expect(await guide.next("Look around. ")).toEqual({ words: "1 so far.", input: "/compact" });
@@ -30,7 +30,7 @@ describe("the tour's guide", () => {
   });
 
   it("waits with its step while the person does something else", async () => {
-    const guide = new TourGuide(STEPS, parts());
+    const guide = tourGuide(STEPS, parts());
     await guide.next(undefined);
     expect(await guide.next("Something else.")).toMatchObject({ input: "Look around." });
     expect(await guide.next("/help")).toMatchObject({ input: "Look around." });
@@ -42,7 +42,7 @@ describe("the tour's guide", () => {
     const before = async (): Promise<void> => {
       done.push("noon");
     };
-    const guide = new TourGuide([{ words: () => done.join(), input: "a", before }], parts());
+    const guide = tourGuide([{ words: () => done.join(), input: "a", before }], parts());
     expect(await guide.next(undefined)).toEqual({ words: "noon", input: "a" });
     await guide.next("b");
     expect(done).toEqual(["noon"]);

@@ -1,6 +1,5 @@
-import type { AgentEvent } from "../../../agent/agent-events.ts";
 import { formatCount, plural } from "../../view/numbers.ts";
-import type { Guide, GuideStep } from "../chat-setup.ts";
+import type { Guide } from "../chat-setup.ts";
 import { GAUGE_LOG } from "./project.ts";
 import { FIX_PROMPT, OVERVIEW_PROMPT, RECALL_PROMPT, RESOURCES_PROMPT } from "./scenes.ts";
 import type { TourEvents } from "./tour-report.ts";
@@ -12,33 +11,23 @@ export interface GuideParts {
 }
 
 /** Leads through the steps, and waits with each until it was done; what the person does in between is up to them. */
-export class TourGuide implements Guide {
-  readonly #steps: Iterator<TourStep>;
-  readonly #parts: GuideParts;
-  #waitsFor: string | undefined;
-
-  constructor(steps: Iterable<TourStep>, parts: GuideParts) {
-    this.#steps = steps[Symbol.iterator]();
-    this.#parts = parts;
-  }
-
-  async next(sent: string | undefined): Promise<GuideStep | undefined> {
-    const waitsFor = this.#waitsFor;
-    if (waitsFor !== undefined && sent?.trim() !== waitsFor) {
-      return { words: "Whenever you like, the tour goes on with:", input: waitsFor };
-    }
-    // What still goes on in the background belongs to what was just seen.
-    await this.#parts.settled();
-    const { value: step, done } = this.#steps.next();
-    if (done === true) return undefined;
-    await step.before?.();
-    this.#waitsFor = step.input === "" ? undefined : step.input;
-    return { words: step.words(this.#parts.seen), input: step.input };
-  }
-
-  saw(event: AgentEvent): void {
-    this.#parts.seen.saw(event);
-  }
+export function tourGuide(steps: Iterable<TourStep>, { seen, settled }: GuideParts): Guide {
+  const stops = steps[Symbol.iterator]();
+  let waitsFor: string | undefined;
+  return {
+    next: async (sent) => {
+      if (waitsFor !== undefined && sent?.trim() !== waitsFor)
+        return { words: "Whenever you like, the tour goes on with:", input: waitsFor };
+      // What still goes on in the background belongs to what was just seen.
+      await settled();
+      const { value: step, done } = stops.next();
+      if (done === true) return undefined;
+      await step.before?.();
+      waitsFor = step.input === "" ? undefined : step.input;
+      return { words: step.words(seen), input: step.input };
+    },
+    saw: (event) => seen.saw(event),
+  };
 }
 
 /** One stop of the tour. */

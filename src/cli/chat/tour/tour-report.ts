@@ -2,36 +2,24 @@ import type { AgentEvent, WindowReading } from "../../../agent/agent-events.ts";
 import type { Agent } from "../../../agent/agent-options.ts";
 import { wordsIn } from "../../../conversation/flatten/flatten.ts";
 import { openRecall } from "../../../recall/open-recall.ts";
-import type { RequestLog } from "../../../testing/simulator/server/request-log.ts";
+import type { LogTotals, RequestLog } from "../../../testing/simulator/server/request-log.ts";
 import type { CompactorEvent } from "../../../turn/events.ts";
 import type { Terminal } from "../../terminal.ts";
 import { formatCount, plural } from "../../view/numbers.ts";
 import { oneLine, padEnd } from "../../view/text-width.ts";
 
 /** What a tour came to: the figures of its closing table. */
-export interface TourReport {
+export interface TourReport extends Pick<TourEvents, "turns" | "peakTokens" | "fromBackground" | "failures"> {
   readonly windowTokens: number;
-  /** Model calls of the conversation itself. */
-  readonly turns: number;
-  /** All calls that reached the simulator, those of subagents, notes and summaries included. */
-  readonly requests: number;
+  /** Of all calls that reached the simulator, those of subagents, notes and summaries included. */
+  readonly totals: LogTotals;
   /** Refused, or against a rule of the API. */
   readonly refused: number;
-  /** The fullest that the window was. */
-  readonly peakTokens: number;
-  readonly compactions: { readonly memory: number; readonly full: number; readonly partial: number };
-  /** Of the full ones, those whose summary had been written in the background. */
-  readonly fromBackground: number;
+  readonly compactions: { readonly memory: number; readonly full: number };
   readonly resultsCleared: number;
   readonly notesUpdates: number;
   readonly recalls: number;
   readonly subagents: number;
-  readonly tokens: {
-    readonly input: number;
-    readonly cacheRead: number;
-    readonly cacheWrite: number;
-    readonly output: number;
-  };
   /** What the person said: still in the context word for word, or found by recall, or neither. */
   readonly said: {
     readonly total: number;
@@ -39,8 +27,6 @@ export interface TourReport {
     readonly recoverable: number;
     readonly lost: readonly string[];
   };
-  /** Codes of runs that ended without an answer. */
-  readonly failures: readonly string[];
   /** Nothing was refused, nothing failed, and nothing is lost. */
   readonly isSound: boolean;
 }
@@ -48,35 +34,22 @@ export interface TourReport {
 export async function tourReport(
   agent: Pick<Agent, "prompts" | "conversation" | "sessionPath" | "reading">,
   seen: TourEvents,
-  requests: RequestLog,
+  { totals, invalid, all }: RequestLog,
 ): Promise<TourReport> {
   const said = await whatBecameOfWords(agent);
-  const { totals, invalid, all } = requests;
+  const { turns, peakTokens, fromBackground, failures } = seen;
   const refused = all.filter((request) => request.error !== undefined || invalid.includes(request)).length;
   const compacted = seen.all("compacted");
   const ofTier = (wanted: string): number => compacted.filter(({ tier }) => tier === wanted).length;
-  const sum = (figures: readonly number[]): number => figures.reduce((total, figure) => total + figure, 0);
   return {
     windowTokens: agent.reading.thresholds.size,
-    turns: seen.turns,
-    requests: totals.requests,
-    refused,
-    peakTokens: seen.peakTokens,
-    compactions: { memory: ofTier("memory"), full: ofTier("full"), partial: ofTier("partial") },
-    fromBackground: seen.fromBackground,
-    resultsCleared: sum(seen.all("results-cleared").map(({ results }) => results)),
+    ...{ turns, peakTokens, fromBackground, failures, totals, refused, said },
+    compactions: { memory: ofTier("memory"), full: ofTier("full") },
+    resultsCleared: seen.all("results-cleared").reduce((sum, { results }) => sum + results, 0),
     notesUpdates: seen.all("notes-updated").length,
     recalls: seen.calls.get("recall") ?? 0,
     subagents: seen.subagents.size,
-    tokens: {
-      input: totals.inputTokens,
-      cacheRead: totals.cacheReadTokens,
-      cacheWrite: totals.cacheWriteTokens,
-      output: totals.outputTokens,
-    },
-    said,
-    failures: seen.failures,
-    isSound: refused === 0 && said.lost.length === 0 && seen.failures.length === 0,
+    isSound: refused === 0 && said.lost.length === 0 && failures.length === 0,
   };
 }
 
@@ -186,9 +159,9 @@ export function tourView(report: TourReport, { colours }: Pick<Terminal, "colour
 }
 
 function rowsOf(report: TourReport): readonly (readonly [name: string, text: string])[] {
-  const { compactions, tokens, said } = report;
+  const { compactions, totals, said } = report;
   return [
-    ["requests", `${formatCount(report.requests)}, ${formatCount(report.refused)} refused`],
+    ["requests", `${formatCount(totals.requests)}, ${formatCount(report.refused)} refused`],
     ["fullest", `${formatCount(report.peakTokens)} tokens`],
     ["results cleared", formatCount(report.resultsCleared)],
     ["notes updated", times(report.notesUpdates)],
@@ -198,7 +171,7 @@ function rowsOf(report: TourReport): readonly (readonly [name: string, text: str
     ["subagents", formatCount(report.subagents)],
     [
       "tokens",
-      `${formatCount(tokens.input)} in, ${formatCount(tokens.cacheRead)} of them read from the cache; ${formatCount(tokens.output)} out`,
+      `${formatCount(totals.inputTokens)} in, ${formatCount(totals.cacheReadTokens)} of them read from the cache; ${formatCount(totals.outputTokens)} out`,
     ],
     [
       "what you said",

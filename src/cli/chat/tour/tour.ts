@@ -24,7 +24,7 @@ import { loopbackClient, Quiet, type ReadingPace } from "./loopback-client.ts";
 import { GAUGE_LOG, tourFiles } from "./project.ts";
 import { TEST_COMMAND, tourScenes } from "./scenes.ts";
 import { insideOf, standIn } from "./stand-in.ts";
-import { longRun, TourGuide, tourSteps } from "./tour-guide.ts";
+import { longRun, tourGuide, tourSteps } from "./tour-guide.ts";
 import { TourEvents, type TourReport, tourReport, tourView } from "./tour-report.ts";
 
 const MODEL_NAME = "stand-in";
@@ -136,7 +136,7 @@ export async function openTour(options: TourOptions = {}): Promise<Tour> {
       // What the user's own environment switches off would be missing here.
       compactor: { window: { models: { [MODEL_NAME]: MODEL_FACTS } }, settings: { environment: {} } },
     },
-    guide: new TourGuide(turns === undefined ? steps : longRun(steps, seen, turns), {
+    guide: tourGuide(turns === undefined ? steps : longRun(steps, seen, turns), {
       seen,
       settled: () => quiet.settled(),
     }),
@@ -159,10 +159,7 @@ async function writeProject(project: string, seed: number): Promise<void> {
 }
 
 async function startStandIn(project: string, { isWatched, turns, seed }: TourOptions): Promise<Simulator> {
-  const scenes = tourScenes({
-    inProject: (path) => join(project, path),
-    thresholds: computeThresholds(MODEL_FACTS),
-  });
+  const scenes = tourScenes(computeThresholds(MODEL_FACTS));
   // The same figures whether or not a tokenizer is installed, and nothing to load.
   const countText = ESTIMATORS.o200k;
   const counter = await createTokenCounter(countText);
@@ -179,7 +176,7 @@ async function startStandIn(project: string, { isWatched, turns, seed }: TourOpt
       summaries(),
       spanSummaries(),
       noteTaker(),
-      standIn(scenes, counter),
+      insideOf(project, standIn(scenes, counter)),
       insideOf(
         project,
         coder({

@@ -3,7 +3,7 @@ import { createRandom, type Random } from "../../../demo/random.ts";
 import { SUMMARY_BUDGET_TOKENS } from "../../../summary/builtin/budget.ts";
 import { summariseMessages, summaryRequestIn } from "../../../summary/builtin/builtin-model.ts";
 import { SUMMARY_HEADING } from "../../../summary/format.ts";
-import type { SectionName } from "../../../summary/sections.ts";
+import type { SectionName } from "../../../summary/summary-message.ts";
 import { factsSection, SECTION_NAMES, sectionHeading } from "../../../summary/summary-message.ts";
 import { instructionsIn } from "../../../summary/summary-prompt.ts";
 import { ESTIMATORS } from "../../../tokens/measure.ts";

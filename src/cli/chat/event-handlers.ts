@@ -1,0 +1,12 @@
+import type { AgentEvent } from "../../agent/index.ts";
+
+/** A function for each kind of event that matters to somebody. */
+export type EventHandlers = {
+  readonly [Type in AgentEvent["type"]]?: (event: Extract<AgentEvent, { readonly type: Type }>) => void;
+};
+
+/** Does nothing where there is no handler. */
+export function handle(event: AgentEvent, handlers: EventHandlers): void {
+  const handler = handlers[event.type] as ((event: AgentEvent) => void) | undefined;
+  handler?.(event);
+}
