@@ -129,24 +129,20 @@ const tooLarge = (bytes: number): string =>
 const problem = (path: string, reason: FileProblem, words: string, cause?: unknown): LonghaulError =>
   new LonghaulError("file-unusable", `${path} ${words}.`, { facts: { path, reason }, cause });
 
+const KNOWN: ReadonlyMap<string, readonly [FileProblem, string]> = new Map([
+  ["ENOENT", ["missing", "does not exist"]],
+  ["ENOTDIR", ["missing", "does not exist"]],
+  ["EACCES", ["not-allowed", "may not be read by this user"]],
+  ["EPERM", ["not-allowed", "may not be read by this user"]],
+  [
+    "ELOOP",
+    ["unreadable", "is reached through a link that was not there before, or through a circle of links"],
+  ],
+]);
+
 function unusable(path: string, error: unknown): LonghaulError {
   if (error instanceof LonghaulError) return error;
   const code = systemCode(error);
-  switch (code) {
-    case "ENOENT":
-    case "ENOTDIR":
-      return problem(path, "missing", "does not exist", error);
-    case "EACCES":
-    case "EPERM":
-      return problem(path, "not-allowed", "may not be read by this user", error);
-    case "ELOOP":
-      return problem(
-        path,
-        "unreadable",
-        "is reached through a link that was not there before, or through a circle of links",
-        error,
-      );
-    default:
-      return problem(path, "unreadable", `cannot be read (${code || String(error)})`, error);
-  }
+  const [reason, words] = KNOWN.get(code) ?? ["unreadable", `cannot be read (${code || String(error)})`];
+  return problem(path, reason, words, error);
 }
