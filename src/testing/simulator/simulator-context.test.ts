@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { always } from "./behaviours/answers.ts";
 import type { SeenRequest } from "./exchange.ts";
 import {
@@ -10,17 +10,12 @@ import {
   refused,
   resultsFor,
   send,
+  simulator,
+  start,
   TOOLS,
   until,
   user,
 } from "./server/client.case.ts";
-import { type Simulator, type SimulatorOptions, startSimulator } from "./simulator.ts";
-
-let simulator: Simulator;
-const start = async (options: SimulatorOptions = {}): Promise<void> => {
-  simulator = await startSimulator(options);
-};
-afterEach(() => simulator.close());
 
 describe("thinking that is bound to its conversation", () => {
   const body = { ...BODY, model: "claude-opus-5-5" };

@@ -1,24 +1,16 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   assistant,
   type Body,
-  createScene,
   HOUR,
   MARK,
-  type Scene,
+  scene,
   text,
   toolResult,
   toolUse,
+  upTo,
   user,
 } from "./scene.case.ts";
-
-let scene: Scene;
-beforeEach(async () => {
-  scene = await createScene();
-});
-
-/** What stands before a position, in tokens. */
-const upTo = (body: Body, index: number): number => scene.prompt(body).positions[index]?.tokens ?? 0;
 
 describe("the automatic mark", () => {
   it("stands on the last block", () => {

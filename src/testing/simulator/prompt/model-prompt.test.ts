@@ -1,22 +1,16 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { buildPrompt } from "./model-prompt.ts";
 import {
   assistant,
   type Body,
-  createScene,
   MARK,
-  type Scene,
+  scene,
   simulatedModel,
   text,
   toolResult,
   toolUse,
   user,
 } from "./scene.case.ts";
-
-let scene: Scene;
-beforeEach(async () => {
-  scene = await createScene();
-});
 
 const tool = { name: "Read", input_schema: { type: "object" } };
 

@@ -1,28 +1,20 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { costOf } from "../../../window/prices.ts";
 import {
   assistant,
   type Body,
-  createScene,
   HOUR,
   MARK,
   MINUTE_MS,
-  type Scene,
+  scene,
   sumOf,
   text,
   toolUse,
+  upTo,
   user,
 } from "./scene.case.ts";
 
-let scene: Scene;
-beforeEach(async () => {
-  scene = await createScene();
-});
-
 const marked: Body = { system: [text(2_000, "s", MARK)], messages: [user(text(500, "a"))] };
-
-/** What stands before a position, in tokens. */
-const upTo = (body: Body, index: number): number => scene.prompt(body).positions[index]?.tokens ?? 0;
 
 describe("writing and reading", () => {
   it("writes up to the mark, and counts what follows as plain input", () => {
