@@ -105,12 +105,6 @@ function bodyOf(text: string): string {
 
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
 
-/** The text of a skill, and the fields that stand before it. */
-interface SkillText {
-  readonly fields: ReadonlyMap<string, string>;
-  readonly body: string;
-}
-
 /** More is no front matter, but a text that begins with a line. */
 const MOST_LINES = 200;
 const FENCE = /^---[ \t]*$/;
@@ -120,7 +114,10 @@ const KEY = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/;
  * Reads the texts of a front matter: plain ones, in quotes, over several lines, as blocks. Not YAML: lists and maps are
  * passed over, and what is not understood hurts nothing but itself.
  */
-export function readFrontMatter(text: string): SkillText {
+export function readFrontMatter(text: string): {
+  readonly fields: ReadonlyMap<string, string>;
+  readonly body: string;
+} {
   const whole = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
   const lines = whole.split("\n");
   const end = FENCE.test(lines[0] ?? "")

@@ -48,7 +48,6 @@ export function recallTool({ sessionPath }: Pick<Workplace, "sessionPath">): Too
   };
 }
 
-/** What it is asked for, whichever way. */
 function titleOf(input: unknown): string {
   if (typeof input !== "object" || input === null) return "";
   const { query, exact, pattern, id, file, tool } = input as Readonly<Record<string, unknown>>;

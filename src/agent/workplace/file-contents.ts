@@ -19,11 +19,6 @@ const TOO_YOUNG_MS = 100;
 
 export type FileProblem = "missing" | "folder" | "not-a-file" | "too-large" | "not-allowed" | "unreadable";
 
-export interface FileContentsOptions {
-  /** For tests: milliseconds since 1970. */
-  readonly now?: () => number;
-}
-
 interface Kept {
   readonly content: FileContent;
   readonly stamp: string;
@@ -31,9 +26,10 @@ interface Kept {
 
 /**
  * Reads regular files, whatever lies there: nothing else is opened, and only so much is read. Takes real paths: a
- * link that appears in their place is not followed. What cannot be read is an error `file-unusable` with words.
+ * link that appears in their place is not followed. What cannot be read is an error `file-unusable` with words. `now`, in
+ * milliseconds since 1970, is for tests.
  */
-export function createFileContents({ now = Date.now }: FileContentsOptions = {}): FileContents {
+export function createFileContents({ now = Date.now }: { readonly now?: () => number } = {}): FileContents {
   const cache = new LRUCache<string, Kept>({
     maxSize: KEPT_BYTES,
     sizeCalculation: ({ content }) => Math.max(1, content.bytes.length),

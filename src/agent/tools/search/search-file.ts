@@ -86,7 +86,6 @@ function matchesByLine(
 const lengthOf = (lines: readonly string[], at: number): number => lines[at]?.length ?? 0;
 
 interface ExcerptLimits {
-  /** Lines before and after each match. */
   readonly before: number;
   readonly after: number;
   /** Kept at most; matches are counted on. */

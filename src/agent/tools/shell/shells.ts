@@ -48,7 +48,6 @@ const MOST_DRAINS = 8;
 /** To hear that it has gone, after it was ended. One that hangs in the kernel is not waited for. */
 const LAST_WORD_MS = 1_000;
 
-/** A command that runs, or has run. */
 class RunningCommand implements ShellCommand {
   readonly id: string;
   readonly command: string;
