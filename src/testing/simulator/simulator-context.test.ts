@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { simulator, start } from "../../../test/support/started-simulator.ts";
 import { always } from "./behaviours/answers.ts";
 import type { SeenRequest } from "./exchange.ts";
 import {
@@ -10,8 +11,6 @@ import {
   refused,
   resultsFor,
   send,
-  simulator,
-  start,
   TOOLS,
   until,
   user,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { simulator, start } from "../../../test/support/started-simulator.ts";
 import { SPAN_SYSTEM_PROMPT, spanPrompt } from "../../modules/collapse/summarise-span.ts";
 import { summaryPrompt } from "../../summary/summary-prompt.ts";
 import { always } from "./behaviours/answers.ts";
@@ -12,8 +13,6 @@ import {
   refused,
   resultsFor,
   send,
-  simulator,
-  start,
   TOOLS,
   until,
   user,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { scene } from "../../../../test/support/prompt-scene.ts";
 import { readCacheEdits } from "./prompt-cache.ts";
 import {
   assistant,
   type Body,
   MARK,
   MINUTE_MS,
-  scene,
   sumOf,
   text,
   toolResult,

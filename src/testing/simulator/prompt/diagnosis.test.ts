@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { assistant, type Body, MARK, scene, text, user } from "./scene.case.ts";
+import { scene } from "../../../../test/support/prompt-scene.ts";
+import { assistant, type Body, MARK, text, user } from "./scene.case.ts";
 
 const first: Body = {
   model: "claude-opus-4-6",

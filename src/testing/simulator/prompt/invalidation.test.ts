@@ -1,16 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { scene } from "../../../../test/support/prompt-scene.ts";
 import { type PromptLevel, settingsKeys } from "./invalidation.ts";
-import {
-  assistant,
-  type Body,
-  MARK,
-  scene,
-  simulatedModel,
-  text,
-  toolResult,
-  toolUse,
-  user,
-} from "./scene.case.ts";
+import { assistant, type Body, MARK, simulatedModel, text, toolResult, toolUse, user } from "./scene.case.ts";
 
 const tool = (name: string): Record<string, unknown> => ({
   name,

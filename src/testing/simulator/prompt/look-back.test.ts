@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { assistant, type Body, MARK, scene, text, toolResult, toolUse, upTo, user } from "./scene.case.ts";
+import { scene, upTo } from "../../../../test/support/prompt-scene.ts";
+import { assistant, type Body, MARK, text, toolResult, toolUse, user } from "./scene.case.ts";
 
 describe("the look-back", () => {
   /** A marked start, then so many plain blocks, then the next mark. */

@@ -1,16 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  assistant,
-  type Body,
-  HOUR,
-  MARK,
-  scene,
-  text,
-  toolResult,
-  toolUse,
-  upTo,
-  user,
-} from "./scene.case.ts";
+import { scene, upTo } from "../../../../test/support/prompt-scene.ts";
+import { assistant, type Body, HOUR, MARK, text, toolResult, toolUse, user } from "./scene.case.ts";
 
 describe("the automatic mark", () => {
   it("stands on the last block", () => {

@@ -1,18 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { scene, upTo } from "../../../../test/support/prompt-scene.ts";
 import { costOf } from "../../../window/prices.ts";
-import {
-  assistant,
-  type Body,
-  HOUR,
-  MARK,
-  MINUTE_MS,
-  scene,
-  sumOf,
-  text,
-  toolUse,
-  upTo,
-  user,
-} from "./scene.case.ts";
+import { assistant, type Body, HOUR, MARK, MINUTE_MS, sumOf, text, toolUse, user } from "./scene.case.ts";
 
 const marked: Body = { system: [text(2_000, "s", MARK)], messages: [user(text(500, "a"))] };
 

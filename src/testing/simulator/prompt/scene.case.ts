@@ -1,4 +1,3 @@
-import { beforeEach } from "vitest";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { claudeFeatures } from "../../../window/claude-features.ts";
@@ -72,15 +71,6 @@ export class Scene {
 export async function createScene(): Promise<Scene> {
   return new Scene(await createTokenCounter((text) => text.length));
 }
-
-/** Another one for each test. */
-export let scene: Scene;
-beforeEach(async () => {
-  scene = await createScene();
-});
-
-/** Tokens before a position. */
-export const upTo = (body: Body, index: number): number => scene.prompt(body).positions[index]?.tokens ?? 0;
 
 export const MARK: JsonRecord = { type: "ephemeral" };
 export const HOUR: JsonRecord = { type: "ephemeral", ttl: "1h" };

@@ -1,14 +1,6 @@
-import { afterEach } from "vitest";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import type { Turn } from "../exchange.ts";
-import { type Simulator, type SimulatorOptions, startSimulator } from "../simulator.ts";
-
-/** The one that the test started. */
-export let simulator: Simulator;
-export const start = async (options: SimulatorOptions = {}): Promise<void> => {
-  simulator = await startSimulator(options);
-};
-afterEach(() => simulator?.close());
+import type { Simulator } from "../simulator.ts";
 
 /** What every call needs; any key will do. */
 export const HEADERS = {
