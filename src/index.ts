@@ -274,6 +274,7 @@ export {
   measureContext,
 } from "./tokens/context-meter.ts";
 export { estimateTokens, type TokenProfile } from "./tokens/estimate/estimate.ts";
+export { type ImageHeader, readImageHeader } from "./tokens/image-size.ts";
 export {
   type CountText,
   ESTIMATORS,

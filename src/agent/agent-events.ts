@@ -34,7 +34,6 @@ export type AgentEvent =
       readonly tool: string;
       readonly title: string;
       readonly isError: boolean;
-      /** In a few words. */
       readonly summary: string | undefined;
       /** Unfolded: a diff, the output. */
       readonly display: string;
@@ -65,7 +64,6 @@ export type AgentEvent =
   | { readonly type: "problem"; readonly error: LonghaulError }
   /** Something that a person should know, such as an agent in the background that has ended. */
   | { readonly type: "notice"; readonly text: string }
-  /** What a subagent does. */
   | {
       readonly type: "agent";
       readonly agentId: string;

@@ -2,26 +2,21 @@ import {
   type CollapseOptions,
   type CompactionPorts,
   type CompactorOptions,
-  type ContentBlock,
-  type Entry,
   LonghaulError,
-  type ManualOptions,
   type Model,
   type OptionNames,
   type RetryOptions,
   requireModel,
   requireOptionNames,
   requireWindow,
-  type SnipSelection,
   type SnipTurn,
-  type Todo,
   type WindowSources,
 } from "../index.ts";
 import type { RewindPoint, UserPlaces } from "../node.ts";
-import type { AgentEvent, RunResult, WindowReading } from "./agent-events.ts";
-import type { PermissionMode, PermissionSettings, Person } from "./permission.ts";
+import type { AgentEvent } from "./agent-events.ts";
+import type { PermissionSettings, Person } from "./permission.ts";
 import type { Tool } from "./tool.ts";
-import type { AgentRoster, Workplace } from "./workplace.ts";
+import type { Workplace } from "./workplace.ts";
 
 export interface AgentOptions {
   readonly model: Model;
@@ -83,57 +78,6 @@ export interface AgentType {
 export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
   readonly maxTurns?: number | undefined;
-}
-
-/** One conversation with an agent. One thing at a time: a second run waits for the first to end. */
-export interface Agent {
-  readonly sessionId: string;
-  readonly sessionPath: string;
-  readonly cwd: string;
-  readonly model: Model;
-  readonly conversation: readonly Entry[];
-  /** A new one after each compaction. */
-  readonly conversationId: string;
-  readonly reading: WindowReading;
-  readonly todos: readonly Todo[];
-  readonly isPlanMode: boolean;
-  /** `accept-edits` after the person has allowed edits for the session. */
-  readonly permissionMode: PermissionMode;
-  /** The working folder is the home folder, or contains it: everything asks, each time. */
-  readonly isWideFolder: boolean;
-  readonly planPath: string;
-  readonly notesPath: string;
-  readonly notes: NotesWriter;
-  /** True while context collapse replaces auto-compact. */
-  readonly isCollapseOn: boolean;
-  readonly tools: readonly Tool[];
-  readonly agents: AgentRoster;
-  /** Says this to the agent, and yields what it does until it has nothing more to do. To stop iterating aborts it. */
-  run(prompt: string | readonly ContentBlock[], options?: RunOptions): AsyncGenerator<AgentEvent, RunResult>;
-  /** Events of these go to `onEvent`. Each fails with an error that says what to do, and then nothing has changed. */
-  compact(options?: ManualOptions): Promise<void>;
-  /** Empties results of tools that can be run again, all but the newest; how many. */
-  clearResults(options?: { readonly keep?: number | undefined }): Promise<number>;
-  /**
-   * Removes chosen messages from the context and leaves a marker in their place. Resolves with what was removed, spared
-   * and freed, when the session file has it. `undo` restores the messages.
-   */
-  snip(selection: SnipSelection): Promise<SnipResult>;
-  /** Puts the messages of collapsed spans back in their place: of these spans, or of all. */
-  expand(spanIds?: readonly string[]): Promise<void>;
-  undo(options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
-  redo(options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
-  /** What the person said, the newest first, also before compactions: where one can go back to. */
-  prompts(): Promise<readonly PromptAt[]>;
-  /** The conversation is as it was right before this prompt. Files stay as they are. */
-  rewind(promptUuid: string): Promise<void>;
-  setModel(model: Model, options?: { readonly windowTokens?: number | undefined }): Promise<void>;
-  setPlanMode(isOn: boolean): void;
-  setNotes(writer: NotesWriter): Promise<void>;
-  /** Switches context collapse. Spans that are collapsed stay collapsed. */
-  setCollapse(isOn: boolean): Promise<void>;
-  /** Ends the run and what is in the background, and waits until everything is written. */
-  close(): Promise<void>;
 }
 
 export type SnipResult = SnipTurn["snipped"];

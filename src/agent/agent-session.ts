@@ -12,12 +12,12 @@ import {
 } from "../node.ts";
 import type { AgentOptions } from "./agent-options.ts";
 import type { Permissions } from "./permissions/permissions.ts";
-import type { FileContents, PathRules, Shells, Skill } from "./workplace.ts";
+import type { Workplace } from "./workplace.ts";
 
 /** What all agents of a session share. */
-export interface House {
+export interface House
+  extends Pick<Workplace, "cwd" | "paths" | "files" | "shells" | "skills" | "outputFolder"> {
   readonly options: AgentOptions;
-  readonly cwd: string;
   readonly isGitRepo: boolean;
   readonly ports: CompactionPorts;
   readonly sessionId: string;
@@ -25,12 +25,6 @@ export interface House {
   readonly permissions: Permissions;
   /** The working folder is the home folder, or contains it. */
   readonly isWideFolder: boolean;
-  readonly paths: PathRules;
-  readonly files: FileContents;
-  readonly shells: Shells;
-  readonly skills: readonly Skill[];
-  /** Folder for outputs that are too long for the model. Made with the first one, for its owner's eyes only. */
-  outputFolder(): Promise<string>;
 }
 
 export interface OpenedSession {

@@ -16,8 +16,7 @@ export interface SessionState extends AgentState {
 }
 
 /** Nothing of it is written anywhere: the calls that change it are in the conversation, and are read back from there. */
-export function createAgentState(options: AgentStateOptions): SessionState {
-  const { conversation = [], planPath, main } = options;
+export function createAgentState({ conversation = [], planPath, main }: AgentStateOptions): SessionState {
   let { todos, isPlanMode, skills } = readHostState(conversation);
   return {
     planPath,

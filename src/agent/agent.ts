@@ -15,21 +15,22 @@ import {
 import { loadSession, notesFile, notesPath, rewindPoints, rewindSession, takeNotesBack } from "../node.ts";
 import { Conversation, type EngineSpec } from "./agent-conversation.ts";
 import type { AgentEvent, RunResult, WindowReading } from "./agent-events.ts";
-import type { Agent, NotesWriter, PromptAt, RunOptions, SnipResult } from "./agent-options.ts";
-import type { House } from "./agent-session.ts";
-import { besideSession, type OpenedSession, withoutForeignUsage } from "./agent-session.ts";
+import type { NotesWriter, PromptAt, RunOptions, SnipResult } from "./agent-options.ts";
+import { besideSession, type House, type OpenedSession, withoutForeignUsage } from "./agent-session.ts";
 import { createAgentState, type SessionState } from "./agent-state.ts";
 import { Roster } from "./agents/roster.ts";
-import { type Parent, runSubagent } from "./agents/subagent.ts";
-import type { EventQueue } from "./loop/event-queue.ts";
-import { listenTo } from "./loop/event-queue.ts";
+import { runSubagent } from "./agents/subagent.ts";
+import { type EventQueue, listenTo } from "./loop/event-queue.ts";
 import type { PermissionMode } from "./permission.ts";
 import type { Tool } from "./tool.ts";
 import { Turnstile } from "./turnstile.ts";
 import type { AgentRoster } from "./workplace.ts";
 
+/** One conversation with an agent. One thing at a time: a second run waits for the first to end. */
+export type Agent = Pick<LonghaulAgent, keyof LonghaulAgent>;
+
 /** The main conversation of a session, and what people do with it. */
-export class LonghaulAgent implements Agent {
+export class LonghaulAgent {
   readonly sessionId: string;
   readonly sessionPath: string;
   readonly cwd: string;
@@ -66,7 +67,11 @@ export class LonghaulAgent implements Agent {
       house,
       conversation,
       emit,
-      run: (subagent) => runSubagent({ ...this.#asParent(), house, emit }, subagent),
+      run: (subagent) => {
+        const { model, compactor } = this.#main;
+        const own = { model, compactor, windowTokens: this.#windowTokens, state: this.#state };
+        return runSubagent({ ...own, house, emit }, subagent);
+      },
     });
     const spec = { agentId: undefined, writer: session.writer, entries: conversation };
     this.#main = new Conversation(
@@ -84,6 +89,7 @@ export class LonghaulAgent implements Agent {
     return this.#main.journal.entries;
   }
 
+  /** A new one after each compaction. */
   get conversationId(): string {
     return this.#main.journal.conversationId;
   }
@@ -100,10 +106,12 @@ export class LonghaulAgent implements Agent {
     return this.#state.isPlanMode;
   }
 
+  /** `accept-edits` after the person has allowed edits for the session. */
   get permissionMode(): PermissionMode {
     return this.#house.permissions.mode;
   }
 
+  /** The working folder is the home folder, or contains it: everything asks, each time. */
   get isWideFolder(): boolean {
     return this.#house.isWideFolder;
   }
@@ -116,6 +124,7 @@ export class LonghaulAgent implements Agent {
     return this.#notes;
   }
 
+  /** True while context collapse replaces auto-compact. */
   get isCollapseOn(): boolean {
     return this.#main.compactor.headroomBy === "collapse";
   }
@@ -128,6 +137,7 @@ export class LonghaulAgent implements Agent {
     return this.#main.tools;
   }
 
+  /** Says this to the agent, and yields what it does until it has nothing more to do. To stop iterating aborts it. */
   run(
     prompt: string | readonly ContentBlock[],
     { signal, maxTurns }: RunOptions = {},
@@ -159,6 +169,7 @@ export class LonghaulAgent implements Agent {
     return await loop.run(signal, maxTurns);
   }
 
+  /** Events of these go to `onEvent`. Each fails with an error that says what to do, and then nothing has changed. */
   compact(options: ManualOptions = {}): Promise<void> {
     return this.#turnstile.alone(async (signal) => {
       const { compactor, journal, loop } = this.#main;
@@ -166,6 +177,7 @@ export class LonghaulAgent implements Agent {
     }, options.signal);
   }
 
+  /** Empties results of tools that can be run again, all but the newest; how many. */
   clearResults({ keep }: { readonly keep?: number | undefined } = {}): Promise<number> {
     return this.#turnstile.alone(async () => {
       const { compactor, journal, loop } = this.#main;
@@ -175,6 +187,10 @@ export class LonghaulAgent implements Agent {
     });
   }
 
+  /**
+   * Removes chosen messages from the context and leaves a marker in their place. Resolves with what was removed, spared
+   * and freed, when the session file has it. `undo` restores the messages.
+   */
   snip(selection: SnipSelection): Promise<SnipResult> {
     return this.#turnstile.alone(async () => {
       const { compactor, journal, loop } = this.#main;
@@ -188,6 +204,7 @@ export class LonghaulAgent implements Agent {
     });
   }
 
+  /** Puts the messages of collapsed spans back in their place: of these spans, or of all. */
   expand(spanIds?: readonly string[]): Promise<void> {
     return this.#turnstile.alone(async () => {
       const { compactor, journal, loop } = this.#main;
@@ -211,11 +228,13 @@ export class LonghaulAgent implements Agent {
     }, given);
   }
 
+  /** What the person said, the newest first, also before compactions: where one can go back to. */
   prompts(): Promise<readonly PromptAt[]> {
     if (this.conversation.length === 0) return Promise.resolve([]);
     return rewindPoints(this.sessionPath);
   }
 
+  /** The conversation is as it was right before this prompt. Files stay as they are. */
   rewind(promptUuid: string): Promise<void> {
     return this.#turnstile.alone(async () => {
       const { journal, model } = this.#main;
@@ -255,6 +274,7 @@ export class LonghaulAgent implements Agent {
     });
   }
 
+  /** Switches context collapse. Spans that are collapsed stay collapsed. */
   setCollapse(isOn: boolean): Promise<void> {
     return this.#turnstile.alone(async () => {
       this.#collapse = { ...this.#collapse, enabled: isOn };
@@ -266,6 +286,7 @@ export class LonghaulAgent implements Agent {
     this.#state.setPlanMode(isOn);
   }
 
+  /** Ends the run and what is in the background, and waits until everything is written. */
   close(): Promise<void> {
     this.#closing ??= this.#turnstile.close(() => this.#close());
     return this.#closing;
@@ -302,11 +323,6 @@ export class LonghaulAgent implements Agent {
       collapse: this.#collapse,
       create: createCompactor,
     };
-  }
-
-  #asParent(): Pick<Parent, "model" | "windowTokens" | "compactor" | "state"> {
-    const { model, compactor } = this.#main;
-    return { model, compactor, windowTokens: this.#windowTokens, state: this.#state };
   }
 
   #emit(event: AgentEvent): void {

@@ -1,8 +1,8 @@
 /** A small real agent on longhaul's public parts: `longhaul/agent`. Needs node. */
 
+export type { Agent } from "./agent.ts";
 export type { AgentEvent, RunResult, WindowReading } from "./agent-events.ts";
 export type {
-  Agent,
   AgentOptions,
   AgentType,
   CompactorChoices,

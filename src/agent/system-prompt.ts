@@ -7,7 +7,6 @@ export interface SystemPromptOptions {
   /** Only the day of it is told: the prompt must not change within a session, or nothing of it is cached. */
   readonly date: Date;
   readonly isGitRepo: boolean;
-  /** The name of the model. */
   readonly model: string;
   /** Names of the tools that there are: what is not there is not spoken of. */
   readonly tools: readonly string[];

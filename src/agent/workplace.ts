@@ -82,7 +82,6 @@ export interface FileContent {
 export interface AgentState {
   readonly todos: readonly Todo[];
   readonly isPlanMode: boolean;
-  /** Where the plan is written. */
   readonly planPath: string;
   /** The newest first. */
   readonly usedSkills: readonly UsedSkill[];
@@ -113,7 +112,6 @@ export interface AgentRoster {
   stop(id: string): Promise<ToolOutcome>;
   /** Texts for the model about agents that have ended since it was last asked. */
   news(): readonly string[];
-  /** What kinds there are. */
   readonly types: readonly { readonly name: string; readonly description: string }[];
 }
 

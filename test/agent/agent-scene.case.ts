@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import type { AgentEvent, RunResult } from "../../src/agent/agent-events.ts";
-import type { Agent, AgentOptions } from "../../src/agent/agent-options.ts";
+import type { Agent, AgentOptions } from "../../src/agent/index.ts";
 import { openAgent } from "../../src/agent/open-agent.ts";
 import { defineTool, type Tool } from "../../src/agent/tool.ts";
 import { anthropicModel } from "../../src/models/anthropic/anthropic-model.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Agent } from "../../src/agent/agent-options.ts";
+import type { Agent } from "../../src/agent/index.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { LonghaulError } from "../../src/errors.ts";
 import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";

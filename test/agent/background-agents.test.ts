@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../src/agent/agent-events.ts";
-import type { Agent } from "../../src/agent/agent-options.ts";
+import type { Agent } from "../../src/agent/index.ts";
 import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import type { Turn } from "../../src/testing/simulator/exchange.ts";

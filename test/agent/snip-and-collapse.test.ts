@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Agent } from "../../src/agent/agent-options.ts";
+import type { Agent } from "../../src/agent/index.ts";
 import { inspectSession } from "../../src/cli/inspect-report.ts";
 import type { Entry } from "../../src/conversation/entry.ts";
 import { collapsedIn } from "../../src/modules/collapse/report.ts";

@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../../src/agent/agent-events.ts";
-import type { Agent } from "../../src/agent/agent-options.ts";
+import type { Agent } from "../../src/agent/index.ts";
 import { openAgent } from "../../src/agent/open-agent.ts";
 import type { GuideStep } from "../../src/cli/chat/chat-setup.ts";
 import { openTour, type Tour, type TourOptions } from "../../src/cli/chat/tour/tour.ts";

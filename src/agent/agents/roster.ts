@@ -21,12 +21,10 @@ interface RosterOptions {
   readonly house: House;
   /** Of a session that is gone on with. */
   readonly conversation: readonly Entry[];
-  /** Runs a subagent to its end. */
   readonly run: (subagent: SubagentRun) => Promise<RunResult>;
   readonly emit: (event: AgentEvent) => void;
 }
 
-/** The agents that the main conversation started. */
 export class Roster implements AgentRoster {
   readonly types: readonly AgentType[];
   readonly #options: RosterOptions;
@@ -206,7 +204,6 @@ function outcomeOf(result: RunResult): ToolOutcome {
   return { content: wordsOf(result), isError: reason !== "answered", summary };
 }
 
-/** An agent in the background. */
 interface AgentRecord extends Omit<BackgroundAgent, "status" | "outputPath"> {
   readonly outputPath: string;
   readonly abort: AbortController;

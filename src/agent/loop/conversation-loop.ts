@@ -85,9 +85,10 @@ export class ConversationLoop {
       const { turns, text } = run;
       const isAborted = signal.aborted;
       await this.#keepHeard();
-      if (isAborted) await this.#interrupted();
-      if (isAborted) return { reason: "aborted", text, turns };
-      return { reason: "failed", error: asError(error), text, turns };
+      if (!isAborted) return { reason: "failed", error: asError(error), text, turns };
+      await this.answerOpenCalls();
+      await this.#parts.journal.say(INTERRUPTED, { isMeta: true });
+      return { reason: "aborted", text, turns };
     }
   }
 
@@ -191,11 +192,6 @@ export class ConversationLoop {
     const { journal, model } = this.#parts;
     if (this.#heard.trim() !== "") await journal.partial(this.#heard, model.name);
     this.#heard = "";
-  }
-
-  async #interrupted(): Promise<void> {
-    await this.answerOpenCalls();
-    await this.#parts.journal.say(INTERRUPTED, { isMeta: true });
   }
 }
 

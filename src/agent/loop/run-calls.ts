@@ -113,7 +113,6 @@ const SHORTEST_LIMIT_CHARS = 2_000;
 /** Beginnings tell most; the end has the outcome. */
 const HEAD_SHARE = 0.75;
 
-/** How long a tool's result may be. */
 export const resultLimit = ({ effective }: Thresholds): number =>
   Math.round(
     Math.min(LONGEST_RESULT_CHARS, Math.max(SHORTEST_LIMIT_CHARS, effective * CHARS_PER_WINDOW_TOKEN)),

@@ -19,7 +19,6 @@ import {
 export interface CallToCheck extends AskOptions {
   readonly isPlanMode: boolean;
   readonly isReadOnly: boolean;
-  /** Its name. */
   readonly tool: string;
 }
 

@@ -1,5 +1,6 @@
 import { createRecallTool } from "../../node.ts";
 import { taskOutputTool, taskStopTool, taskTool } from "../agents/task-tools.ts";
+import { skillTool } from "../skills.ts";
 import type { Tool } from "../tool.ts";
 import type { Workplace } from "../workplace.ts";
 import { editTool } from "./files/edit-file.ts";
@@ -9,7 +10,6 @@ import { globTool } from "./search/glob.ts";
 import { grepTool } from "./search/grep.ts";
 import { askUserQuestionTool } from "./session/ask-user-question.ts";
 import { enterPlanModeTool, exitPlanModeTool } from "./session/plan-mode.ts";
-import { skillTool } from "./session/skill.ts";
 import { todoWriteTool } from "./session/todo-write.ts";
 import { bashOutputTool, bashTool, killShellTool } from "./shell/bash.ts";
 import { webFetchTool } from "./web/web-fetch.ts";
@@ -48,7 +48,6 @@ export function recallTool({ sessionPath }: Pick<Workplace, "sessionPath">): Too
   };
 }
 
-/** What it is asked for, whichever way. */
 function titleOf(input: unknown): string {
   if (typeof input !== "object" || input === null) return "";
   const { query, exact, pattern, id, file, tool } = input as Readonly<Record<string, unknown>>;

@@ -1,11 +1,8 @@
-export interface Throttled {
-  readonly tell: (text: string) => void;
-  /** Nothing is told after it. */
-  stop(): void;
-}
-
-/** Tells the first text at once, and then the newest whenever the time is over. */
-export function throttled(emit: (text: string) => void, everyMs: number): Throttled {
+/** Tells the first text at once, and then the newest whenever the time is over. Nothing is told after `stop`. */
+export function throttled(
+  emit: (text: string) => void,
+  everyMs: number,
+): Readonly<{ tell: (text: string) => void; stop: () => void }> {
   let timer: NodeJS.Timeout | undefined;
   let newest: string | undefined;
   const pass = (): void => {

@@ -19,11 +19,6 @@ const TOO_YOUNG_MS = 100;
 
 export type FileProblem = "missing" | "folder" | "not-a-file" | "too-large" | "not-allowed" | "unreadable";
 
-export interface FileContentsOptions {
-  /** For tests: milliseconds since 1970. */
-  readonly now?: () => number;
-}
-
 interface Kept {
   readonly content: FileContent;
   readonly stamp: string;
@@ -31,9 +26,10 @@ interface Kept {
 
 /**
  * Reads regular files, whatever lies there: nothing else is opened, and only so much is read. Takes real paths: a
- * link that appears in their place is not followed. What cannot be read is an error `file-unusable` with words.
+ * link that appears in their place is not followed. What cannot be read is an error `file-unusable` with words. `now`, in
+ * milliseconds since 1970, is for tests.
  */
-export function createFileContents({ now = Date.now }: FileContentsOptions = {}): FileContents {
+export function createFileContents({ now = Date.now }: { readonly now?: () => number } = {}): FileContents {
   const cache = new LRUCache<string, Kept>({
     maxSize: KEPT_BYTES,
     sizeCalculation: ({ content }) => Math.max(1, content.bytes.length),
@@ -129,24 +125,20 @@ const tooLarge = (bytes: number): string =>
 const problem = (path: string, reason: FileProblem, words: string, cause?: unknown): LonghaulError =>
   new LonghaulError("file-unusable", `${path} ${words}.`, { facts: { path, reason }, cause });
 
+const KNOWN: ReadonlyMap<string, readonly [FileProblem, string]> = new Map([
+  ["ENOENT", ["missing", "does not exist"]],
+  ["ENOTDIR", ["missing", "does not exist"]],
+  ["EACCES", ["not-allowed", "may not be read by this user"]],
+  ["EPERM", ["not-allowed", "may not be read by this user"]],
+  [
+    "ELOOP",
+    ["unreadable", "is reached through a link that was not there before, or through a circle of links"],
+  ],
+]);
+
 function unusable(path: string, error: unknown): LonghaulError {
   if (error instanceof LonghaulError) return error;
   const code = systemCode(error);
-  switch (code) {
-    case "ENOENT":
-    case "ENOTDIR":
-      return problem(path, "missing", "does not exist", error);
-    case "EACCES":
-    case "EPERM":
-      return problem(path, "not-allowed", "may not be read by this user", error);
-    case "ELOOP":
-      return problem(
-        path,
-        "unreadable",
-        "is reached through a link that was not there before, or through a circle of links",
-        error,
-      );
-    default:
-      return problem(path, "unreadable", `cannot be read (${code || String(error)})`, error);
-  }
+  const [reason, words] = KNOWN.get(code) ?? ["unreadable", `cannot be read (${code || String(error)})`];
+  return problem(path, reason, words, error);
 }

@@ -76,18 +76,16 @@ function withHome(path: string, home: string): string {
   return path.startsWith("~/") || path.startsWith(`~${sep}`) ? join(home, path.slice(2)) : path;
 }
 
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ["ENAMETOOLONG", "the name is longer than the system takes"],
+  ["ELOOP", "links in it lead in a circle"],
+  ["EACCES", "a folder on the way may not be looked into"],
+  ["EPERM", "a folder on the way may not be looked into"],
+]);
+
 function wordsFor(error: unknown): string {
-  switch (systemCode(error)) {
-    case "ENAMETOOLONG":
-      return "the name is longer than the system takes";
-    case "ELOOP":
-      return "links in it lead in a circle";
-    case "EACCES":
-    case "EPERM":
-      return "a folder on the way may not be looked into";
-    default:
-      return `it cannot be looked up (${systemCode(error) || String(error)})`;
-  }
+  const code = systemCode(error);
+  return WORDS.get(code) ?? `it cannot be looked up (${code || String(error)})`;
 }
 
 /** As many as Linux follows before it calls them a circle. */

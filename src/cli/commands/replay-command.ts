@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import type { CacheTtl } from "../../cost/rates.ts";
 import { LonghaulError } from "../../errors.ts";
 import { EVALUATED_WINDOW_TOKENS } from "../../evaluate/evaluate.ts";
 import { replayChart } from "../../evaluate/replay/chart.ts";
@@ -15,6 +14,7 @@ import {
 } from "../../evaluate/replay/replay-result.ts";
 import { createDemoSession } from "../../testing/demo-session.ts";
 import { whyNotWritten } from "../../transcript/whole-file.ts";
+import type { CacheTtl } from "../../window/prices.ts";
 
 import type { EffectiveSettings } from "../../window/settings.ts";
 import type { ResolvedWindowOptions } from "../../window/thresholds.ts";

@@ -1,21 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { OUR_TEMPLATE } from "../../../test/support/arbitrary-notes.ts";
 import { countingPorts, longSession } from "../../../test/support/long-session.ts";
 import { compact, rebuild } from "../../compaction/compact.ts";
 import { planCompaction } from "../../compaction/plan/compaction-plan.ts";
+import { sectionName } from "./notes-format.ts";
 import { notesSource, planFromNotes } from "./plan-from-notes.ts";
 
-const SECTIONS = [
-  "Session Title",
-  "Current State",
-  "Task Specification",
-  "Files and Functions",
-  "Workflow",
-  "Errors & Corrections",
-  "Codebase and System Documentation",
-  "Learnings",
-  "Key Results",
-  "Worklog",
-];
+const SECTIONS = OUR_TEMPLATE.sections.map(({ heading }) => sectionName(heading));
 
 describe("after a compaction from notes", () => {
   it("a summary written without a model carries over what each section of the notes says", async () => {

@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { simulator, start } from "../../../test/support/started-simulator.ts";
 import { always } from "./behaviours/answers.ts";
 import type { SeenRequest } from "./exchange.ts";
 import {
@@ -14,13 +15,6 @@ import {
   until,
   user,
 } from "./server/client.case.ts";
-import { type Simulator, type SimulatorOptions, startSimulator } from "./simulator.ts";
-
-let simulator: Simulator;
-const start = async (options: SimulatorOptions = {}): Promise<void> => {
-  simulator = await startSimulator(options);
-};
-afterEach(() => simulator.close());
 
 describe("thinking that is bound to its conversation", () => {
   const body = { ...BODY, model: "claude-opus-5-5" };

@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { simulator, start } from "../../../test/support/started-simulator.ts";
 import { SPAN_SYSTEM_PROMPT, spanPrompt } from "../../modules/collapse/summarise-span.ts";
 import { summaryPrompt } from "../../summary/summary-prompt.ts";
 import { always } from "./behaviours/answers.ts";
@@ -16,13 +17,6 @@ import {
   until,
   user,
 } from "./server/client.case.ts";
-import { type Simulator, type SimulatorOptions, startSimulator } from "./simulator.ts";
-
-let simulator: Simulator;
-const start = async (options: SimulatorOptions = {}): Promise<void> => {
-  simulator = await startSimulator(options);
-};
-afterEach(() => simulator.close());
 
 describe("behaviours", () => {
   it("scripted turns come first, then the given behaviours in their order", async () => {

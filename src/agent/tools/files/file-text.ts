@@ -1,7 +1,8 @@
 /** How a text lies in its file. What is changed goes back in the same way. */
 export interface TextForm {
   readonly encoding: "utf-8" | "utf-16le" | "utf-16be";
-  readonly hasMark: boolean;
+  /** The byte order mark at its beginning; empty without one. */
+  readonly mark: Buffer;
 }
 
 export interface DecodedText {
@@ -11,19 +12,20 @@ export interface DecodedText {
   readonly isExact: boolean;
 }
 
-const MARKS: readonly (readonly [TextForm["encoding"], Buffer])[] = [
-  ["utf-8", Buffer.from([0xef, 0xbb, 0xbf])],
-  ["utf-16le", Buffer.from([0xff, 0xfe])],
-  ["utf-16be", Buffer.from([0xfe, 0xff])],
+const MARKED: readonly TextForm[] = [
+  { encoding: "utf-8", mark: Buffer.from([0xef, 0xbb, 0xbf]) },
+  { encoding: "utf-16le", mark: Buffer.from([0xff, 0xfe]) },
+  { encoding: "utf-16be", mark: Buffer.from([0xfe, 0xff]) },
 ];
+const PLAIN: TextForm = { encoding: "utf-8", mark: Buffer.alloc(0) };
 
 /** A text in an old 8-bit encoding has a few bytes that are not UTF-8; of anything else most are not. */
 const LARGEST_BROKEN_SHARE = 0.1;
 
 /** Undefined for what is no text. */
 export function decodeText(bytes: Buffer): DecodedText | undefined {
-  const form = formOf(bytes);
-  const body = bodyOf(bytes, form);
+  const form = MARKED.find(({ mark }) => bytes.subarray(0, mark.length).equals(mark)) ?? PLAIN;
+  const body = bytes.subarray(form.mark.length);
   if (form.encoding !== "utf-8" && body.length % 2 !== 0) return undefined;
   const text = new TextDecoder(form.encoding, { ignoreBOM: true }).decode(body);
   if (text.includes("\0")) return undefined;
@@ -32,9 +34,8 @@ export function decodeText(bytes: Buffer): DecodedText | undefined {
   return { form, text, isExact };
 }
 
-export function encodeText(text: string, { encoding, hasMark }: TextForm): Buffer {
+export function encodeText(text: string, { encoding, mark }: TextForm): Buffer {
   const body = Buffer.from(text, encoding === "utf-8" ? "utf8" : "utf16le");
-  const [, mark = Buffer.alloc(0)] = hasMark ? (MARKS.find(([name]) => name === encoding) ?? []) : [];
   return Buffer.concat([mark, encoding === "utf-16be" ? body.swap16() : body]);
 }
 
@@ -49,33 +50,21 @@ export interface TextUnits {
   toBytes(units: string): Buffer;
 }
 
-export function unitsOf(bytes: Buffer, form: TextForm): TextUnits {
-  const mark = bytes.subarray(0, bytes.length - bodyOf(bytes, form).length);
-  const body = bodyOf(bytes, form);
-  if (form.encoding === "utf-8") {
+export function unitsOf(bytes: Buffer, { encoding, mark }: TextForm): TextUnits {
+  const body = bytes.subarray(mark.length);
+  if (encoding === "utf-8") {
     return {
       units: body.toString("latin1"),
       of: (text) => Buffer.from(text).toString("latin1"),
       toBytes: (units) => Buffer.concat([mark, Buffer.from(units, "latin1")]),
     };
   }
-  const swapped = (some: Buffer): Buffer =>
-    form.encoding === "utf-16be" ? Buffer.from(some).swap16() : some;
+  const swapped = (some: Buffer): Buffer => (encoding === "utf-16be" ? Buffer.from(some).swap16() : some);
   return {
     units: swapped(body).toString("utf16le"),
     of: (text) => text,
     toBytes: (units) => Buffer.concat([mark, swapped(Buffer.from(units, "utf16le"))]),
   };
-}
-
-function formOf(bytes: Buffer): TextForm {
-  const found = MARKS.find(([, mark]) => bytes.subarray(0, mark.length).equals(mark));
-  return { encoding: found?.[0] ?? "utf-8", hasMark: found !== undefined };
-}
-
-function bodyOf(bytes: Buffer, { encoding, hasMark }: TextForm): Buffer {
-  const [, mark] = MARKS.find(([name]) => name === encoding) ?? [];
-  return bytes.subarray(hasMark ? (mark?.length ?? 0) : 0);
 }
 
 export type LineEnds = "none" | "lf" | "crlf" | "mixed";

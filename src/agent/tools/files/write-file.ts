@@ -92,7 +92,7 @@ function whyNot(place: FilePlace, file: ResolvedPath, content: FileContent): Too
 function encodeLike(before: Buffer | undefined, content: string): Buffer {
   const old = before === undefined ? undefined : decodeText(before);
   if (old === undefined) return Buffer.from(content);
-  const bare = old.form.hasMark ? content.replace(/^\ufeff/, "") : content;
+  const bare = old.form.mark.length > 0 ? content.replace(/^\ufeff/, "") : content;
   return encodeText(keepsCrlf(old.text, content) ? withCrlf(bare) : bare, old.form);
 }
 

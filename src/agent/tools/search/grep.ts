@@ -5,9 +5,8 @@ import { isSecretFile } from "../../../node.ts";
 import { defineTool, failure, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import { type FilePlace, needsForReading } from "../files/file-place.ts";
 import { throttled } from "../throttled.ts";
-import type { Row } from "./excerpt.ts";
 import { problemWithPattern } from "./glob-pattern.ts";
-import { type FileSearch, SearchPattern, type SkipReason, searchFile } from "./search-file.ts";
+import { type FileSearch, type Row, SearchPattern, type SkipReason, searchFile } from "./search-file.ts";
 import { newestFirst, shownBelow, walk } from "./walk.ts";
 
 /** More than this around a match is reading, not searching. */

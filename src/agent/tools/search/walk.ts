@@ -2,7 +2,6 @@ import type { Dirent } from "node:fs";
 import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import ignore, { type Ignore } from "ignore";
-import { type FileSystemAdapter, glob } from "tinyglobby";
 import { gitRootOf, isWithin, shortPath } from "../../workplace/path-rules.ts";
 import type { ResolvedPath } from "../../workplace.ts";
 import type { FilePlace } from "../files/file-place.ts";
@@ -44,18 +43,11 @@ export async function walk(request: WalkRequest): Promise<Walked> {
   const skipped = USUALLY_SKIPPED.filter((name) => !named.has(name));
   // Whoever names one of these means what is in it, which hardly any .gitignore file lets through.
   const rules = skipped.length < USUALLY_SKIPPED.length ? undefined : await rulesAround(root);
-  const view = new FolderView(request, new Set(skipped), rules);
-  const found = await glob(["**/*"], {
-    cwd: root,
-    dot: true,
-    expandDirectories: false,
-    followSymbolicLinks: false,
-    fs: view.fileSystem,
-    signal,
-  });
+  const search = new TreeSearch(request, new Set(skipped), rules);
+  await search.lookInto([]);
   signal.throwIfAborted();
-  const files = found.sort().map((path) => join(root, path));
-  return { files, isCut: view.isCut, unreadable: view.unreadable };
+  const files = search.found.sort().map((path) => join(root, path));
+  return { files, isCut: search.isCut, unreadable: search.unreadable };
 }
 
 /** Of the same age: in the order of their names. */
@@ -82,14 +74,16 @@ async function rulesAround(root: string): Promise<IgnoreRules | undefined> {
   return (await rules.leavesOut(root)) ? undefined : rules;
 }
 
-/** The file system as a search is to see it: what is skipped is not there. */
-class FolderView {
+/** One walk through a tree. What is skipped is not seen. */
+class TreeSearch {
   readonly #request: WalkRequest;
   readonly #rules: IgnoreRules | undefined;
   readonly #skipped: ReadonlySet<string>;
   readonly #wanted: readonly GlobPattern[];
   readonly #unwanted: readonly GlobPattern[];
   #seen = 0;
+  /** Files that are meant, relative to the root, with `/` between the names. */
+  readonly found: string[] = [];
   isCut = false;
   unreadable = 0;
 
@@ -104,24 +98,24 @@ class FolderView {
       .map((each) => globPattern(each.slice(1)));
   }
 
-  get fileSystem(): FileSystemAdapter {
-    const list = (path: string, _: unknown, done: (error: Error | null, entries: Dirent[]) => void): void => {
-      void this.#list(path).then((entries) => done(null, entries));
-    };
-    return { readdir: list as FileSystemAdapter["readdir"] & {} };
+  /** `names` lead from the root to the folder. */
+  async lookInto(names: readonly string[]): Promise<void> {
+    const below: (readonly string[])[] = [];
+    for (const entry of await this.#list(join(this.#request.root, ...names))) {
+      const path = [...names, entry.name];
+      if (entry.isFile() && this.#isMeant(path)) this.found.push(path.join("/"));
+      if (entry.isDirectory() && this.#wanted.some((pattern) => pattern.reaches(path))) below.push(path);
+    }
+    await Promise.all(below.map((path) => this.lookInto(path)));
   }
 
-  async #list(folder: string): Promise<Dirent[]> {
+  async #list(folder: string): Promise<readonly Dirent[]> {
     if (this.isCut || this.#request.signal.aborted) return [];
     try {
-      const path = join(folder);
       // One that has become a link meanwhile may lead where nobody was asked about.
-      if (!isWithin(await realpath(path), this.#request.root)) return [];
-      const names = relative(this.#request.root, path)
-        .split(sep)
-        .filter((name) => name !== "");
-      const isIgnored = await this.#rules?.filterFor(stripped(path));
-      const entries = (await readdir(path, { withFileTypes: true })).filter(
+      if (!isWithin(await realpath(folder), this.#request.root)) return [];
+      const isIgnored = await this.#rules?.filterFor(folder);
+      const entries = (await readdir(folder, { withFileTypes: true })).filter(
         (entry) =>
           !(this.#skipped.has(entry.name) && entry.isDirectory()) &&
           isIgnored?.(entry.name, entry.isDirectory()) !== true,
@@ -129,24 +123,20 @@ class FolderView {
       this.#seen += entries.length;
       this.isCut = this.#seen > MOST_FILES;
       this.#request.onSeen?.(this.#seen);
-      return entries.filter((entry) => this.#isMeant([...names, entry.name], entry.isDirectory()));
+      return entries;
     } catch {
       this.unreadable++;
       return [];
     }
   }
 
-  #isMeant(path: readonly string[], isFolder: boolean): boolean {
-    if (isFolder) return this.#wanted.some((pattern) => pattern.reaches(path));
+  #isMeant(path: readonly string[]): boolean {
     return (
       this.#wanted.some((pattern) => pattern.matches(path)) &&
       !this.#unwanted.some((pattern) => pattern.matches(path))
     );
   }
 }
-
-/** Folders come with a separator at their end. */
-const stripped = (path: string): string => (dirname(path) === path ? path : path.replace(/[\\/]$/, ""));
 
 /** A list of more than this was not written by anybody. */
 const LONGEST_LIST_BYTES = 1_000_000;

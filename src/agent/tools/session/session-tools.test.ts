@@ -7,11 +7,11 @@ import { type Entry, readHostState } from "../../../index.ts";
 import { openTranscript } from "../../../node.ts";
 import { createAgentState, type SessionState } from "../../agent-state.ts";
 import type { Person, Question } from "../../permission.ts";
+import { skillTool } from "../../skills.ts";
 import type { Tool, ToolContext } from "../../tool.ts";
 import { recallTool } from "../standard-tools.ts";
 import { askUserQuestionTool } from "./ask-user-question.ts";
 import { enterPlanModeTool, exitPlanModeTool } from "./plan-mode.ts";
-import { skillTool } from "./skill.ts";
 import { todoWriteTool } from "./todo-write.ts";
 
 let folder: string;

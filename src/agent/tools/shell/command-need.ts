@@ -35,7 +35,7 @@ type Place = Pick<Workplace, "cwd" | "paths">;
 export async function commandNeed(place: Place, toAllow: CommandToAllow): Promise<PermissionNeed> {
   const { command, line, isBackground } = toAllow;
   const run = isBackground ? "Run in the background" : "Run";
-  const title = `${run} ${line.length <= TITLE_CHARS ? line : `${headOf(line, TITLE_CHARS)}…`}`;
+  const title = `${run} ${shown(line)}`;
   const reach = await reachOf(place, command);
   const { kind = "shell", because, key, scope, decidesCommands } = reach;
   const runsCode = !isGitReader(command) && !runsNoProjectCode(command);

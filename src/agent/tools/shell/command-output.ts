@@ -38,7 +38,6 @@ export class CommandOutput {
     await written;
   }
 
-  /** What was printed since the last look. */
   async look(): Promise<ShellOutput> {
     await this.#keep(this.#terminal.flush());
     await this.#options.file.settled();

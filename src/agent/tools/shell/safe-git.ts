@@ -90,7 +90,6 @@ function safeEnvironment(): Readonly<Record<string, string>> {
   return { ...SAFE_VARIABLES, GIT_PAGER: "cat", GIT_CONFIG_COUNT, ...Object.fromEntries(variables) };
 }
 
-/** A repository as it presents itself. */
 interface Repository {
   /** Reasons for which even a look asks each time. */
   readonly reasons: readonly string[];

@@ -48,7 +48,6 @@ const MOST_DRAINS = 8;
 /** To hear that it has gone, after it was ended. One that hangs in the kernel is not waited for. */
 const LAST_WORD_MS = 1_000;
 
-/** A command that runs, or has run. */
 class RunningCommand implements ShellCommand {
   readonly id: string;
   readonly command: string;
@@ -189,12 +188,6 @@ interface ProcessRequest {
   readonly environment: Environment;
 }
 
-interface StartedProcess {
-  readonly child: ChildProcess;
-  /** Both outputs, in the order in which they were written where the system lets us know it. */
-  readonly output: Readable;
-}
-
 /**
  * One pipe for both outputs, which two pipes read one after the other could not give back in their order. The shell that
  * opens it is replaced by bash, or by itself, so there is one process as before.
@@ -203,28 +196,23 @@ const INTO_ONE_PIPE =
   'if command -v bash >/dev/null 2>&1; then exec bash -c -- "$1" 2>&1; fi; exec sh -c -- "$1" 2>&1';
 
 /**
- * Nothing to read for it, and a process group of its own, by which it is ended with all that it started.
+ * Nothing to read for it, and a process group of its own, by which it is ended with all that it started. `output` has
+ * both outputs, in the order in which they were written where the system lets us know it.
  * @throws what node throws where the system does not even try.
  */
-function startProcess(request: ProcessRequest): StartedProcess {
-  return process.platform === "win32" ? startOnWindows(request) : startOnPosix(request);
-}
-
-function startOnPosix({ command, cwd, environment }: ProcessRequest): StartedProcess {
-  const child = spawn("/bin/sh", ["-c", INTO_ONE_PIPE, "sh", command], {
-    cwd,
-    env: environment,
-    stdio: ["ignore", "pipe", "ignore"],
-    detached: true,
-  });
-  return { child, output: child.stdout };
-}
-
-function startOnWindows({ command, cwd, environment }: ProcessRequest): StartedProcess {
+function startProcess({ command, cwd, environment: env }: ProcessRequest): {
+  readonly child: ChildProcess;
+  readonly output: Readable;
+} {
+  if (process.platform !== "win32") {
+    const shell = ["-c", INTO_ONE_PIPE, "sh", command];
+    const child = spawn("/bin/sh", shell, { cwd, env, stdio: ["ignore", "pipe", "ignore"], detached: true });
+    return { child, output: child.stdout };
+  }
   const child = spawn(command, {
     shell: true,
     cwd,
-    env: environment,
+    env,
     stdio: ["ignore", "pipe", "pipe"],
     windowsHide: true,
   });

@@ -16,7 +16,6 @@ const UNREADABLE = /(?![\n\r\t\f])[\p{Cc}\ufffd]/gu;
 
 interface PageText {
   readonly text: string;
-  /** Part of the page is missing. */
   readonly isCut: boolean;
 }
 

@@ -111,17 +111,16 @@ export type Fetched =
       readonly said?: string;
     };
 
-interface FetchOptions extends DownloadOptions {
-  readonly timeoutMs: number;
-}
-
 /** Redirects on one host. Browsers allow 20, but an honest site needs two or three. */
 const MAX_REDIRECTS = 5;
 /** Characters of an error page. Its first lines say what is wrong. */
 const MAX_ERROR_CHARS = 2_000;
 
 /** Rejects only when the caller's signal fires. */
-export async function fetchPage(url: URL, options: FetchOptions): Promise<Fetched> {
+export async function fetchPage(
+  url: URL,
+  options: DownloadOptions & { readonly timeoutMs: number },
+): Promise<Fetched> {
   let end: AbortSignal | undefined;
   try {
     return await withTimeLimit(options.signal, options.timeoutMs, (signal) => {

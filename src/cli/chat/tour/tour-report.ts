@@ -1,5 +1,5 @@
 import type { AgentEvent, WindowReading } from "../../../agent/agent-events.ts";
-import type { Agent } from "../../../agent/agent-options.ts";
+import type { Agent } from "../../../agent/index.ts";
 import { wordsIn } from "../../../conversation/flatten/flatten.ts";
 import { openRecall } from "../../../recall/open-recall.ts";
 import type { LogTotals, RequestLog } from "../../../testing/simulator/server/request-log.ts";

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { Agent, AgentOptions } from "../../../agent/agent-options.ts";
+import type { Agent, AgentOptions } from "../../../agent/index.ts";
 import { openAgent } from "../../../agent/index.ts";
 import { commandKey } from "../../../agent/tools/shell/command-text.ts";
 import { LonghaulError } from "../../../errors.ts";

@@ -1,23 +1,17 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { scene } from "../../../../test/support/prompt-scene.ts";
 import { readCacheEdits } from "./prompt-cache.ts";
 import {
   assistant,
   type Body,
-  createScene,
   MARK,
   MINUTE_MS,
-  type Scene,
   sumOf,
   text,
   toolResult,
   toolUse,
   user,
 } from "./scene.case.ts";
-
-let scene: Scene;
-beforeEach(async () => {
-  scene = await createScene();
-});
 
 /** A conversation of so many tool calls, each result of 1,000 tokens, marked at its end. */
 function conversation(calls: number, ...deleted: readonly string[]): Body {

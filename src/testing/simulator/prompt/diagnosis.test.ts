@@ -1,10 +1,6 @@
-import { beforeEach, describe, expect, it } from "vitest";
-import { assistant, type Body, createScene, MARK, type Scene, text, user } from "./scene.case.ts";
-
-let scene: Scene;
-beforeEach(async () => {
-  scene = await createScene();
-});
+import { describe, expect, it } from "vitest";
+import { scene } from "../../../../test/support/prompt-scene.ts";
+import { assistant, type Body, MARK, text, user } from "./scene.case.ts";
 
 const first: Body = {
   model: "claude-opus-4-6",

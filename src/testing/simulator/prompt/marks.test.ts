@@ -1,24 +1,6 @@
-import { beforeEach, describe, expect, it } from "vitest";
-import {
-  assistant,
-  type Body,
-  createScene,
-  HOUR,
-  MARK,
-  type Scene,
-  text,
-  toolResult,
-  toolUse,
-  user,
-} from "./scene.case.ts";
-
-let scene: Scene;
-beforeEach(async () => {
-  scene = await createScene();
-});
-
-/** What stands before a position, in tokens. */
-const upTo = (body: Body, index: number): number => scene.prompt(body).positions[index]?.tokens ?? 0;
+import { describe, expect, it } from "vitest";
+import { scene, upTo } from "../../../../test/support/prompt-scene.ts";
+import { assistant, type Body, HOUR, MARK, text, toolResult, toolUse, user } from "./scene.case.ts";
 
 describe("the automatic mark", () => {
   it("stands on the last block", () => {

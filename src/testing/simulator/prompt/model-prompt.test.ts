@@ -1,22 +1,7 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { scene } from "../../../../test/support/prompt-scene.ts";
 import { buildPrompt } from "./model-prompt.ts";
-import {
-  assistant,
-  type Body,
-  createScene,
-  MARK,
-  type Scene,
-  simulatedModel,
-  text,
-  toolResult,
-  toolUse,
-  user,
-} from "./scene.case.ts";
-
-let scene: Scene;
-beforeEach(async () => {
-  scene = await createScene();
-});
+import { assistant, type Body, MARK, simulatedModel, text, toolResult, toolUse, user } from "./scene.case.ts";
 
 const tool = { name: "Read", input_schema: { type: "object" } };
 

@@ -1,28 +1,9 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { scene, upTo } from "../../../../test/support/prompt-scene.ts";
 import { costOf } from "../../../window/prices.ts";
-import {
-  assistant,
-  type Body,
-  createScene,
-  HOUR,
-  MARK,
-  MINUTE_MS,
-  type Scene,
-  sumOf,
-  text,
-  toolUse,
-  user,
-} from "./scene.case.ts";
-
-let scene: Scene;
-beforeEach(async () => {
-  scene = await createScene();
-});
+import { assistant, type Body, HOUR, MARK, MINUTE_MS, sumOf, text, toolUse, user } from "./scene.case.ts";
 
 const marked: Body = { system: [text(2_000, "s", MARK)], messages: [user(text(500, "a"))] };
-
-/** What stands before a position, in tokens. */
-const upTo = (body: Body, index: number): number => scene.prompt(body).positions[index]?.tokens ?? 0;
 
 describe("writing and reading", () => {
   it("writes up to the mark, and counts what follows as plain input", () => {

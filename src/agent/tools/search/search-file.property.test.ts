@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { Excerpt } from "./excerpt.ts";
+import { Excerpt } from "./search-file.ts";
 
 const lines = fc.array(fc.constantFrom("hit", "miss", "other"), { maxLength: 30 });
 const around = fc.nat(4);

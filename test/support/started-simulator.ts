@@ -1,0 +1,14 @@
+import { afterEach } from "vitest";
+import {
+  type Simulator,
+  type SimulatorOptions,
+  startSimulator,
+} from "../../src/testing/simulator/simulator.ts";
+
+/** The one that the test started. It is closed after the test. */
+export let simulator: Simulator;
+
+export const start = async (options: SimulatorOptions = {}): Promise<void> => {
+  simulator = await startSimulator(options);
+};
+afterEach(() => simulator.close());
