@@ -151,7 +151,14 @@ export type {
   RunCommand,
 } from "./hooks/hook.ts";
 export { createHooks, type Hooks, type HooksOptions } from "./hooks/runner.ts";
-export { untilAborted } from "./models/abortable.ts";
+export {
+  MODEL_TIME_LIMITS,
+  type ModelTimeLimits,
+  TimeLimitError,
+  untilAborted,
+  withFirstByteLimit,
+  withTimeLimit,
+} from "./models/abortable.ts";
 export { type AiSdkModelOptions, aiSdkModel } from "./models/ai-sdk/ai-sdk-model.ts";
 export type { AiSdk, AiSdkLanguageModel } from "./models/ai-sdk/sdk.ts";
 export { type AnthropicModelOptions, anthropicModel } from "./models/anthropic/anthropic-model.ts";
