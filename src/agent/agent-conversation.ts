@@ -12,6 +12,7 @@ import {
   type Entry,
   type HostState,
   LonghaulError,
+  MODEL_TIME_LIMITS,
   type Model,
   memoryFiles,
   messageSnip,
@@ -26,7 +27,6 @@ import {
   type WindowSources,
   windowState,
 } from "../index.ts";
-import { MODEL_TIME_LIMITS } from "../models/abortable.ts";
 import { fileState, memoryFilesPort, type TranscriptWriter } from "../node.ts";
 import type { AgentEvent, WindowReading } from "./agent-events.ts";
 import type { AgentType } from "./agent-options.ts";

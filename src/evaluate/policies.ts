@@ -15,7 +15,6 @@ import { LonghaulError } from "../errors.ts";
 import type { Model } from "../models/port.ts";
 import { scriptedModel } from "../models/scripted/scripted-model.ts";
 import { classifyUserText } from "../summary/readers/readers.ts";
-
 import { summaryPrompt } from "../summary/summary-prompt.ts";
 import { HOSTILE_SECTIONS } from "../testing/simulator/behaviours/summaries.ts";
 import { type CountText, ESTIMATORS, measureEntries } from "../tokens/measure.ts";

@@ -1,5 +1,4 @@
 import { abortableBy, isTimeLimit } from "../models/abortable.ts";
-
 import type { HookInput, HookRun, HookRunner } from "./hook.ts";
 import { outcomeText } from "./shown-text.ts";
 

@@ -20,7 +20,6 @@ import { copiedIds, undoRecordOf } from "../conversation/lines.ts";
 import { contentText, firstString, stringField } from "../conversation/untrusted.ts";
 import type { RestoreKind } from "../restore/restored.ts";
 import { classifyUserText } from "../summary/readers/readers.ts";
-
 import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 import type { Session } from "../transcript/load.ts";
 import { wholeLines } from "../transcript/released-line.ts";

@@ -19,7 +19,6 @@ import { withClearedResults } from "../conversation/stand-ins.ts";
 import { contentText } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import { classifyUserText } from "../summary/readers/readers.ts";
-
 import { contextTokens } from "../tokens/context-meter.ts";
 import { ESTIMATORS, measureEntries } from "../tokens/measure.ts";
 import { type EntryIndex, indexEntries } from "../transcript/entry-index.ts";

@@ -1,6 +1,5 @@
 import { isPromise, kindOf } from "../conversation/given-messages.ts";
 import { inputTokens } from "../conversation/responses.ts";
-
 import { field, isRecord, listField } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import type { KnownResponse, OwnUsage, ResponseFacts } from "./options.ts";

@@ -5,7 +5,6 @@ import {
   planFromPrepared,
 } from "../compaction/plan/compaction-plan.ts";
 import { type PreparedSummary, prepareSummary } from "../compaction/write/summary-chain.ts";
-
 import { withTimeLimit } from "../models/abortable.ts";
 import { clearableTokens } from "./clear-stale.ts";
 import { whyNotNow } from "./health.ts";

@@ -6,7 +6,6 @@ import { timedOut, withinTime } from "../models/abortable.ts";
 import { type CacheMarkOptions, withCacheMarks } from "../models/anthropic/prompt-cache-marks.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { Model, ModelRequest } from "../models/port.ts";
-
 import { type Thresholds, windowState } from "../window/thresholds.ts";
 import { clearStale } from "./clear-stale.ts";
 import type { SkipReason } from "./events.ts";

@@ -1,7 +1,6 @@
 import type { Clearing } from "../clear/stale-results.ts";
 import { ResultIndex, type ResultIndexOptions } from "../clear/stale-results.ts";
 import { mediaOf } from "../compaction/plan/shrink-messages.ts";
-
 import { mostJsonBytes } from "../conversation/check/media-rules.ts";
 import {
   type AssistantEntry,

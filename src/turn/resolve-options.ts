@@ -9,7 +9,6 @@ import { field } from "../conversation/untrusted.ts";
 import { type ModelTimeLimits, timeLimitsOf } from "../models/abortable.ts";
 import { PLAIN_CAPABILITIES } from "../models/plain-model.ts";
 import type { Model, ModelCapabilities } from "../models/port.ts";
-
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";
 import type { KnownModel } from "../window/models.ts";
 import { type PriceTable, readPrices } from "../window/prices.ts";

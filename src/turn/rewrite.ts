@@ -1,6 +1,5 @@
 import { type AppliedClearing, applyClearing, type Clearing } from "../clear/stale-results.ts";
 import { withOldMediaAsMarks } from "../compaction/plan/shrink-messages.ts";
-
 import { MAX_REQUEST_BYTES, maxMediaFor } from "../conversation/check/limits.ts";
 import type { Finding } from "../conversation/check/rule.ts";
 import { type Entry, isCompactBoundary, type MicrocompactBoundaryEntry } from "../conversation/entry.ts";

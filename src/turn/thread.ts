@@ -13,7 +13,6 @@ import { requireList, requireReadable } from "../conversation/given-messages.ts"
 import { newestLineUuid } from "../conversation/lines.ts";
 import type { ApiMessage } from "../conversation/message.ts";
 import { clearedIdsIn, withClearedResults } from "../conversation/stand-ins.ts";
-
 import { isRecord } from "../conversation/untrusted.ts";
 import { withoutThinkingIn } from "../conversation/without-thinking.ts";
 import { ChangedInPlace } from "./compare-messages.ts";

@@ -10,9 +10,9 @@ import {
   type ToolUseBlock,
   type Turn,
   windowState,
+  withFirstByteLimit,
   withRetries,
 } from "../../index.ts";
-import { withFirstByteLimit } from "../../models/abortable.ts";
 import type { RunResult, WindowReading } from "../agent-events.ts";
 import type { AgentOptions } from "../agent-options.ts";
 import type { ToolOutcome } from "../tool.ts";

@@ -15,7 +15,6 @@ import {
 import { createDemoSession } from "../../testing/demo-session.ts";
 import { whyNotWritten } from "../../transcript/whole-file.ts";
 import type { CacheTtl } from "../../window/prices.ts";
-
 import type { EffectiveSettings } from "../../window/settings.ts";
 import type { ResolvedWindowOptions } from "../../window/thresholds.ts";
 import type { Composition } from "../composition.ts";

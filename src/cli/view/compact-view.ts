@@ -1,7 +1,6 @@
 import type { SummaryAttempt } from "../../compaction/write/attempts.ts";
 import { inputTokens } from "../../conversation/responses.ts";
 import { SECTION_NAMES } from "../../summary/summary-message.ts";
-
 import type { CompactReport, RestoredReport } from "../compact-report.ts";
 import { beforeAndAfter, roomWords, writtenLine } from "../rewrite-report.ts";
 import type { Terminal } from "../terminal.ts";

@@ -14,7 +14,6 @@ import { countMessages } from "../../conversation/flatten/flatten.ts";
 import { isFromQueue, turnedBack } from "../../conversation/lines.ts";
 import { savedTokens } from "../../conversation/responses.ts";
 import { isStandIn } from "../../conversation/stand-ins.ts";
-
 import { withoutThinkingFrom } from "../../conversation/without-thinking.ts";
 import type { Restored } from "../../restore/restored.ts";
 import type { SummaryVariant } from "../../summary/summary-message.ts";

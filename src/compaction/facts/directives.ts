@@ -8,7 +8,6 @@ import {
   proseSentences,
   soundsLikeCorrection,
 } from "../../summary/readers/readers.ts";
-
 import { neededPieces, quotedForm } from "./quote-facts.ts";
 import type { DraftFact, ReadEntries } from "./said-facts.ts";
 import {

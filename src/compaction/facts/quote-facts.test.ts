@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Fact } from "../../conversation/fact-ledger.ts";
 import { parseEarlierSummary } from "../../summary/readers/earlier-summary.ts";
-
 import { continuationMessage, withoutQuotedFacts } from "../../summary/summary-message.ts";
 import { findFacts } from "./find-facts.ts";
 import { FACTS_BUDGET_TOKENS, neededPieces, quoteFacts } from "./quote-facts.ts";

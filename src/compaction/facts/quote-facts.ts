@@ -1,7 +1,6 @@
 import type { DirectiveStatus, Fact, FactKind } from "../../conversation/fact-ledger.ts";
 import { headOf, tailOf } from "../../conversation/text.ts";
 import { proseSentences } from "../../summary/readers/readers.ts";
-
 import { factsSection, quotedLines } from "../../summary/summary-message.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import { findFacts, isPlain, plainText } from "./find-facts.ts";

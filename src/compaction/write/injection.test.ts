@@ -9,7 +9,6 @@ import { withoutSummaryRequest } from "../../summary/builtin/builtin-model.ts";
 import { summarise } from "../../summary/builtin/summarise.ts";
 import { formatSummary } from "../../summary/format.ts";
 import { parseEarlierSummary } from "../../summary/readers/earlier-summary.ts";
-
 import {
   continuationMessage,
   presentSections,

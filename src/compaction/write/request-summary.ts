@@ -4,7 +4,6 @@ import { type Entry, isEntry, isSummaryEntry } from "../../conversation/entry.ts
 import type { ApiMessage } from "../../conversation/message.ts";
 import { groupRounds, type Round } from "../../conversation/pairs.ts";
 import { inputTokens } from "../../conversation/responses.ts";
-
 import { ModelError } from "../../models/model-error.ts";
 import { leastOutputTokens, withFittingOutput } from "../../models/output-limit.ts";
 import type { Model, ModelReply, ModelRequest } from "../../models/port.ts";

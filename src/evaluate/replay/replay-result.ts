@@ -1,6 +1,5 @@
 import type { CacheTtl } from "../../window/prices.ts";
 import type { EvaluationSetting } from "../evaluation.ts";
-
 import { sumOf } from "../evaluation.ts";
 import type { ReplayedTurn, TokenSums } from "./till.ts";
 

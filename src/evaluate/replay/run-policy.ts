@@ -1,7 +1,6 @@
 import type { Entry } from "../../conversation/entry.ts";
 import { FlattenedEntries } from "../../conversation/flatten/flatten.ts";
 import { inputTokens } from "../../conversation/responses.ts";
-
 import { withCacheMarks } from "../../models/anthropic/prompt-cache-marks.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import type { Thresholds } from "../../window/thresholds.ts";

@@ -2,7 +2,6 @@ import type { Clearing, IndexedResult, ResultIndex } from "../../clear/stale-res
 import { sum } from "../../compaction/plan/sized.ts";
 import type { CacheEdit } from "../../models/port.ts";
 import { whyNotToClear } from "../../turn/clear-stale.ts";
-
 import type { AttachedModule, EngineModule, EngineParts } from "../../turn/parts.ts";
 import { isCacheDrop } from "../../turn/provider-cache.ts";
 

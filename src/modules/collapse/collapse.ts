@@ -1,7 +1,6 @@
 import type { Entry } from "../../conversation/entry.ts";
 import { withClearedResults } from "../../conversation/stand-ins.ts";
 import { untilAborted, withTimeLimit } from "../../models/abortable.ts";
-
 import { whyNotNow } from "../../turn/health.ts";
 import type { Message, Turn } from "../../turn/options.ts";
 import type {

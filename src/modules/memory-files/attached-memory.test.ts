@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../test/support/builders.ts";
 import { memoryAttachment } from "../../restore/recent-files.ts";
-
 import { measureEntry } from "../../tokens/measure.ts";
 import { memoryFilesIn } from "./attached-memory.ts";
 

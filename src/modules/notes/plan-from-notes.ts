@@ -18,7 +18,6 @@ import { type Entry, entryBlocks, isSynthetic } from "../../conversation/entry.t
 import { indexOfMessage } from "../../conversation/lines.ts";
 import { previousSound, soundCuts } from "../../conversation/pairs.ts";
 import { type ContinuationInput, continuationMessage } from "../../summary/summary-message.ts";
-
 import type { SummaryWishes } from "../../summary/summary-prompt.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import { notedUpTo } from "./notes-format.ts";

@@ -1,5 +1,4 @@
 import type { Entry, SnipEnd } from "../../conversation/entry.ts";
-
 import { turnResult } from "../../turn/before.ts";
 import type { Message, Turn } from "../../turn/options.ts";
 import type { AttachedModule, EngineModule, EngineParts } from "../../turn/parts.ts";

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import type { HtmlToTextOptions } from "html-to-text";
-import { withTimeLimit } from "../../../models/abortable.ts";
+import { withTimeLimit } from "../../../index.ts";
 
 const TEXT_TYPES =
   /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml|yaml|x-yaml|toml|javascript|x-javascript|x-ndjson|x-sh|sql|rtf|graphql)$|image\/svg\+xml$)/;

@@ -1,7 +1,6 @@
 import type { LookupFunction } from "node:net";
 import { LRUCache } from "lru-cache";
-import { TimeLimitError, withTimeLimit } from "../../../models/abortable.ts";
-
+import { TimeLimitError, withTimeLimit } from "../../../index.ts";
 import type { PermissionNeed } from "../../permission.ts";
 import type { ToolContext } from "../../tool.ts";
 import {

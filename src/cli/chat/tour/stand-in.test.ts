@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import type { ApiMessage } from "../../../conversation/message.ts";
 import { CLEARED_RESULT_TEXT } from "../../../conversation/stand-ins.ts";
 import { continuationMessage } from "../../../summary/summary-message.ts";
-
 import type { Behaviour, Turn } from "../../../testing/simulator/exchange.ts";
 import { createTokenCounter } from "../../../testing/simulator/prompt/token-count.ts";
 import { call, type Scene, standIn } from "./stand-in.ts";

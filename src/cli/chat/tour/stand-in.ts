@@ -3,7 +3,6 @@ import { type ApiMessage, contentBlocks } from "../../../conversation/message.ts
 import { isCleared } from "../../../conversation/stand-ins.ts";
 import { contentText, type JsonRecord } from "../../../conversation/untrusted.ts";
 import { isContinuation } from "../../../summary/summary-message.ts";
-
 import type { Behaviour, SeenRequest, Turn } from "../../../testing/simulator/exchange.ts";
 import type { TokenCounter } from "../../../testing/simulator/prompt/token-count.ts";
 

@@ -1,6 +1,5 @@
 import { bulleted, clip, oneLine } from "../../../summary/clip.ts";
 import { splitItems } from "../../../summary/readers/readers.ts";
-
 import type { CountText } from "../../../tokens/measure.ts";
 
 /** One item of a section, at the lengths it can have. */

@@ -2,10 +2,8 @@ import { type ApiMessage, contentBlocks } from "../../../conversation/message.ts
 import { filePathIn, fileUseOf, isShellTool } from "../../../conversation/tool-kinds.ts";
 import type { NotesSection } from "../../../modules/notes/notes-format.ts";
 import { isContinuation } from "../../../summary/summary-message.ts";
-
 import { progressLine, readProgress } from "./coder/progress.ts";
 import { inputText, resultHead, type SeenCall, seenCalls } from "./coder/sight.ts";
-
 import { isNamed, type SeenNotesRequest, sectionsShown, type Wish } from "./notes-protocol.ts";
 
 /** What has come since notes were last taken, and some more: what is noted already is not noted twice. */

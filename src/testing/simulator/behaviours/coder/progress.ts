@@ -7,7 +7,6 @@ import {
 import { stringField } from "../../../../conversation/untrusted.ts";
 import { withoutSummaryRequest } from "../../../../summary/builtin/builtin-model.ts";
 import { isContinuation, splitSections } from "../../../../summary/summary-message.ts";
-
 import { hashText } from "../chance.ts";
 
 /**
