@@ -58,7 +58,7 @@ export function undoableSteps(session: Session): readonly Step[] {
   return [...stepsOf(indexEntries(session.entries))];
 }
 
-/** Takes the newest compaction, commit of collapsed spans or snip of a loaded session back, without writing. */
+/** Takes back the newest compaction, collapse, expansion or snip of a loaded session, without writing. */
 export function undoSession(session: Session, options: UndoSessionOptions = {}): SessionUndo {
   const { redo = false, to } = options;
   const back = stepBack(indexEntries(session.entries), { redo, uuid: to }, session.lines);

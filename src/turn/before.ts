@@ -56,7 +56,7 @@ function beginTurn(
   reporter.emitAll(health.onTurn());
 }
 
-/** Only after the guards do tokens count. */
+/** Guards come before the threshold. A conversation that shrank may close the breaker first. */
 function decide(parts: Compacted): "compact" | SkipReason {
   const { gauge, health, reporter, modules } = parts;
   const { autoCompact, effective } = gauge.thresholds;

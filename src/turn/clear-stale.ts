@@ -27,8 +27,8 @@ type Measured = Needs<"thread" | "gauge" | "modules" | "options">;
 type Cleared = Weighed & Needs<"transcript" | "turn" | "newLink">;
 
 /**
- * Micro: the first thing on every turn, and no model call. Which form is cheapest depends on the cache: once it
- * has gone cold, a rewrite costs nothing; while it is warm, a module may have the provider leave results out of it; and
+ * Clears stale tool results on every turn, before the engine decides. Calls no model. The cheapest form depends on the
+ * cache: once it has gone cold, a rewrite costs nothing; while it is warm, a module may have the provider leave results out of it; and
  * otherwise the messages are changed in one batch, when there would be a compaction otherwise or when carrying
  * the results along has become dearer than a rewrite.
  */

@@ -75,7 +75,7 @@ class ConversationCompactor implements Compactor {
   readonly #options: CompactorOptions;
   readonly #onClose: () => void;
   readonly #children: Map<Compactor, BackgroundAgent> = new Map();
-  /** Calls for one conversation come one after the other, whoever makes them. */
+  /** Asynchronous calls run one after the other. `after` and `child` run at once. */
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(

@@ -174,7 +174,7 @@ export interface Turn<T extends Message = Message> {
   readonly window: WindowState;
   readonly compaction: Compaction | undefined;
   readonly cleared: number;
-  /** Why nothing was compacted; undefined when something was. */
+  /** Why nothing was compacted; undefined when something was, or when a compaction failed (see `problem`). */
   readonly skipped: SkipReason | undefined;
   /** What the conversation broke of the API's rules, and how it was mended. */
   readonly findings: readonly Finding[];
@@ -257,8 +257,8 @@ export interface Compactor<Commands extends object = object> {
   /** Empties results of tools that can be run again, all but the newest. Fails with an error where there are none. */
   clear<T extends Message>(messages: readonly T[], options?: ClearOptions): Promise<Turn<T>>;
   /**
-   * Takes back the newest compaction, commit of collapsed spans or snip: the conversation is as it was before it, plus
-   * what came since. The next time the one before it. Needs a transcript with `stepBack`.
+   * Takes back the newest compaction, collapse, expansion or snip: the conversation is as it was before it, plus what
+   * came since. The next time the one before it. Needs a transcript with `stepBack`.
    */
   undo<T extends Message>(messages: readonly T[], options?: UndoOptions): Promise<Turn<T>>;
   /** Takes the last undo back. */

@@ -115,12 +115,15 @@ export interface Conversation {
   readonly settings: EffectiveSettings;
 }
 
-/** A module in one conversation. Every method is optional, and none of them may throw but for an abort. */
+/**
+ * A module in one conversation. Every method is optional. `makeRoom` and `offerPlan` may fail: the turn reports it as its
+ * problem. The others throw only after an abort.
+ */
 export interface AttachedModule<Commands extends object = object> {
   /** Methods that the compactor gets. They run one after the other with its own. */
   readonly commands?: Commands;
 
-  // Before the engine counts
+  // Before the engine decides
   /** Adds messages behind the newest, before anything is cleared. */
   addContext?(signal: AbortSignal | undefined): Promise<void>;
   /** Clears results by another way than a rewrite of messages. */

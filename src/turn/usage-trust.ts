@@ -28,7 +28,8 @@ import type { EventDetail } from "./events.ts";
  * | `too-low`      | below the safe lower bound: part of the request is missing in it              |                                 |
  * | trusted        | everything else                                                               |                                 |
  *
- * After three wrong figures in a row, nothing that was learned from earlier figures counts either.
+ * After three wrong figures in a row, nothing that was learned from earlier figures counts either. The table judges the
+ * figure alone. {@link ReportedPrefixes} decides whether it is about this conversation, and `Views` combines both.
  */
 
 /** One wrong figure is an accident; after so many in a row nothing that was learned before is sure either. */
@@ -148,7 +149,7 @@ export interface UsageFacts {
    * by this conversation's own usage, or wrong figures would confirm themselves.
    */
   readonly estimateOfWhole: number;
-  /** The request cannot be smaller, see `safeLowerBound`. */
+  /** The request cannot be smaller, see `Gauge`. */
   readonly lowestTokens: number;
   /** Whether system prompt and tools are in `estimateOfWhole`. */
   readonly overheadKnown: boolean;

@@ -31,8 +31,6 @@ import {
   withPreservedMessages,
 } from "./new-entries.ts";
 
-/** The entries that a compaction leaves: the kept messages as they can be sent, and all of it in order. */
-
 /** The entries that a compaction consists of, each linked to the one before it. */
 export interface CompactedEntries {
   readonly boundary: CompactBoundaryEntry;

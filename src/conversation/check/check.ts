@@ -38,8 +38,9 @@ export interface CheckedRequest {
 }
 
 /**
- * The one exit: every request leaves through here. Checks the API's rules for messages, repairs what can
- * be repaired without losing anything silently, and says which rule was broken where and what was done.
+ * Checks one whole request by the API's rules for messages, repairs what can be repaired without losing anything
+ * silently, and says which rule was broken where and what was done. The engine applies the same rules as a conversation
+ * grows, see `GrowingCheck`.
  * A request that came out of it passes a second time without a change. Fails with `messages-foreign` for messages of
  * another API: a repair would lose their tool calls.
  */
