@@ -22,8 +22,8 @@ const FRESH_ENTRIES = 8;
 const SAMPLES = 25;
 const QUICK_SAMPLES = 7;
 
-/** A window that the conversation fills to two thirds, so that nothing happens by itself. */
-const windowFor = (tokens) => tokens * 1.5;
+/** A window that the conversation fills to half, so that nothing happens by itself. */
+const windowFor = (tokens) => tokens * 2;
 
 const template = parseTemplate(NOTES_TEMPLATE);
 const notesOf = (notes, fresh, tokens) =>
@@ -51,6 +51,8 @@ const STEPS = [
       const host = new Host({
         window: { tokens: windowFor(conversation.tokens) },
         form: "entries",
+        // The session was recorded long ago: its results would be cleared, and notes would not pay any more.
+        clearing: { form: "off" },
         modules: [sessionNotes({ file })],
       });
       await host.open(conversation);
