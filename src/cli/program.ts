@@ -2,8 +2,8 @@ import { type Argument, Command, Option } from "commander";
 import { CLEARING_TARGET_TOKENS } from "../clear/stale-results.ts";
 import { KEEP_RECENT_TOKENS } from "../compaction/plan/room.ts";
 import { FACT_KINDS } from "../conversation/fact-ledger.ts";
-import { POLICY_NAMES } from "../evaluate/policy.ts";
-import { REPLAY_POLICIES } from "../evaluate/replay/replay-result.ts";
+import { POLICY_NAMES, REPLAY_POLICIES } from "../evaluate/policy.ts";
+
 import type { ChatCommandOptions } from "./commands/chat-command.ts";
 import type { Composition } from "./composition.ts";
 import { refuseMovedFlags } from "./moved-flags.ts";

@@ -15,6 +15,22 @@ export const POLICY_NAMES = [
 
 export type PolicyName = (typeof POLICY_NAMES)[number];
 
+/**
+ * Policies of a replay. `longhaul-built-in` is the engine without a model for summaries. `everything` leaves nothing
+ * out: it tells the cost of the whole history if it had fitted.
+ */
+export const REPLAY_POLICIES = [
+  "longhaul",
+  "longhaul-built-in",
+  "drop-oldest",
+  "keep-last",
+  "clear-results",
+  "plain-summary",
+  "everything",
+] as const;
+
+export type ReplayPolicyName = (typeof REPLAY_POLICIES)[number];
+
 /** A conversation that has reached its threshold. */
 export interface PolicyInput {
   /** From its last boundary on, as it would be sent. Usage in it counts as what this very conversation was measured at. */

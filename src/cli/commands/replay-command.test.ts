@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { unfolded } from "../../../test/support/cli.ts";
 import { terminal } from "../../../test/support/terminal.ts";
+import { REPLAY_POLICIES, type ReplayPolicyName } from "../../evaluate/policy.ts";
 import {
   compare,
   type PolicyReplay,
-  REPLAY_POLICIES,
   type Replay,
-  type ReplayPolicyName,
   totalOfReplays,
 } from "../../evaluate/replay/replay-result.ts";
 import { textWidth } from "../view/text-width.ts";

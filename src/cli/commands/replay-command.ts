@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { LonghaulError } from "../../errors.ts";
 import { EVALUATED_WINDOW_TOKENS } from "../../evaluate/evaluate.ts";
+import type { ReplayPolicyName } from "../../evaluate/policy.ts";
 import { replayChart } from "../../evaluate/replay/chart.ts";
 import { type ReplayOptions, replayEntries, replaySession } from "../../evaluate/replay/replay.ts";
 import {
   type PolicyReplay,
   type Replay,
-  type ReplayPolicyName,
   type ReplayTotal,
   type Rival,
   totalOfReplays,

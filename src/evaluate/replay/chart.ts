@@ -1,3 +1,4 @@
+import type { ReplayPolicyName } from "../policy.ts";
 import {
   element,
   label,
@@ -10,7 +11,7 @@ import {
   shortTokens,
   text,
 } from "./plot.ts";
-import type { PolicyReplay, Replay, ReplayPolicyName } from "./replay-result.ts";
+import type { PolicyReplay, Replay } from "./replay-result.ts";
 
 /**
  * A chart of our own: two plots and a table, in an SVG that is the same for the same replays. Chart packages draw in a

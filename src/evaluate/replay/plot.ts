@@ -1,4 +1,4 @@
-import type { ReplayPolicyName } from "./replay-result.ts";
+import type { ReplayPolicyName } from "../policy.ts";
 
 /** One policy's line. */
 export interface Series {

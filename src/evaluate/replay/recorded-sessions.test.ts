@@ -1,8 +1,9 @@
 import { beforeAll, expect, it } from "vitest";
 import { claudeCodeSessions, describeRecorded } from "../../../test/support/real-sessions.ts";
 import { loadSession } from "../../transcript/load.ts";
+import type { ReplayPolicyName } from "../policy.ts";
 import { replaySession } from "./replay.ts";
-import type { PolicyReplay, ReplayPolicyName, ReplayTotal } from "./replay-result.ts";
+import type { PolicyReplay, ReplayTotal } from "./replay-result.ts";
 import { totalOfReplays } from "./replay-result.ts";
 
 /** As small as in the figures of `eval`, so that sessions fill it many times. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { PolicyReplay, ReplayPolicyName } from "./replay-result.ts";
+import type { ReplayPolicyName } from "../policy.ts";
+import type { PolicyReplay } from "./replay-result.ts";
 import { compare } from "./replay-result.ts";
 
 const replayed = (policy: ReplayPolicyName, total: number, probesKept: number): PolicyReplay => ({

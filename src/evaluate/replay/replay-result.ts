@@ -1,23 +1,7 @@
 import type { CacheTtl } from "../../window/prices.ts";
-import type { EvaluationSetting } from "../evaluation.ts";
-import { sumOf } from "../evaluation.ts";
+import { type EvaluationSetting, sumOf } from "../evaluation.ts";
+import type { ReplayPolicyName } from "../policy.ts";
 import type { ReplayedTurn, TokenSums } from "./till.ts";
-
-/**
- * `longhaul-built-in` is the engine without a model for summaries. `everything` leaves nothing out: what the whole
- * history would have cost if it had fitted.
- */
-export const REPLAY_POLICIES = [
-  "longhaul",
-  "longhaul-built-in",
-  "drop-oldest",
-  "keep-last",
-  "clear-results",
-  "plain-summary",
-  "everything",
-] as const;
-
-export type ReplayPolicyName = (typeof REPLAY_POLICIES)[number];
 
 /** How one session fares under each policy. The shape that `replay --json` prints for it; see docs/json.md. */
 export interface Replay extends EvaluationSetting, ReplayTotal {

@@ -4,15 +4,10 @@ import type { Entry } from "../../conversation/entry.ts";
 import type { ModelRequest } from "../../models/port.ts";
 import { createDemoSession } from "../../testing/demo-session.ts";
 import { costOf } from "../../window/prices.ts";
+import { REPLAY_POLICIES, type ReplayPolicyName } from "../policy.ts";
 import { type InputParts, PrefixCache } from "./prefix-cache.ts";
 import { type ReplayOptions, replayEntries } from "./replay.ts";
-import {
-  type PolicyReplay,
-  REPLAY_POLICIES,
-  type Replay,
-  type ReplayPolicyName,
-  totalOfReplays,
-} from "./replay-result.ts";
+import { type PolicyReplay, type Replay, totalOfReplays } from "./replay-result.ts";
 
 const MODEL = "claude-sonnet-5";
 const entries: readonly Entry[] = createDemoSession({ approximateTokens: 60_000 });

@@ -11,18 +11,13 @@ import { sessionWindow } from "../../window/session-window.ts";
 import { computeThresholds } from "../../window/thresholds.ts";
 import { type EvaluatedSession, settingOf } from "../evaluation.ts";
 import { createPolicy } from "../policies.ts";
+import { REPLAY_POLICIES, type ReplayPolicyName } from "../policy.ts";
 import type { Probe } from "../probes.ts";
 import { deriveProbes } from "../probes.ts";
 import { contextOf } from "../still-known.ts";
 import { PrefixCache } from "./prefix-cache.ts";
 import { type RecordedHistory, type RecordedSession, recordedCalls } from "./recorded-calls.ts";
-import {
-  compare,
-  type PolicyReplay,
-  REPLAY_POLICIES,
-  type Replay,
-  type ReplayPolicyName,
-} from "./replay-result.ts";
+import { compare, type PolicyReplay, type Replay } from "./replay-result.ts";
 import { runLonghaul } from "./run-longhaul.ts";
 import { runPolicy } from "./run-policy.ts";
 import { scaleOf } from "./scale.ts";
