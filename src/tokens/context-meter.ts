@@ -333,8 +333,16 @@ export class ContextMeter {
     response: Pick<Anchor, "messageId" | "model" | "clearedTokens">,
     pendingTokens: number,
   ): void {
-    const output = { outputTokens: 0, isOutputProvisional: false, estimatedOutput: 0 };
-    this.#anchor = { ...response, inputTokens: reportedTokens, ...output };
+    // Spelled out: objects that V8 builds by spreading are slow to change.
+    this.#anchor = {
+      messageId: response.messageId,
+      model: response.model,
+      clearedTokens: response.clearedTokens,
+      inputTokens: reportedTokens,
+      outputTokens: 0,
+      isOutputProvisional: false,
+      estimatedOutput: 0,
+    };
     this.#pending = pendingTokens;
     this.#removed = 0;
   }

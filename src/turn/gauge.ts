@@ -53,6 +53,8 @@ export class Gauge {
   readonly #usageTrust: UsageTrust;
   /** The provider's tokens per token of our estimate before any report. */
   readonly usualRatio: number;
+  /** Tokens of the model's tokenizer for one of the tokenizer that makes the fewest. */
+  readonly #tokenScale: number;
   #facts: KnownModel;
   #thresholds: Thresholds;
   /** Reported tokens beyond our estimate of the messages: system prompt, tools, content that the host hides. */
@@ -66,6 +68,7 @@ export class Gauge {
   constructor(given: GaugeOptions) {
     this.#given = given;
     this.usualRatio = usualRatioOf(given.options.modelName);
+    this.#tokenScale = tokenScaleOf(claudeVersion(given.options.modelName));
     this.#facts = given.options.facts;
     this.#thresholds = this.#thresholdsFor(given.options.facts);
     this.#usageTrust = new UsageTrust({
@@ -111,7 +114,7 @@ export class Gauge {
     const { thread, frame } = this.#given;
     const { meter, contents } = thread;
     const leftOut = this.#given.leftOut();
-    const lowestTokens = this.#safeLowerBound();
+    const lowestTokens = this.#safeLowerBound(leftOut.hiddenTokens);
     const gone = leftOut.removedTokens + Math.round(leftOut.hiddenSinceReport * this.ratio);
     const left = Math.max(0, contents.estimatedTokens - leftOut.hiddenTokens);
     const size = afterRemoval(without(meter.size(), gone), {
@@ -163,13 +166,16 @@ export class Gauge {
   isCredible(usage: unknown): boolean {
     const size = this.size();
     const freed = this.#freedByProvider;
-    return this.#usageTrust.isCredible(usage, this.#given.calls(), () => ({
-      expectedTokens: Math.max(0, size.tokens - freed),
-      anchorTokens: size.source === "usage" && freed === 0 ? size.reportedTokens : undefined,
-      lowestTokens: this.#safeLowerBound(),
-      statedLimitTokens: this.#statedLimitTokens,
-      ...this.#ownEstimate,
-    }));
+    return this.#usageTrust.isCredible(usage, this.#given.calls(), () => {
+      const { hiddenTokens } = this.#given.leftOut();
+      return {
+        expectedTokens: Math.max(0, size.tokens - freed),
+        anchorTokens: size.source === "usage" && freed === 0 ? size.reportedTokens : undefined,
+        lowestTokens: this.#safeLowerBound(hiddenTokens),
+        statedLimitTokens: this.#statedLimitTokens,
+        ...this.#ownEstimate(hiddenTokens),
+      };
+    });
   }
 
   /** The provider cleared so many tokens of the last call by itself. */
@@ -207,9 +213,9 @@ export class Gauge {
    * tokenizer that makes the fewest tokens.
    */
   proveWindow(reportedTokens: number): void {
-    const { estimateOfWhole, ...own } = this.#ownEstimate;
-    const estimate = estimateOfWhole / tokenScaleOf(claudeVersion(this.#given.options.modelName));
-    if (this.#usageTrust.isLikely(reportedTokens, { ...own, estimateOfWhole: estimate })) {
+    const own = this.#ownEstimate(this.#given.leftOut().hiddenTokens);
+    const estimateOfWhole = own.estimateOfWhole / this.#tokenScale;
+    if (this.#usageTrust.isLikely(reportedTokens, { ...own, estimateOfWhole })) {
       this.#learnWindow(withProvenWindow(this.#facts, reportedTokens));
     }
   }
@@ -234,9 +240,10 @@ export class Gauge {
     return computeThresholds(facts, { ...settings, ...modes });
   }
 
-  get #ownEstimate(): Pick<UsageFacts, "estimateOfWhole" | "overheadKnown" | "windowTokens"> {
+  /** `hiddenTokens`: of messages that the provider leaves out, also below. */
+  #ownEstimate(hiddenTokens: number): Pick<UsageFacts, "estimateOfWhole" | "overheadKnown" | "windowTokens"> {
     return {
-      estimateOfWhole: this.#estimateOf(this.#given.thread.contents.estimatedTokens),
+      estimateOfWhole: this.#estimateOf(this.#given.thread.contents.estimatedTokens, hiddenTokens),
       overheadKnown: this.#given.frame.current !== undefined,
       windowTokens: this.#facts.windowTokens,
     };
@@ -246,17 +253,16 @@ export class Gauge {
    * The request is not smaller than this, whatever was reported: our estimate, divided by the most that it overcounts.
    * A picture counts with the least that its area takes. The estimate of a short text does not count.
    */
-  #safeLowerBound(): number {
+  #safeLowerBound(hiddenTokens: number): number {
     const { estimatedTokens, media } = this.#given.thread.contents;
-    const estimate = this.#estimateOf(estimatedTokens - media.count * MEDIA_TOKENS);
+    const estimate = this.#estimateOf(estimatedTokens - media.count * MEDIA_TOKENS, hiddenTokens);
     const least = estimate < LEAST_BOUNDED_TOKENS ? 0 : Math.round(estimate / this.#usageTrust.overcount);
-    const leftOut = this.#freedByProvider + this.#given.leftOut().hiddenTokens;
-    return least + Math.max(0, media.leastTokens - leftOut);
+    return least + Math.max(0, media.leastTokens - this.#freedByProvider - hiddenTokens);
   }
 
   /** The whole request, by the estimate usual for the model, without what the provider leaves out. */
-  #estimateOf(messageTokens: number): number {
-    const sent = Math.max(0, messageTokens - this.#given.leftOut().hiddenTokens);
+  #estimateOf(messageTokens: number, hiddenTokens: number): number {
+    const sent = Math.max(0, messageTokens - hiddenTokens);
     const whole = Math.round(sent * this.usualRatio) + this.#given.frame.tokens;
     return Math.max(0, whole - this.#freedByProvider);
   }

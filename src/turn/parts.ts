@@ -184,8 +184,6 @@ export type ConversationChange =
   /** A step was undone. `shownAgain`: ids of messages of collapsed spans that are there again. */
   | { readonly kind: "undone"; readonly shownAgain: readonly string[] };
 
-const NOTHING_LEFT_OUT: LeftOut = { removedTokens: 0, hiddenTokens: 0, hiddenSinceReport: 0 };
-
 /** All modules of one conversation, asked together. */
 export class ModuleSet {
   readonly #modules: readonly EngineModule[];
@@ -237,17 +235,17 @@ export class ModuleSet {
   }
 
   leftOut(): LeftOut {
-    let all = NOTHING_LEFT_OUT;
+    let removedTokens = 0;
+    let hiddenTokens = 0;
+    let hiddenSinceReport = 0;
     for (const module of this.#attached) {
       const own = module.leftOut?.();
       if (own === undefined) continue;
-      all = {
-        removedTokens: all.removedTokens + (own.removedTokens ?? 0),
-        hiddenTokens: all.hiddenTokens + (own.hiddenTokens ?? 0),
-        hiddenSinceReport: all.hiddenSinceReport + (own.hiddenSinceReport ?? 0),
-      };
+      removedTokens += own.removedTokens ?? 0;
+      hiddenTokens += own.hiddenTokens ?? 0;
+      hiddenSinceReport += own.hiddenSinceReport ?? 0;
     }
-    return all;
+    return { removedTokens, hiddenTokens, hiddenSinceReport };
   }
 
   /** Calls whose results the request has the provider leave out. */
