@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { replayChart } from "./chart.ts";
-import { element, shortDollars, shortTokens, text, ticksTo } from "./plot.ts";
+import { shortDollars, shortTokens, ticksTo } from "./plot.ts";
 import { type PolicyReplay, REPLAY_POLICIES, type Replay, type ReplayPolicyName } from "./replay-result.ts";
+import { element, text } from "./svg.ts";
 
 /** The names of all elements; throws where tags do not match, or something is not escaped. */
 function elementsIn(xml: string): readonly string[] {
