@@ -20,12 +20,14 @@ import type { Composition } from "../../composition.ts";
 import { runChat } from "../chat.ts";
 import type { Guide } from "../chat-setup.ts";
 import { processScreen, unattendedScreen } from "../screen/open-screen.ts";
-import { loopbackClient, Quiet, type ReadingPace } from "./loopback-client.ts";
+import { loopbackClient, type ReadingPace } from "./loopback-client.ts";
 import { GAUGE_LOG, tourFiles } from "./project.ts";
+import { Quiet } from "./quiet.ts";
 import { TEST_COMMAND, tourScenes } from "./scenes.ts";
 import { insideOf, standIn } from "./stand-in.ts";
+import { TourEvents } from "./tour-events.ts";
 import { longRun, tourGuide, tourSteps } from "./tour-guide.ts";
-import { TourEvents, type TourReport, tourReport, tourView } from "./tour-report.ts";
+import { type TourReport, tourReport, tourView } from "./tour-report.ts";
 
 const MODEL_NAME = "stand-in";
 /** A window so small that everything happens within a minute. */
