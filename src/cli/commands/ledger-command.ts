@@ -10,7 +10,8 @@ import {
 import { tellingLength } from "../prompts-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { cellsOf } from "../view/bar.ts";
-import { contextWords, goneWords, skippedWords } from "../view/fate-words.ts";
+import { skippedWords } from "../view/compact-view.ts";
+import { contextWords, goneWords } from "../view/fate-words.ts";
 import { formatCount, formatTime, plural } from "../view/numbers.ts";
 import { indented, joined, sessionTitle, titled } from "../view/sections.ts";
 import { fitText, foldText, oneLine, textWidth } from "../view/text-width.ts";
