@@ -50,6 +50,14 @@ export async function walk(request: WalkRequest): Promise<Walked> {
   return { files, isCut: search.isCut, unreadable: search.unreadable };
 }
 
+/** Notes for the model on files and folders that a walk left out. */
+export const walkNotes = ({ isCut, unreadable }: Omit<Walked, "files">): readonly string[] => [
+  isCut ? "[There are more files than can be looked through: name a folder in path.]" : "",
+  unreadable > 0
+    ? `[${unreadable} ${unreadable === 1 ? "folder" : "folders"} could not be looked into.]`
+    : "",
+];
+
 /** Of the same age: in the order of their names. */
 export async function newestFirst(files: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
   const aged: { readonly file: string; readonly changed: number }[] = [];
