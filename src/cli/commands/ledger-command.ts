@@ -125,7 +125,9 @@ function footLines(counts: FateCounts, ledger: Ledger, terminal: Terminal): read
   const context = counts.inContext === 0 ? "none" : contextWords(counts, ledger.quotedTokens);
   const { untold, earlier } = ledger;
   const others = [
-    untold === undefined ? "" : `${plural(untold, "more fact")} were too many to be listed`,
+    untold === undefined
+      ? ""
+      : `${plural(untold, "more fact")} ${untold === 1 ? "was" : "were"} too many to be listed`,
     earlier === undefined
       ? ""
       : `${plural(earlier.facts, "fact")} of earlier compactions: see --boundary ${oneLine(earlier.boundary).slice(0, 8)}`,
