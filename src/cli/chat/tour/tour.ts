@@ -111,8 +111,17 @@ export interface Tour {
 
 /** A small project in a folder of its own, a model that plays a script, and a guide who leads through it. */
 export async function openTour(options: TourOptions = {}): Promise<Tour> {
-  const { seed = DEFAULT_SEED, turns, isWatched = false } = options;
   const folder = await realpath(await mkdtemp(join(tmpdir(), "longhaul-tour-")));
+  try {
+    return await openTourIn(folder, options);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function openTourIn(folder: string, options: TourOptions): Promise<Tour> {
+  const { seed = DEFAULT_SEED, turns, isWatched = false } = options;
   const [project, home] = [join(folder, "harbour"), join(folder, "home")];
   await writeProject(project, seed);
   const quiet = new Quiet();

@@ -1,0 +1,19 @@
+import { readdirSync } from "node:fs";
+import { afterEach, expect, it, vi } from "vitest";
+import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
+import { startSimulator } from "../../../testing/simulator/simulator.ts";
+import { openTour } from "./tour.ts";
+
+vi.mock("../../../testing/simulator/simulator.ts", { spy: true });
+
+const folder = temporaryFolder();
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+it("removes its temporary folder when the simulator does not start", async () => {
+  vi.stubEnv("TMPDIR", folder);
+  vi.mocked(startSimulator).mockRejectedValueOnce(new Error("no free port"));
+  await expect(openTour()).rejects.toThrow("no free port");
+  expect(readdirSync(folder)).toEqual([]);
+});
