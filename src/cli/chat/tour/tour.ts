@@ -193,7 +193,7 @@ async function startStandIn(project: string, { isWatched, turns, seed }: TourOpt
         coder({
           ...(turns === undefined ? CODER : UNATTENDED_CODER),
           uses: (name) => CODER_TOOLS.includes(name),
-          ...(seed && { seed }),
+          ...(seed !== undefined && { seed }),
         }),
       ),
     ],
