@@ -160,7 +160,7 @@ function leftOutLines(
 const atHome = (path: string, home: string | undefined): string =>
   home !== undefined && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 
-const PATH_KINDS: ReadonlySet<string> = new Set(["file", "plan", "session-memory"]);
+const PATH_KINDS: ReadonlySet<string> = new Set(["file", "plan", "session-memory", "memory-files"]);
 
 /** What a name alone would not tell. */
 const KIND_LABELS: Partial<Readonly<Record<RestoredReport["kind"], string>>> = {
