@@ -40,10 +40,7 @@ export class Roster implements AgentRoster {
     for (const known of readHostState(options.conversation).agents) this.#adopt(known);
   }
 
-  async start(
-    task: SubagentTask,
-    { signal }: { readonly signal: AbortSignal; readonly callId: string },
-  ): Promise<ToolOutcome> {
+  async start(task: SubagentTask, { signal }: { readonly signal: AbortSignal }): Promise<ToolOutcome> {
     const type = this.types.find(({ name }) => name === (task.type ?? GENERAL.name));
     if (type === undefined) return this.#unknownType(task.type ?? "");
     if (task.isBackground) return this.#startInBackground(task, type);
