@@ -43,7 +43,7 @@ function guardedInProject(relativePath: string): GuardedFile | undefined {
 
 /** Hidden files that no program runs or obeys, apart from leaving something out. */
 const HARMLESS =
-  /^\.(?:gitignore|gitattributes|gitkeep|keep|gitmessage|mailmap|editorconfig|nvmrc|node-version|ruby-version|browserslistrc|clang-format|markdownlint\.json|[\w-]*ignore|env(?:\..+)?\.(?:example|sample|template|dist|schema)|env\.(?:example|sample|template|dist|schema)|well-known\/.*|changeset\/[^/]+\.md|github\/[^/]+\.md|github\/(?:codeowners|(?:funding|dependabot|labeler|release|stale)\.ya?ml)|(?:java|go|terraform)-version|yamllint(?:\.ya?ml)?|typos\.toml|rustfmt\.toml|taplo\.toml|github\/(?:issue_template|pull_request_template|discussion_template)\/.*)$/;
+  /^\.(?:gitignore|gitattributes|gitkeep|keep|gitmessage|mailmap|editorconfig|nvmrc|node-version|ruby-version|browserslistrc|clang-format|markdownlint\.json|[\w-]*ignore|env(?:\..+)?\.(?:example|sample|template|dist|schema)|well-known\/.*|changeset\/[^/]+\.md|github\/[^/]+\.md|github\/(?:codeowners|(?:funding|dependabot|labeler|release|stale)\.ya?ml)|(?:java|go|terraform)-version|yamllint(?:\.ya?ml)?|typos\.toml|rustfmt\.toml|taplo\.toml|github\/(?:issue_template|pull_request_template|discussion_template)\/.*)$/;
 
 const HIDDEN: GuardedFile = {
   why: "which is hidden, and may be a setting that a program obeys",

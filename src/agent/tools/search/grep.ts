@@ -259,7 +259,8 @@ function contentOf({ path, rows }: FileHit, { before, after, hasNumbers }: GrepW
   return rows.flatMap((row, at) => {
     const sign = row.isMatch ? ":" : "-";
     const line = `${path}${sign}${hasNumbers ? `${row.number}${sign}` : ""}${row.text}`;
-    const isApart = row.number !== (rows[at - 1]?.number ?? row.number - 1) + 1 || at === 0;
+    const last = rows[at - 1];
+    const isApart = last === undefined || row.number !== last.number + 1;
     return hasContext && isApart ? [APART, line] : [line];
   });
 }
