@@ -30,14 +30,14 @@ import {
 import { fileState, memoryFilesPort, type TranscriptWriter } from "../node.ts";
 import type { AgentEvent, WindowReading } from "./agent-events.ts";
 import type { AgentType } from "./agent-options.ts";
-import type { House } from "./agent-session.ts";
-import { createReadState } from "./agent-state.ts";
 import { ConversationLoop } from "./loop/conversation-loop.ts";
 import { Journal } from "./loop/journal.ts";
 import { type CallPorts, resultLimit } from "./loop/run-calls.ts";
+import type { House } from "./shared-services.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import type { Tool } from "./tool.ts";
 import { standardTools } from "./tools/standard-tools.ts";
+import { createReadState } from "./workplace/seen-files.ts";
 import type { AgentRoster, AgentState, Workplace } from "./workplace.ts";
 
 /** One agent's conversation: the main one, or a subagent's, which has its own window and its own eyes. */

@@ -1,6 +1,6 @@
 import { chmod, copyFile, mkdir } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
-import { type CompactionPorts, type Entry, type WindowEvidence, windowEvidence } from "../index.ts";
+import { type Entry, type WindowEvidence, windowEvidence } from "../index.ts";
 import {
   loadSession,
   openTranscript,
@@ -10,22 +10,6 @@ import {
   type TranscriptWriter,
   type UserPlaces,
 } from "../node.ts";
-import type { AgentOptions } from "./agent-options.ts";
-import type { Permissions } from "./permissions/permissions.ts";
-import type { Workplace } from "./workplace.ts";
-
-/** What all agents of a session share. */
-export interface House
-  extends Pick<Workplace, "cwd" | "paths" | "files" | "shells" | "skills" | "outputFolder"> {
-  readonly options: AgentOptions;
-  readonly isGitRepo: boolean;
-  readonly ports: CompactionPorts;
-  readonly sessionId: string;
-  readonly sessionPath: string;
-  readonly permissions: Permissions;
-  /** The working folder is the home folder, or contains it. */
-  readonly isWideFolder: boolean;
-}
 
 export interface OpenedSession {
   readonly id: string;

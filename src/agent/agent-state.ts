@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import { type Entry, readHostState, type Todo, type UsedSkill } from "../index.ts";
-import type { AgentState, ReadState, SeenFile } from "./workplace.ts";
+import type { AgentState } from "./workplace.ts";
 
 interface AgentStateOptions {
   /** Of a session that is gone on with: what it tells of the state is where this one begins. */
@@ -43,24 +42,3 @@ export function createAgentState({ conversation = [], planPath, main }: AgentSta
     },
   };
 }
-
-/** One for each agent: what another has seen, this one has not. */
-export function createReadState(): ReadState {
-  const seenFiles = new Map<string, SeenFile>();
-  return {
-    get: (realPath) => seenFiles.get(realPath),
-    saw: (realPath, seen) => {
-      const before = seenFiles.get(realPath);
-      // Who has seen all of it still has, when a part is looked at again.
-      const isPartOfKnown =
-        before?.fingerprint === seen.fingerprint && before.range === undefined && seen.range !== undefined;
-      if (!isPartOfKnown) seenFiles.set(realPath, seen);
-    },
-    forget: (realPath) => {
-      seenFiles.delete(realPath);
-    },
-    clear: () => seenFiles.clear(),
-  };
-}
-
-export const fingerprintOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");

@@ -16,12 +16,13 @@ import { loadSession, notesFile, notesPath, rewindPoints, rewindSession, takeNot
 import { Conversation, type EngineSpec } from "./agent-conversation.ts";
 import type { AgentEvent, RunResult, WindowReading } from "./agent-events.ts";
 import type { NotesWriter, PromptAt, RunOptions, SnipResult } from "./agent-options.ts";
-import { besideSession, type House, type OpenedSession, withoutForeignUsage } from "./agent-session.ts";
+import { besideSession, type OpenedSession, withoutForeignUsage } from "./agent-session.ts";
 import { createAgentState, type SessionState } from "./agent-state.ts";
 import { Roster } from "./agents/roster.ts";
 import { runSubagent } from "./agents/subagent.ts";
 import { type EventQueue, listenTo } from "./loop/event-queue.ts";
 import type { PermissionMode } from "./permission.ts";
+import type { House } from "./shared-services.ts";
 import type { Tool } from "./tool.ts";
 import { Turnstile } from "./turnstile.ts";
 import type { AgentRoster } from "./workplace.ts";

@@ -23,7 +23,7 @@ export type {
   Question,
   Refusal,
 } from "./permission.ts";
-export { visibleText } from "./permissions/permission-words.ts";
+export { visibleText } from "./permissions/visible-text.ts";
 export { defineTool, type Tool, type ToolContext, type ToolOutcome, type ToolSpec } from "./tool.ts";
 export { standardTools } from "./tools/standard-tools.ts";
 export type {

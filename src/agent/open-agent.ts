@@ -4,13 +4,15 @@ import { LonghaulError } from "../index.ts";
 import { isTooWide, type UserPlaces, userHome } from "../node.ts";
 import { type Agent, LonghaulAgent } from "./agent.ts";
 import { type AgentOptions, requireAgentOptions } from "./agent-options.ts";
-import { agentsFolder, besideSession, type House, openSession } from "./agent-session.ts";
-import { markOfDecidingFiles } from "./permissions/guarded-files.ts";
+import { agentsFolder, besideSession, openSession } from "./agent-session.ts";
+import { markOfDecidingFiles } from "./permissions/deciding-files.ts";
 import { Permissions } from "./permissions/permissions.ts";
+import type { House } from "./shared-services.ts";
 import { findSkills, skillFolders } from "./skills.ts";
+import { gitRootOf } from "./tools/search/walk.ts";
 import { createShells } from "./tools/shell/shells.ts";
 import { createFileContents } from "./workplace/file-contents.ts";
-import { gitRootOf, pathRules } from "./workplace/path-rules.ts";
+import { pathRules } from "./workplace/path-rules.ts";
 
 /** Begins a conversation with an agent, or goes on with one. */
 export async function openAgent(options: AgentOptions): Promise<Agent> {

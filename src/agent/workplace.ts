@@ -101,10 +101,7 @@ export interface SubagentTask {
 /** Agents that this conversation started. */
 export interface AgentRoster {
   /** Runs a subagent to its end, or in the background: then the outcome says its id and comes at once. */
-  start(
-    task: SubagentTask,
-    options: { readonly signal: AbortSignal; readonly callId: string },
-  ): Promise<ToolOutcome>;
+  start(task: SubagentTask, options: { readonly signal: AbortSignal }): Promise<ToolOutcome>;
   /** Running ones, and those ended whose result nobody has collected. */
   list(): readonly BackgroundAgent[];
   /** The result; `wait` is for how long to wait for it, in milliseconds. */

@@ -17,8 +17,8 @@ import { presentSections, splitSections } from "../summary/summary-message.ts";
 import type { Session } from "../transcript/load.ts";
 import { costOf, type PriceTable } from "../window/prices.ts";
 import type { Thresholds } from "../window/thresholds.ts";
+import type { CompactCost } from "./compact-cost.ts";
 import type { CompactionNotes } from "./compaction-notes.ts";
-import type { CompactCost } from "./cost-report.ts";
 import { type RewriteReport, rewriteReport } from "./rewrite-report.ts";
 
 /** The shape that `compact --json` prints. Stable: other programs read it; see docs/json.md. */

@@ -1,7 +1,7 @@
 import { attemptsOf } from "../compaction/write/attempts.ts";
 import { LonghaulError } from "../errors.ts";
 import type { PriceTable } from "../window/prices.ts";
-import { callsMade } from "./cost-report.ts";
+import { callsMade } from "./compact-cost.ts";
 import { formatDollars } from "./view/numbers.ts";
 
 /**

@@ -23,7 +23,7 @@ import type { Session } from "../transcript/load.ts";
 import { type Thresholds, type WindowState, windowState } from "../window/thresholds.ts";
 import { type NotesFigures, notesFigures } from "./notes-report.ts";
 import { type CollapseReport, collapseReport } from "./spans.ts";
-import { type ReportWindow, reportWindow } from "./view/window-gauge.ts";
+import { type ReportWindow, reportWindow } from "./window-report.ts";
 
 /** The shape that `inspect --json` prints. Stable: other programs read it; see docs/json.md. */
 export interface InspectReport {

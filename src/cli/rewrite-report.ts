@@ -6,7 +6,7 @@ import { gauge } from "./view/bar.ts";
 import { formatCount, formatPercent } from "./view/numbers.ts";
 import { indented } from "./view/sections.ts";
 import { foldText, oneLine, padStart } from "./view/text-width.ts";
-import { fullAt, fullWords, type ReportWindow, reportWindow, windowWords } from "./view/window-gauge.ts";
+import { fullAt, fullWords, type ReportWindow, reportWindow, windowWords } from "./window-report.ts";
 
 /** The fields that the reports of `compact`, `clear` and `undo` share. Stable: see docs/json.md. */
 export interface RewriteReport {

@@ -39,6 +39,13 @@ describe("the probes of a session", () => {
     expect(ofKind(probes, "task")).toEqual([["write the changelog"]]);
   });
 
+  it("keep a unit that is written right behind its figure, also one that ends like a filler word", () => {
+    const c = new ConversationBuilder("units");
+    c.user("Wait 5min, then make the 64bit build. Stop after 3 in all.");
+    c.assistant("Done.");
+    expect(ofKind(deriveProbes(c.entries), "number")).toEqual([["5min"], ["64bit"], ["after 3"]]);
+  });
+
   it("say which of what people said is still to be followed", () => {
     const c = work();
     c.user("Now write the release notes.");

@@ -205,7 +205,9 @@ function* figuresIn(line: string): Generator<string> {
   }
   for (const { groups = {} } of words.matchAll(FIGURE)) {
     const { before, figure, unit } = groups;
-    const isTold = unit !== undefined && !FILLERS.has(unit.slice(1).toLowerCase());
+    // Only a word of its own can be a filler: `5 in` is cut, `5min` and `64bit` are not.
+    const isFiller = unit !== undefined && /^[ -]/.test(unit) && FILLERS.has(unit.slice(1).toLowerCase());
+    const isTold = unit !== undefined && !isFiller;
     // A bare 3 stands everywhere.
     if (isTold) yield `${figure}${unit}`;
     else if (before !== undefined) yield `${before}${figure}`;

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { createReadState } from "../../src/agent/agent-state.ts";
 import type { PermissionNeed } from "../../src/agent/permission.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../src/agent/tool.ts";
 import type { FilePlace } from "../../src/agent/tools/files/file-place.ts";
 import { createFileContents } from "../../src/agent/workplace/file-contents.ts";
 import { pathRules } from "../../src/agent/workplace/path-rules.ts";
+import { createReadState } from "../../src/agent/workplace/seen-files.ts";
 
 /** What tools for files need, in a folder; each is an agent of its own. */
 export function filePlace(cwd: string, more: Partial<FilePlace> = {}): FilePlace {

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type BackgroundAgent, type Entry, LonghaulError, readHostState, untilAborted } from "../../index.ts";
 import type { AgentEvent, RunResult } from "../agent-events.ts";
 import type { AgentType } from "../agent-options.ts";
-import { agentsFolder, type House } from "../agent-session.ts";
+import { agentsFolder } from "../agent-session.ts";
+import type { House } from "../shared-services.ts";
 import { failure, type ToolOutcome } from "../tool.ts";
 import type { AgentRoster, SubagentTask } from "../workplace.ts";
 import type { SubagentRun } from "./subagent.ts";
@@ -39,10 +40,7 @@ export class Roster implements AgentRoster {
     for (const known of readHostState(options.conversation).agents) this.#adopt(known);
   }
 
-  async start(
-    task: SubagentTask,
-    { signal }: { readonly signal: AbortSignal; readonly callId: string },
-  ): Promise<ToolOutcome> {
+  async start(task: SubagentTask, { signal }: { readonly signal: AbortSignal }): Promise<ToolOutcome> {
     const type = this.types.find(({ name }) => name === (task.type ?? GENERAL.name));
     if (type === undefined) return this.#unknownType(task.type ?? "");
     if (task.isBackground) return this.#startInBackground(task, type);

@@ -3,8 +3,9 @@ import { LonghaulError, type Model } from "../../index.ts";
 import { type AgentCompactor, Conversation, type ConversationSpec } from "../agent-conversation.ts";
 import type { AgentEvent, RunResult } from "../agent-events.ts";
 import type { AgentType } from "../agent-options.ts";
-import { agentsFolder, type House, lazyTranscript } from "../agent-session.ts";
+import { agentsFolder, lazyTranscript } from "../agent-session.ts";
 import { createAgentState } from "../agent-state.ts";
+import type { House } from "../shared-services.ts";
 import type { ToolOutcome } from "../tool.ts";
 import type { AgentRoster, AgentState, SubagentTask } from "../workplace.ts";
 

@@ -18,11 +18,8 @@ export function taskTool({ agents }: Place): Tool {
     // It asks for permission itself, call by call; several may look around at once.
     isReadOnly: true,
     title: ({ description }) => description,
-    call: ({ description, prompt, subagent_type, run_in_background = false }, { signal, callId }) =>
-      agents.start(
-        { description, prompt, type: subagent_type, isBackground: run_in_background },
-        { signal, callId },
-      ),
+    call: ({ description, prompt, subagent_type, run_in_background = false }, { signal }) =>
+      agents.start({ description, prompt, type: subagent_type, isBackground: run_in_background }, { signal }),
   });
 }
 

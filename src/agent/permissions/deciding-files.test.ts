@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../../../test/transcript/temporary-folder.ts";
-import { markOfDecidingFiles } from "./guarded-files.ts";
+import { markOfDecidingFiles } from "./deciding-files.ts";
 
 const cwd = temporaryFolder();
 

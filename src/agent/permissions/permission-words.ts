@@ -1,6 +1,6 @@
 import type { PermissionNeed, PermissionRule, Refusal } from "../permission.ts";
 
-/** Words about permissions: for the model, about a call that was not allowed, and for people, with nothing hidden. */
+/** Texts for the model about a call that was not allowed. */
 
 export const planModeIsOn = (tool: string): string =>
   `${tool} was not run: plan mode is on, and the call could change something (rule: plan-mode). ` +
@@ -40,37 +40,3 @@ export const flagFor = (rule: PermissionRule, key: string): string =>
 
 /** For a shell, as one word. */
 const quoted = (key: string): string => `'${key.replaceAll("'", "'\\''")}'`;
-
-/**
- * Characters that a terminal obeys, leaves out or draws as something else: controls, marks of direction, characters
- * without width, blanks that no shell splits at, and marks that pile up or stand alone. A command in an escape sequence
- * would run and not be seen, and marks can push the end of a line off the screen. Line ends and tabs are seen. Joiners of
- * emoji stay, and up to two marks on a letter.
- */
-const HIDDEN = new RegExp(
-  [
-    "(?![\\n\\t]|\\r\\n)[\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]",
-    // A joiner between two emoji, and the selector that makes one of a sign.
-    "(?!(?<=\\p{Extended_Pictographic}\\ufe0f?)(?:\\u200d(?=\\p{Extended_Pictographic})|\\ufe0f))[\\p{Cf}\\p{Default_Ignorable_Code_Point}]",
-    "(?! )\\p{Zs}",
-    "[\\u2800\\ufffc\\u{1d159}\\u{13441}\\u{13442}\\p{Co}\\p{Cn}]",
-    // Terminals differ in the width of newer marks.
-    "(?!\\ufe0f)(?:(?<!\\p{L}\\p{M}?)\\p{M}|(?![\\u0300-\\u0ecd\\u1000-\\u109f\\u1780-\\u17d3\\u3099\\u309a])\\p{M})",
-  ].join("|"),
-  "gu",
-);
-
-/** Every hidden character as a code that is seen. */
-export const visibleText = (text: string): string =>
-  text.replace(HIDDEN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
-
-/** As it is asked for: whoever allows something must see all of it. */
-export function withAllVisible(need: PermissionNeed): PermissionNeed {
-  const { title, detail, scope } = need;
-  return {
-    ...need,
-    title: visibleText(title),
-    ...(detail === undefined ? {} : { detail: visibleText(detail) }),
-    ...(scope === undefined ? {} : { scope: visibleText(scope) }),
-  };
-}

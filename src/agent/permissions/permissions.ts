@@ -7,14 +7,8 @@ import type {
   Refusal,
 } from "../permission.ts";
 import { Queue } from "../turnstile.ts";
-import {
-  flagFor,
-  nobodyToAsk,
-  planModeIsOn,
-  refused,
-  visibleText,
-  withAllVisible,
-} from "./permission-words.ts";
+import { flagFor, nobodyToAsk, planModeIsOn, refused } from "./permission-words.ts";
+import { visibleText, withAllVisible } from "./visible-text.ts";
 
 export interface CallToCheck extends AskOptions {
   readonly isPlanMode: boolean;

@@ -3,7 +3,6 @@ import { type FileHandle, open, stat } from "node:fs/promises";
 import { LRUCache } from "lru-cache";
 import { LonghaulError } from "../../index.ts";
 import type { FileContent, FileContents } from "../workplace.ts";
-import { systemCode } from "./path-rules.ts";
 
 /** Long enough for a piece of work on a few files; what nobody has looked at since is not worth the memory. */
 const KEPT_MS = 15 * 60 * 1000;
@@ -141,4 +140,10 @@ function unusable(path: string, error: unknown): LonghaulError {
   const code = systemCode(error);
   const [reason, words] = KNOWN.get(code) ?? ["unreadable", `cannot be read (${code || String(error)})`];
   return problem(path, reason, words, error);
+}
+
+/** Code of an error that the system reports, such as `ENOENT`; empty for other errors. */
+export function systemCode(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : "";
 }

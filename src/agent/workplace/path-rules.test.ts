@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../test/transcript/temporary-folder.ts";
 import type { PathRules } from "../workplace.ts";
-import { gitRootOf, pathRules } from "./path-rules.ts";
+import { pathRules } from "./path-rules.ts";
 
 const root = realpathSync(temporaryFolder());
 const cwd = join(root, "project");
@@ -125,16 +125,5 @@ describe("what was allowed beside it", () => {
   it("the whole disk as a working directory makes nothing inside; allowed by name it does", async () => {
     expect((await pathRules({ cwd: "/", home }).resolve("etc/passwd")).isInside).toBe(false);
     expect((await pathRules({ cwd: "/", home, allowed: ["/"] }).resolve("etc/passwd")).isInside).toBe(true);
-  });
-});
-
-describe("the repository that a folder is in", () => {
-  it("is told by a folder or file .git in it or above it", async () => {
-    const top = join(root, "top");
-    mkdirSync(join(top, "a", "b"), { recursive: true });
-    expect(await gitRootOf(join(top, "a", "b"))).toBeUndefined();
-    writeFileSync(join(top, "a", ".git"), "gitdir: elsewhere");
-    expect(await gitRootOf(join(top, "a", "b"))).toBe(join(top, "a"));
-    expect(await gitRootOf(top)).toBeUndefined();
   });
 });

@@ -1,7 +1,8 @@
-import { access, readlink, realpath } from "node:fs/promises";
+import { readlink, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 import { isTooWide } from "../../node.ts";
 import type { PathRules, ResolvedPath } from "../workplace.ts";
+import { systemCode } from "./file-contents.ts";
 
 interface PathRulesOptions {
   /** Absolute. Nothing is inside a wide folder: it would be no limit. */
@@ -43,18 +44,6 @@ export function isWithin(path: string, folder: string): boolean {
 export function shortPath(absolute: string, folders: readonly string[]): string {
   const folder = folders.find((each) => isWithin(absolute, each));
   return folder === undefined ? absolute : relative(folder, absolute) || ".";
-}
-
-/** The folder at or above this one that has a `.git`, which is a file in worktrees and submodules. Runs nothing. */
-export async function gitRootOf(folder: string): Promise<string | undefined> {
-  for (let at = folder; ; at = dirname(at)) {
-    const isHere = await access(join(at, ".git")).then(
-      () => true,
-      () => false,
-    );
-    if (isHere) return at;
-    if (dirname(at) === at) return undefined;
-  }
 }
 
 interface Roots {
@@ -105,11 +94,6 @@ export async function realPathOf(path: string): Promise<string> {
 }
 
 const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(systemCode(error));
-
-export function systemCode(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" ? code : "";
-}
 
 /** Name by name, as the system walks: `..` behind a link leads to where the link's target lies. */
 async function followed(path: string): Promise<string> {

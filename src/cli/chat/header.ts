@@ -5,7 +5,7 @@ import { promptsOf } from "../prompts-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatShort, plural } from "../view/numbers.ts";
 import { fitText, foldText, shownText } from "../view/text-width.ts";
-import { windowWords } from "../view/window-gauge.ts";
+import { windowWords } from "../window-report.ts";
 import { SUMMARY_HINT } from "./show/compactor-lines.ts";
 import { wrapped } from "./show/word-wrap.ts";
 import { compactedWords, currentSummary } from "./summaries.ts";

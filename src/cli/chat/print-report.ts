@@ -1,7 +1,7 @@
 import type { Agent, AgentEvent, PermissionRule, RunResult } from "../../agent/index.ts";
 import type { LonghaulError } from "../../errors.ts";
 import type { WindowOrigin } from "../../window/models.ts";
-import { reportWindow } from "../view/window-gauge.ts";
+import { reportWindow } from "../window-report.ts";
 import type { Tally, TallyRow } from "./tally.ts";
 
 /** The shape that `chat -p --output-format json` prints, and the last line of `stream-json`. Stable: see docs/json.md. */

@@ -13,7 +13,7 @@ import {
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatPercent, plural } from "../view/numbers.ts";
 import { joined, labelled, sessionTitle, table } from "../view/sections.ts";
-import { fullAt } from "../view/window-gauge.ts";
+import { fullAt } from "../window-report.ts";
 import { type TargetChoice, targetOf } from "../write-target.ts";
 
 export interface ClearCommandOptions extends WindowChoice, TargetChoice {

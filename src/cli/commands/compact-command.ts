@@ -8,6 +8,7 @@ import { compactionDisabled } from "../../turn/health.ts";
 import { findModel, isSameModel } from "../../window/models.ts";
 import type { Thresholds } from "../../window/thresholds.ts";
 import { readCompactSettings, timeLimitsIn } from "../command-settings.ts";
+import { compactCost } from "../compact-cost.ts";
 import { compactReport } from "../compact-report.ts";
 import {
   type CompactionNotes,
@@ -16,7 +17,6 @@ import {
   writeBuiltNotes,
 } from "../compaction-notes.ts";
 import type { Composition, ProjectChoice, SessionCommand, WindowChoice } from "../composition.ts";
-import { compactCost } from "../cost-report.ts";
 import { withForceHint, withHint } from "../hints.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { chooseMessage } from "../message-choice.ts";

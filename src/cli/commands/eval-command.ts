@@ -17,7 +17,7 @@ import { pricesWords } from "../view/cost-view.ts";
 import { formatCount, formatDollars, formatShort, plural } from "../view/numbers.ts";
 import { factsTitle, titled } from "../view/sections.ts";
 import { fitText, foldText, padEnd, textWidth } from "../view/text-width.ts";
-import { windowWords } from "../view/window-gauge.ts";
+import { windowWords } from "../window-report.ts";
 
 export interface EvalOptions {
   readonly json?: boolean;

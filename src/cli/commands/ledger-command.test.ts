@@ -111,6 +111,12 @@ describe("the view of a ledger", () => {
     expect(shown(report(compaction(ledgerOf(facts))), true)).toContain("00000039  ");
   });
 
+  it("uses the singular for one fact that is not listed", () => {
+    const view = (untold: number): string => shown(report(compaction(ledgerOf(SOME, { untold }))));
+    expect(view(1)).toContain("1 more fact was too many to be listed");
+    expect(view(2)).toContain("2 more facts were too many to be listed");
+  });
+
   it("says what is gone where there is no transcript", () => {
     const view = shown(report(compaction(ledgerOf([fact(1, "gone"), fact(2, "summary")]))));
     expect(view).toContain("1 gone: there is no transcript of them");

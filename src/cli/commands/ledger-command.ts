@@ -10,7 +10,8 @@ import {
 import { tellingLength } from "../prompts-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { cellsOf } from "../view/bar.ts";
-import { contextWords, goneWords, skippedWords } from "../view/fate-words.ts";
+import { skippedWords } from "../view/compact-view.ts";
+import { contextWords, goneWords } from "../view/fate-words.ts";
 import { formatCount, formatTime, plural } from "../view/numbers.ts";
 import { indented, joined, sessionTitle, titled } from "../view/sections.ts";
 import { fitText, foldText, oneLine, textWidth } from "../view/text-width.ts";
@@ -124,7 +125,9 @@ function footLines(counts: FateCounts, ledger: Ledger, terminal: Terminal): read
   const context = counts.inContext === 0 ? "none" : contextWords(counts, ledger.quotedTokens);
   const { untold, earlier } = ledger;
   const others = [
-    untold === undefined ? "" : `${plural(untold, "more fact")} were too many to be listed`,
+    untold === undefined
+      ? ""
+      : `${plural(untold, "more fact")} ${untold === 1 ? "was" : "were"} too many to be listed`,
     earlier === undefined
       ? ""
       : `${plural(earlier.facts, "fact")} of earlier compactions: see --boundary ${oneLine(earlier.boundary).slice(0, 8)}`,

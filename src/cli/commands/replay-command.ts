@@ -24,7 +24,7 @@ import { pricesWords } from "../view/cost-view.ts";
 import { formatCount, formatDollars, formatPercent, formatShort, plural } from "../view/numbers.ts";
 import { factsTitle, titled } from "../view/sections.ts";
 import { foldText } from "../view/text-width.ts";
-import { windowWords } from "../view/window-gauge.ts";
+import { windowWords } from "../window-report.ts";
 
 export interface ReplayCommandOptions {
   readonly json?: boolean;

@@ -90,7 +90,7 @@ function untilSignal(): Promise<void> {
 }
 
 /** What the first lines tell of the running simulator. */
-export interface Greeting {
+interface Greeting {
   readonly url: string;
   readonly counter: { readonly source: string };
 }
@@ -100,7 +100,7 @@ const COUNTERS: Readonly<Record<string, string>> = {
   estimate: "with the built-in estimator (install gpt-tokenizer for a real one)",
 };
 
-export function simGreeting({ url, counter }: Greeting, { colours }: Terminal): string {
+function simGreeting({ url, counter }: Greeting, { colours }: Terminal): string {
   const { bold, dim, green } = colours;
   return [
     `${green("●")} ${bold("Simulating the Anthropic API")} at ${bold(url)}`,
@@ -115,14 +115,14 @@ export function simGreeting({ url, counter }: Greeting, { colours }: Terminal): 
 }
 
 /** A line for a beta that came for the first time. */
-export function unknownBetaLine(beta: string, { colours }: Terminal): string {
+function unknownBetaLine(beta: string, { colours }: Terminal): string {
   return colours.yellow(
     `Warning: unknown beta "${oneLine(beta)}" is accepted. The real API may refuse it; the switch unknownBetas does.`,
   );
 }
 
 /** One request, one line: what was asked, what it cost, how it ended. */
-export function requestLine(request: LoggedRequest, { colours }: Terminal): string {
+function requestLine(request: LoggedRequest, { colours }: Terminal): string {
   const { dim } = colours;
   return [
     padEnd(`${request.method} ${endpointName(request)}`, 17),
@@ -167,7 +167,7 @@ function ending(request: LoggedRequest, { dim, green, red, yellow }: Terminal["c
 }
 
 /** The shape of a line of `sim --json`. The body is left out: it is as long as the conversation. */
-export function requestReport(request: LoggedRequest): Readonly<Record<string, unknown>> {
+function requestReport(request: LoggedRequest): Readonly<Record<string, unknown>> {
   return {
     type: "request",
     index: request.index,
@@ -196,7 +196,7 @@ export function requestReport(request: LoggedRequest): Readonly<Record<string, u
   };
 }
 
-export function simTotals(totals: LogTotals, { colours }: Terminal): string {
+function simTotals(totals: LogTotals, { colours }: Terminal): string {
   const { bold, dim } = colours;
   const parts = [
     plural(totals.requests, "request"),

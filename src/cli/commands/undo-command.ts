@@ -19,7 +19,7 @@ import type { Terminal } from "../terminal.ts";
 import { formatCount, formatTime, ID_SHOWN, plural } from "../view/numbers.ts";
 import { joined, labelled, sessionTitle, table } from "../view/sections.ts";
 import { foldText, oneLine } from "../view/text-width.ts";
-import { fullAt } from "../view/window-gauge.ts";
+import { fullAt } from "../window-report.ts";
 import { type TargetChoice, targetOf } from "../write-target.ts";
 
 export interface UndoCommandOptions extends WindowChoice, TargetChoice {

@@ -4,12 +4,12 @@ import { SECTION_NAMES } from "../../summary/summary-message.ts";
 import type { CompactReport, RestoredReport } from "../compact-report.ts";
 import { beforeAndAfter, roomWords, writtenLine } from "../rewrite-report.ts";
 import type { Terminal } from "../terminal.ts";
+import { fullAt } from "../window-report.ts";
 import { compactCostSection } from "./cost-view.ts";
-import { ledgerLine, skippedWords } from "./fate-words.ts";
+import { ledgerLine } from "./fate-words.ts";
 import { formatCount, formatDollars, formatPercent, plural } from "./numbers.ts";
 import { indented, joined, labelled, sessionTitle } from "./sections.ts";
 import { fitText, foldText, oneLine, padStart, shownText } from "./text-width.ts";
-import { fullAt } from "./window-gauge.ts";
 
 interface CompactViewOptions {
   readonly showSummary: boolean;
@@ -92,6 +92,40 @@ function whatBecameOfIt(report: CompactReport, options: CompactViewOptions, term
   ].join("\n");
 }
 
+/** Those of which there can be many. */
+const COUNTED_KINDS: ReadonlyMap<string, string> = new Map([
+  ["file", "file"],
+  ["files", "file"],
+  ["skills", "skill"],
+  ["agents", "agent"],
+  ["mcp-instructions", "MCP server"],
+]);
+
+const REASON_WORDS: ReadonlyMap<string, string> = new Map([["secret", "with secrets"]]);
+
+interface Skipped {
+  readonly kind: string;
+  readonly reason: string;
+}
+
+/** What was not put back, counted by kind and reason. */
+export function skippedWords(skipped: readonly Skipped[]): string {
+  const groups = new Map<string, Skipped & { count: number }>();
+  for (const { kind, reason } of skipped) {
+    const key = `${kind} ${reason}`;
+    const group = groups.get(key) ?? { kind, reason, count: 0 };
+    group.count++;
+    groups.set(key, group);
+  }
+  return [...groups.values()]
+    .map(({ kind, reason, count }) => {
+      const noun = COUNTED_KINDS.get(kind);
+      const what = noun === undefined ? kind.replaceAll("-", " ") : plural(count, noun);
+      return oneLine(`${what} ${REASON_WORDS.get(reason) ?? reason.replaceAll("-", " ")}`);
+    })
+    .join(", ");
+}
+
 function keptWords({ kept, cleared }: CompactReport): string {
   const covered = kept.inSummary ? "; also covered by the summary" : "";
   if (cleared.results === 0) return covered;
@@ -126,7 +160,7 @@ function leftOutLines(
 const atHome = (path: string, home: string | undefined): string =>
   home !== undefined && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 
-const PATH_KINDS: ReadonlySet<string> = new Set(["file", "plan", "session-memory"]);
+const PATH_KINDS: ReadonlySet<string> = new Set(["file", "plan", "session-memory", "memory-files"]);
 
 /** What a name alone would not tell. */
 const KIND_LABELS: Partial<Readonly<Record<RestoredReport["kind"], string>>> = {

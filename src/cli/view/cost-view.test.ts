@@ -8,7 +8,8 @@ import { contextTokens } from "../../tokens/context-meter.ts";
 import { loadSession, type Session } from "../../transcript/load.ts";
 import { writeNewSession } from "../../transcript/whole-file.ts";
 import { computeThresholds } from "../../window/thresholds.ts";
-import { type CompactCost, type CostReport, compactCost, costReport } from "../cost-report.ts";
+import { type CompactCost, compactCost } from "../compact-cost.ts";
+import { type CostReport, costReport } from "../cost-report.ts";
 import { compactCostSection, costSection } from "./cost-view.ts";
 import { textWidth } from "./text-width.ts";
 

@@ -1,5 +1,6 @@
 import type { CallCost } from "../../host/session-cost.ts";
-import type { CompactCost, CostReport, OptionReport } from "../cost-report.ts";
+import type { CompactCost } from "../compact-cost.ts";
+import type { CostReport, OptionReport } from "../cost-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatDollars, plural } from "./numbers.ts";
 import { indented, labelled, titled } from "./sections.ts";

@@ -22,10 +22,11 @@ import { undoView } from "../commands/undo-command.ts";
 import { compactReport } from "../compact-report.ts";
 import { costReport } from "../cost-report.ts";
 import { inspectSession } from "../inspect-report.ts";
+import { reportWindow } from "../window-report.ts";
 import { compactView } from "./compact-view.ts";
 import { costSection } from "./cost-view.ts";
 import { inspectView } from "./inspect-view.ts";
-import { reportWindow, windowGauge } from "./window-gauge.ts";
+import { windowGauge } from "./window-gauge.ts";
 
 const folder = temporaryFolder();
 const screen = terminal(100);

@@ -201,6 +201,15 @@ describe("hooks", () => {
   });
 });
 
+describe("what was put back", () => {
+  it.each(["file", "memory-files"] as const)("keeps the file name of a long path of kind %s", (kind) => {
+    const displayPath = `${"packages/".repeat(12)}AGENTS.md`;
+    const restored = [{ kind, path: displayPath, displayPath, tokens: 120, truncated: false }];
+    const view = compactView({ ...compacted, restored }, outline, terminal(80));
+    expect(view).toMatch(/ 120 {2}….*packages\/AGENTS\.md\n/);
+  });
+});
+
 describe("what was not put back", () => {
   it("is counted by kind and reason", () => {
     const skipped: CompactReport["skipped"] = [

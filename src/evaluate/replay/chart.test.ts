@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { REPLAY_POLICIES, type ReplayPolicyName } from "../policy.ts";
 import { replayChart } from "./chart.ts";
-import { element, shortDollars, shortTokens, text, ticksTo } from "./plot.ts";
+import { shortDollars, shortTokens, ticksTo } from "./plot.ts";
 import type { PolicyReplay, Replay } from "./replay-result.ts";
+import { element, text } from "./svg.ts";
 
 /** The names of all elements; throws where tags do not match, or something is not escaped. */
 function elementsIn(xml: string): readonly string[] {

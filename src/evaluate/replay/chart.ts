@@ -1,17 +1,7 @@
 import type { ReplayPolicyName } from "../policy.ts";
-import {
-  element,
-  label,
-  line,
-  type PlotOptions,
-  plot,
-  type Series,
-  type Svg,
-  shortDollars,
-  shortTokens,
-  text,
-} from "./plot.ts";
+import { type PlotOptions, plot, type Series, shortDollars, shortTokens } from "./plot.ts";
 import type { PolicyReplay, Replay } from "./replay-result.ts";
+import { element, label, line, type Svg, text } from "./svg.ts";
 
 /**
  * A chart of our own: two plots and a table, in an SVG that is the same for the same replays. Chart packages draw in a

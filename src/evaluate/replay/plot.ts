@@ -1,4 +1,5 @@
 import type { ReplayPolicyName } from "../policy.ts";
+import { element, label, line, type Svg, tenth } from "./svg.ts";
 
 /** One policy's line. */
 export interface Series {
@@ -63,8 +64,6 @@ export function plot(options: PlotOptions): Svg {
   ]);
 }
 
-const tenth = (value: number): number => Math.round(value * 10) / 10;
-
 const marksOf = ({ marks, values }: Series): readonly number[] =>
   marks.length > values.length * MOST_MARKS_SHARE ? [] : marks;
 
@@ -104,47 +103,6 @@ function limitLine(
     label(title, x + width, at - 4, { "text-anchor": "end", class: "dim" }),
   ];
 }
-
-/** A piece of SVG, ready to be put into another. Only the functions here make one, so that nothing goes in unescaped. */
-export interface Svg {
-  readonly markup: string;
-}
-
-type Attributes = Readonly<Record<string, string | number>>;
-
-export function element(name: string, attributes: Attributes = {}, children: readonly Svg[] = []): Svg {
-  const opening = [
-    name,
-    ...Object.entries(attributes).map(([key, value]) => `${key}="${escaped(shown(value))}"`),
-  ].join(" ");
-  if (children.length === 0) return { markup: `<${opening}/>` };
-  return { markup: `<${opening}>${children.map(({ markup }) => markup).join("")}</${name}>` };
-}
-
-export const text = (content: string): Svg => ({ markup: escaped(content) });
-
-export const label = (content: string, x: number, y: number, attributes: Attributes = {}): Svg =>
-  element("text", { x, y, ...attributes }, [text(content)]);
-
-export const line = (x1: number, y1: number, x2: number, y2: number, className: string): Svg =>
-  element("line", { x1, y1, x2, y2, class: className });
-
-/** A tenth of a pixel is more than anybody sees. */
-const shown = (value: string | number): string =>
-  typeof value === "number" ? String(Math.round(value * 10) / 10) : value;
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-};
-
-/** What XML has no form for, not even escaped, is left out. */
-const escaped = (value: string): string =>
-  value
-    .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "")
-    .replace(/[&<>"]/g, (character) => ESCAPES[character] ?? "");
 
 /** How many steps an axis has, about. */
 const STEPS = 6;

@@ -43,6 +43,15 @@ describe("the model of the prompt cache", () => {
     expect(cache.call(moved, 2)).toMatchObject(parts(150, 0, 0));
   });
 
+  it("does not read a text of one role for the same text of another role", () => {
+    const cache = newCache();
+    const [text, end] = ["x".repeat(100), user(marked(words(50)))];
+    cache.call({ messages: [{ role: "user", content: text }, end] }, 0);
+    const other = { messages: [{ role: "assistant", content: text }, end] } satisfies ModelRequest;
+    expect(cache.call(other, 1)).toMatchObject(parts(0, 150, 0));
+    expect(cache.call(other, 2)).toMatchObject(parts(150, 0, 0));
+  });
+
   it("reads the longest prefix that was written: the system prompt where the messages are others", () => {
     const cache = newCache();
     const system = [marked(words(40, "s"))];

@@ -152,7 +152,8 @@ class PromptNode {
 /** Numbers for blocks: the same for blocks that are the same byte for byte once written out, marks aside. */
 class BlockNumbers {
   readonly #byText = new Map<string, number>();
-  readonly #byObject = new WeakMap<object, number>();
+  /** For each place: the same object can stand in several, which are different prompts. */
+  readonly #byObject = new Map<string, WeakMap<object, number>>();
   readonly #texts = new Map<string, ContentBlock>();
 
   /** A text in place of blocks is one block, and the same one whenever it comes again. */
@@ -164,12 +165,14 @@ class BlockNumbers {
   }
 
   of(block: object, place: string): number {
-    const known = this.#byObject.get(block);
+    const numbers = this.#byObject.get(place) ?? new WeakMap<object, number>();
+    this.#byObject.set(place, numbers);
+    const known = numbers.get(block);
     if (known !== undefined) return known;
     const text = place + JSON.stringify(block, withoutMarks);
     const number = this.#byText.get(text) ?? this.#byText.size;
     this.#byText.set(text, number);
-    this.#byObject.set(block, number);
+    numbers.set(block, number);
     return number;
   }
 }

@@ -15,9 +15,9 @@ import {
 import { access, type FileHandle, mkdir, open, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { fingerprintOf } from "../../agent-state.ts";
 import { failure, type ToolContext, type ToolOutcome } from "../../tool.ts";
-import { systemCode } from "../../workplace/path-rules.ts";
+import { systemCode } from "../../workplace/file-contents.ts";
+import { fingerprintOf } from "../../workplace/seen-files.ts";
 import type { FileContent, ResolvedPath, SeenFile } from "../../workplace.ts";
 import type { FilePlace } from "./file-place.ts";
 

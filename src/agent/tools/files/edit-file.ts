@@ -17,10 +17,10 @@ import {
   type Place,
   placesOf,
   replaced,
-  whyNotFound,
   withoutOverlaps,
 } from "./find-text.ts";
 import { countsIn, diffOf, unifiedDiff } from "./unified-diff.ts";
+import { whyNotFound } from "./why-not-found.ts";
 
 const inputSchema = z.object({
   file_path: pathInput,

@@ -4,8 +4,8 @@ import { z } from "zod";
 import { isSecretFile } from "../../../node.ts";
 import type { PermissionNeed } from "../../permission.ts";
 import { type GuardedFile, guardedFile } from "../../permissions/guarded-files.ts";
-import { type FileProblem, fileProblemOf } from "../../workplace/file-contents.ts";
-import { isWithin, realPathOf, shortPath, systemCode } from "../../workplace/path-rules.ts";
+import { type FileProblem, fileProblemOf, systemCode } from "../../workplace/file-contents.ts";
+import { isWithin, realPathOf, shortPath } from "../../workplace/path-rules.ts";
 import type { FileContent, ResolvedPath, Workplace } from "../../workplace.ts";
 import { similarFiles } from "./similar.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { fingerprintOf } from "../../agent-state.ts";
 import { defineTool, failure, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
 import type { FileProblem } from "../../workplace/file-contents.ts";
+import { fingerprintOf } from "../../workplace/seen-files.ts";
 import type { FileContent, ResolvedPath, SeenFile } from "../../workplace.ts";
 import {
   currentFile,

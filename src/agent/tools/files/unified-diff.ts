@@ -10,7 +10,7 @@ const MAX_SHOWN_CHARS = 300;
 /** Of a line that is cut, before what is different. */
 const SHOWN_BEFORE_CHARS = 100;
 
-export interface TextDiff {
+interface TextDiff {
   readonly text: string;
   readonly added: number;
   readonly removed: number;

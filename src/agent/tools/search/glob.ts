@@ -4,7 +4,7 @@ import { defineTool, failure, type Tool, type ToolContext, type ToolOutcome } fr
 import { type FilePlace, needsForReading } from "../files/file-place.ts";
 import { throttled } from "../throttled.ts";
 import { problemWithPattern, targetOf } from "./glob-pattern.ts";
-import { newestFirst, shownBelow, walk } from "./walk.ts";
+import { newestFirst, shownBelow, walk, walkNotes } from "./walk.ts";
 
 /** Enough to see what there is; more is a sign that the pattern should say more. */
 const MOST_SHOWN = 100;
@@ -49,19 +49,19 @@ async function find(
   if (!folder?.isDirectory()) return failure(`There is no folder ${root.displayPath}.`, "no such folder");
   const progress = throttled(onProgress, PROGRESS_EVERY_MS);
   try {
-    const { files, isCut, unreadable } = await walk({
+    const walked = await walk({
       root: root.realPath,
       patterns: [target.pattern],
       signal,
       onSeen: (count) => progress.tell(`${count} files and folders looked at`),
     });
+    const { files } = walked;
     const newest = await newestFirst(files, signal);
     const shown = newest.slice(0, MOST_SHOWN).map((file) => shownBelow(place, root, file));
     const notes = [
       shown.length === 0 ? `No files match ${pattern}.` : "",
       files.length > MOST_SHOWN ? `[${files.length} files match; these are the ${MOST_SHOWN} newest.]` : "",
-      isCut ? "[There are more files than can be looked through: name a folder in path.]" : "",
-      unreadable > 0 ? `[${unreadable} folders could not be looked into.]` : "",
+      ...walkNotes(walked),
     ].filter((note) => note !== "");
     const summary = files.length === 1 ? "1 file" : `${files.length} files`;
     return { content: [...shown, ...notes].join("\n"), summary };

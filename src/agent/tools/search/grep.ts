@@ -7,7 +7,7 @@ import { type FilePlace, needsForReading } from "../files/file-place.ts";
 import { throttled } from "../throttled.ts";
 import { problemWithPattern } from "./glob-pattern.ts";
 import { type FileSearch, type Row, SearchPattern, type SkipReason, searchFile } from "./search-file.ts";
-import { newestFirst, shownBelow, walk } from "./walk.ts";
+import { newestFirst, shownBelow, walk, walkNotes } from "./walk.ts";
 
 /** More than this around a match is reading, not searching. */
 const MOST_CONTEXT_LINES = 50;
@@ -96,7 +96,7 @@ async function grep(place: FilePlace, input: GrepInput, context: ToolContext): P
     const { signal } = context;
     const isNamed = !found.isDirectory();
     const chosen = isNamed
-      ? { files: [root.realPath], isCut: false }
+      ? { files: [root.realPath], isCut: false, unreadable: 0 }
       : await walk({ root: root.realPath, patterns: globPatterns(input.glob), signal });
     // A file that may hold credentials is searched only when it is named: then the person was asked.
     const files = isNamed ? chosen.files : chosen.files.filter((file) => !isSecretFile(file));
@@ -109,7 +109,8 @@ async function grep(place: FilePlace, input: GrepInput, context: ToolContext): P
     const hits = wishes.mode === "files_with_matches" ? await byAge(findings.hits, signal) : findings.hits;
     const room = Math.min(SHOWN_CHARS, place.resultLimit()) - NOTES_CHARS;
     const secret = chosen.files.length - files.length;
-    return grepOutcome({ ...findings, hits, secret, isCut: chosen.isCut }, wishes, room);
+    const { isCut, unreadable } = chosen;
+    return grepOutcome({ ...findings, hits, secret, isCut, unreadable }, wishes, room);
   } finally {
     progress.stop();
   }
@@ -163,7 +164,7 @@ async function searchAll(
     shown(file: string): string;
     tell(searched: number): void;
   },
-): Promise<Omit<GrepFindings, "isCut" | "secret">> {
+): Promise<Omit<GrepFindings, "isCut" | "unreadable" | "secret">> {
   const { wishes, pattern, signal } = search;
   const hits: FileHit[] = [];
   const skipped = { binary: 0, "too-large": 0, unreadable: 0 };
@@ -218,6 +219,8 @@ interface GrepFindings {
   readonly isGivenUp: boolean;
   /** There are more files than can be looked through. */
   readonly isCut: boolean;
+  /** Folders that could not be looked into. */
+  readonly unreadable: number;
 }
 
 function grepOutcome(findings: GrepFindings, wishes: GrepWishes, limitChars: number): ToolOutcome {
@@ -256,7 +259,8 @@ function contentOf({ path, rows }: FileHit, { before, after, hasNumbers }: GrepW
   return rows.flatMap((row, at) => {
     const sign = row.isMatch ? ":" : "-";
     const line = `${path}${sign}${hasNumbers ? `${row.number}${sign}` : ""}${row.text}`;
-    const isApart = row.number !== (rows[at - 1]?.number ?? row.number - 1) + 1 || at === 0;
+    const last = rows[at - 1];
+    const isApart = last === undefined || row.number !== last.number + 1;
     return hasContext && isApart ? [APART, line] : [line];
   });
 }
@@ -283,7 +287,8 @@ const SKIPPED: readonly (readonly [SkipReason, string])[] = [
   ["unreadable", "unreadable file"],
 ];
 
-function trouble({ skipped, secret, slow, isGivenUp, isCut, searched }: GrepFindings): readonly string[] {
+function trouble(findings: GrepFindings): readonly string[] {
+  const { skipped, secret, slow, isGivenUp, searched } = findings;
   const left = SKIPPED.filter(([reason]) => skipped[reason] > 0).map(([reason, noun]) =>
     count(skipped[reason], noun),
   );
@@ -296,7 +301,7 @@ function trouble({ skipped, secret, slow, isGivenUp, isCut, searched }: GrepFind
       ? `[The pattern takes too long: ${count(slow, "file")} could not be searched to the end. Simplify it.]`
       : "",
     isGivenUp ? `[The search was given up after ${count(searched, "file")}.]` : "",
-    isCut ? "[There are more files than can be looked through: name a folder in path.]" : "",
+    ...walkNotes(findings),
   ];
 }
 

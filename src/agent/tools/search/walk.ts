@@ -1,8 +1,8 @@
 import type { Dirent } from "node:fs";
-import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
+import { access, lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import ignore, { type Ignore } from "ignore";
-import { gitRootOf, isWithin, shortPath } from "../../workplace/path-rules.ts";
+import { isWithin, shortPath } from "../../workplace/path-rules.ts";
 import type { ResolvedPath } from "../../workplace.ts";
 import type { FilePlace } from "../files/file-place.ts";
 import { type GlobPattern, globPattern } from "./glob-pattern.ts";
@@ -50,6 +50,14 @@ export async function walk(request: WalkRequest): Promise<Walked> {
   return { files, isCut: search.isCut, unreadable: search.unreadable };
 }
 
+/** Notes for the model on files and folders that a walk left out. */
+export const walkNotes = ({ isCut, unreadable }: Omit<Walked, "files">): readonly string[] => [
+  isCut ? "[There are more files than can be looked through: name a folder in path.]" : "",
+  unreadable > 0
+    ? `[${unreadable} ${unreadable === 1 ? "folder" : "folders"} could not be looked into.]`
+    : "",
+];
+
 /** Of the same age: in the order of their names. */
 export async function newestFirst(files: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
   const aged: { readonly file: string; readonly changed: number }[] = [];
@@ -72,6 +80,18 @@ export const shownBelow = ({ cwd }: FilePlace, root: ResolvedPath, absolute: str
 async function rulesAround(root: string): Promise<IgnoreRules | undefined> {
   const rules = new IgnoreRules((await gitRootOf(root)) ?? root);
   return (await rules.leavesOut(root)) ? undefined : rules;
+}
+
+/** The folder at or above this one that has a `.git`, which is a file in worktrees and submodules. Runs nothing. */
+export async function gitRootOf(folder: string): Promise<string | undefined> {
+  for (let at = folder; ; at = dirname(at)) {
+    const isHere = await access(join(at, ".git")).then(
+      () => true,
+      () => false,
+    );
+    if (isHere) return at;
+    if (dirname(at) === at) return undefined;
+  }
 }
 
 /** One walk through a tree. What is skipped is not seen. */

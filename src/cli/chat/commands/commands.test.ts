@@ -148,6 +148,13 @@ describe("commands of a chat", () => {
     expect((await written("/context", {})).said).toBe("Nothing has been said yet.");
   });
 
+  it.each(["x", "0", "-1", "1.5"])("/recall refuses --page %s, as the command line does", async (page) => {
+    await expect(written(`/recall --all harbour --page=${page}`)).rejects.toMatchObject({
+      code: "command-misused",
+      message: expect.stringContaining(`--page "${page}" is invalid.`),
+    });
+  });
+
   it("/ledger, /memory and /recall look into the session", async () => {
     expect((await written("/ledger")).said).toContain("This session has not been compacted");
     expect((await written("/memory")).said).toContain("No memory files are attached.");

@@ -8,6 +8,7 @@ import { recalled } from "../../commands/recall-command.ts";
 import { costReport } from "../../cost-report.ts";
 import { inspectSession, memoryOf } from "../../inspect-report.ts";
 import { ledgerReport } from "../../ledger-report.ts";
+import { atLeastOne } from "../../option-values.ts";
 import { costSection } from "../../view/cost-view.ts";
 import { inspectView, memorySection } from "../../view/inspect-view.ts";
 import { ageWords, formatCount, formatDollars, plural } from "../../view/numbers.ts";
@@ -113,7 +114,7 @@ export const recallCommand: ChatCommand = {
     const { page, "ignore-case": ignoreCase, ...options } = values;
     const given = {
       ...options,
-      ...(/^[1-9]\d*$/.test(page ?? "") ? { page: Number(page) } : {}),
+      ...(page === undefined ? {} : { page: pageNumber(page) }),
       ...(ignoreCase === undefined ? {} : { ignoreCase }),
     };
     say(await recalled(agent.sessionPath, positionals.join(" "), given, terminal));
@@ -126,11 +127,24 @@ function recallArguments(
   try {
     return parseArgs({ args: [...args], options: RECALL_OPTIONS, allowPositionals: true });
   } catch (error) {
-    throw new LonghaulError("command-misused", error instanceof Error ? error.message : String(error), {
-      remedy: "Such as: /recall rate limit, /recall --all rate limit, /recall --id ID",
-    });
+    throw recallMisused(error instanceof Error ? error.message : String(error));
   }
 }
+
+/** The number of a page, under the same rules as on the command line. */
+function pageNumber(text: string): number {
+  try {
+    return atLeastOne()(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw recallMisused(`--page ${JSON.stringify(text)} is invalid. ${why}`);
+  }
+}
+
+const recallMisused = (message: string): LonghaulError =>
+  new LonghaulError("command-misused", message, {
+    remedy: "Such as: /recall rate limit, /recall --all rate limit, /recall --id ID",
+  });
 
 const NO_MEMORY =
   "No memory files are attached. AGENTS.md or CLAUDE.md of this folder is attached with your first prompt, one of a folder below as soon as the agent touches a file there.";

@@ -7,7 +7,7 @@ import type { Thresholds } from "../../../window/thresholds.ts";
 import { notesReport, notesView } from "../../notes-report.ts";
 import { formatCount } from "../../view/numbers.ts";
 import { foldText, shownText } from "../../view/text-width.ts";
-import { windowWords } from "../../view/window-gauge.ts";
+import { windowWords } from "../../window-report.ts";
 import { findSessionToWrite } from "../../write-target.ts";
 import { wrapped } from "../show/word-wrap.ts";
 import { viewTerminal } from "../view-terminal.ts";

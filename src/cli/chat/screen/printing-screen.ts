@@ -53,7 +53,7 @@ export abstract class PrintingScreen {
 }
 
 /** A text that comes in pieces: its whole lines are over, the one that has only begun is still to change. */
-export interface StreamText {
+interface StreamText {
   /** The lines that this piece has made whole. */
   add(piece: string): readonly string[];
   /** What was left, as a line. */

@@ -49,6 +49,19 @@ describe("callLines", () => {
     expect(lines).toContain(green("  +  const c0 = 0;"));
   });
 
+  it("does not show an unchanged line that begins with a date as a removed one", () => {
+    const display = "@@ -1,2 +1,3 @@\n 2026-03-30 note\n+2026-03-31 note\n 12 - 3";
+    expect(callLines({ ...edit, display }, style(80)).slice(1)).toEqual(["  +2026-03-31 note"]);
+  });
+
+  it("shows changed lines that begin with dashes or pluses themselves", () => {
+    const display = "@@ -1,2 +1,2 @@\n--- drop the table\n+++ counter\n select";
+    expect(callLines({ ...edit, display }, style(80)).slice(1)).toEqual([
+      "  --- drop the table",
+      "  +++ counter",
+    ]);
+  });
+
   it("never lets a tool steer the terminal", () => {
     const wicked = { ...edit, title: "\u001b[2Ja\nb", summary: "\u0007x", display: "+\u001b]0;title\u0007y" };
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there

@@ -42,14 +42,15 @@ const firstLine = (display: string): string =>
     .map(oneLine)
     .find((line) => line !== "") ?? "";
 
-/** Only lines that say something changed, with the line before the first of them. */
+/** Only the lines that changed. The names of the files stand above the first `@@`, where there is one. */
 function changeLines(display: string, { width, colours, indent = "" }: LineStyle): readonly string[] {
-  const all = shownText(display)
-    .split("\n")
-    .filter((line) => /^(?:[+-](?![+-]{2} )|\s*\d+\s*[+-])/.test(line));
+  const rows = shownText(display).split("\n");
+  const all = rows
+    .slice(rows.findIndex((line) => line.startsWith("@@")) + 1)
+    .filter((line) => /^[+-]/.test(line));
   const shown = all.slice(0, DIFF_LINES_SHOWN).map((line) => {
     const text = `${indent}  ${fitTabbed(line, width - indent.length - 2)}`;
-    return /^\s*\d*\s*\+/.test(line) ? colours.green(text) : colours.red(text);
+    return line.startsWith("+") ? colours.green(text) : colours.red(text);
   });
   const more = all.length - shown.length;
   if (more <= 0) return shown;

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { AnthropicClient, AnthropicParams } from "../../../models/anthropic/client.ts";
+import type { Quiet } from "./quiet.ts";
 
 /** As the API's own clients send it. */
 const API_VERSION = "2023-06-01";
@@ -94,39 +95,5 @@ async function* delivered(
     }
   } finally {
     ended?.();
-  }
-}
-
-/** Notes and summaries are written within this; whoever takes longer is not waited for. */
-const LONGEST_WAIT_MS = 5_000;
-/** What an answer was for is done with it within this, such as a file that is written. */
-const AFTERWARDS_MS = 30;
-
-/** Tells when nothing is being asked of the stand-in, also not in the background. */
-export class Quiet {
-  #open = 0;
-  #waiting: readonly (() => void)[] = [];
-
-  /** A call begins; what it returns ends it. */
-  begin(): () => void {
-    this.#open += 1;
-    return () => {
-      this.#open -= 1;
-      const waiting = this.#waiting;
-      this.#waiting = [];
-      for (const resolve of waiting) resolve();
-    };
-  }
-
-  async settled(): Promise<void> {
-    const late = pause(LONGEST_WAIT_MS, "late" as const, { ref: false });
-    for (;;) {
-      await pause(AFTERWARDS_MS);
-      if (this.#open === 0) return;
-      const ended = new Promise<void>((resolve) => {
-        this.#waiting = [...this.#waiting, resolve];
-      });
-      if ((await Promise.race([ended, late])) === "late") return;
-    }
   }
 }

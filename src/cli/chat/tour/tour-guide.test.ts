@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { TourEvents } from "./tour-events.ts";
 import type { TourStep } from "./tour-guide.ts";
 import { type GuideParts, tourGuide } from "./tour-guide.ts";
-import { TourEvents } from "./tour-report.ts";
 
 const STEPS: readonly TourStep[] = [
   { words: () => "Hello.", input: "Look around." },

@@ -2,7 +2,7 @@ import { formatCount, plural } from "../../view/numbers.ts";
 import type { Guide } from "../chat-setup.ts";
 import { GAUGE_LOG } from "./project.ts";
 import { FIX_PROMPT, OVERVIEW_PROMPT, RECALL_PROMPT, RESOURCES_PROMPT } from "./scenes.ts";
-import type { TourEvents } from "./tour-report.ts";
+import type { TourEvents } from "./tour-events.ts";
 
 export interface GuideParts {
   readonly seen: TourEvents;

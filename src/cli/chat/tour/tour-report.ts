@@ -1,12 +1,11 @@
-import type { AgentEvent, WindowReading } from "../../../agent/agent-events.ts";
 import type { Agent } from "../../../agent/index.ts";
 import { wordsIn } from "../../../conversation/flatten/flatten.ts";
 import { openRecall } from "../../../recall/open-recall.ts";
 import type { LogTotals, RequestLog } from "../../../testing/simulator/server/request-log.ts";
-import type { CompactorEvent } from "../../../turn/events.ts";
 import type { Terminal } from "../../terminal.ts";
 import { formatCount, plural } from "../../view/numbers.ts";
 import { oneLine, padEnd } from "../../view/text-width.ts";
+import type { TourEvents } from "./tour-events.ts";
 
 /** What a tour came to: the figures of its closing table. */
 export interface TourReport extends Pick<TourEvents, "turns" | "peakTokens" | "fromBackground" | "failures"> {
@@ -75,68 +74,6 @@ async function whatBecameOfWords(
 
 /** How a text is broken into lines tells nothing. */
 const spaced = (text: string): string => text.replace(/\s+/g, " ");
-
-type EventOf<Type extends CompactorEvent["type"]> = Extract<CompactorEvent, { readonly type: Type }>;
-
-/** What the agent did, as its events told it: the guide says nothing that did not happen. */
-export class TourEvents {
-  /** Model calls of the main conversation. */
-  turns = 0;
-  /** Of the main conversation, oldest first. */
-  readonly compactor: CompactorEvent[] = [];
-  /** Calls that were answered, by tool. */
-  readonly calls: Map<string, number> = new Map();
-  /** Compactions whose summary was there before it was needed. */
-  fromBackground = 0;
-  /** Ids of subagents. */
-  readonly subagents: Set<string> = new Set();
-  /** The fullest that the window was before or after a call. */
-  peakTokens = 0;
-  reading: WindowReading | undefined;
-  /** Runs that did not end with an answer. */
-  readonly failures: string[] = [];
-  #isReady = false;
-
-  saw(event: AgentEvent): void {
-    switch (event.type) {
-      case "usage":
-        this.turns += 1;
-        break;
-      case "compactor":
-        this.#countBackground(event.event);
-        this.compactor.push(event.event);
-        break;
-      case "call-ended":
-        this.calls.set(event.tool, (this.calls.get(event.tool) ?? 0) + 1);
-        break;
-      case "window":
-        this.reading = event;
-        this.peakTokens = Math.max(this.peakTokens, event.tokens);
-        break;
-      case "agent":
-        this.subagents.add(event.agentId);
-        break;
-      case "ended":
-        if (event.reason === "failed") this.failures.push(event.error?.code ?? "unknown");
-        break;
-    }
-  }
-
-  #countBackground(event: CompactorEvent): void {
-    if (event.type === "background-ended") this.#isReady = event.outcome === "ready";
-    if (event.type !== "compacted") return;
-    if (this.#isReady && event.tier === "full") this.fromBackground += 1;
-    this.#isReady = false;
-  }
-
-  all<Type extends CompactorEvent["type"]>(type: Type): readonly EventOf<Type>[] {
-    return this.compactor.filter((event): event is EventOf<Type> => event.type === type);
-  }
-
-  newest<Type extends CompactorEvent["type"]>(type: Type): EventOf<Type> | undefined {
-    return this.all(type).at(-1);
-  }
-}
 
 /** What was lost would be shown; a few of them tell enough. */
 const MOST_SHOWN = 5;

@@ -20,12 +20,14 @@ import type { Composition } from "../../composition.ts";
 import { runChat } from "../chat.ts";
 import type { Guide } from "../chat-setup.ts";
 import { processScreen, unattendedScreen } from "../screen/open-screen.ts";
-import { loopbackClient, Quiet, type ReadingPace } from "./loopback-client.ts";
+import { loopbackClient, type ReadingPace } from "./loopback-client.ts";
 import { GAUGE_LOG, tourFiles } from "./project.ts";
+import { Quiet } from "./quiet.ts";
 import { TEST_COMMAND, tourScenes } from "./scenes.ts";
 import { insideOf, standIn } from "./stand-in.ts";
+import { TourEvents } from "./tour-events.ts";
 import { longRun, tourGuide, tourSteps } from "./tour-guide.ts";
-import { TourEvents, type TourReport, tourReport, tourView } from "./tour-report.ts";
+import { type TourReport, tourReport, tourView } from "./tour-report.ts";
 
 const MODEL_NAME = "stand-in";
 /** A window so small that everything happens within a minute. */
@@ -109,8 +111,17 @@ export interface Tour {
 
 /** A small project in a folder of its own, a model that plays a script, and a guide who leads through it. */
 export async function openTour(options: TourOptions = {}): Promise<Tour> {
-  const { seed = DEFAULT_SEED, turns, isWatched = false } = options;
   const folder = await realpath(await mkdtemp(join(tmpdir(), "longhaul-tour-")));
+  try {
+    return await openTourIn(folder, options);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function openTourIn(folder: string, options: TourOptions): Promise<Tour> {
+  const { seed = DEFAULT_SEED, turns, isWatched = false } = options;
   const [project, home] = [join(folder, "harbour"), join(folder, "home")];
   await writeProject(project, seed);
   const quiet = new Quiet();
@@ -182,7 +193,7 @@ async function startStandIn(project: string, { isWatched, turns, seed }: TourOpt
         coder({
           ...(turns === undefined ? CODER : UNATTENDED_CODER),
           uses: (name) => CODER_TOOLS.includes(name),
-          ...(seed && { seed }),
+          ...(seed !== undefined && { seed }),
         }),
       ),
     ],

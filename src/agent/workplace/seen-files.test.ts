@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { createReadState, fingerprintOf } from "./agent-state.ts";
-import type { SeenFile } from "./workplace.ts";
+import type { SeenFile } from "../workplace.ts";
+import { createReadState, fingerprintOf } from "./seen-files.ts";
 
 const seen = (more: Partial<SeenFile> = {}): SeenFile => ({
   fingerprint: "f1",

@@ -1,0 +1,40 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { guardedFile } from "./guarded-files.ts";
+
+/** Folders whose files git and others run. */
+const FOLDERS = [".git/hooks", ".husky", ".husky/_", ".githooks", ".cargo", ".config"];
+/** Files of git's own folder that decide what it runs. */
+const FILES = [".git/config", ".git/config.worktree", ".git/info/attributes"];
+/** Hidden files that tools write with every run. */
+const WRITTEN_BY_TOOLS =
+  /^\..*(?:cache|coverage|status|history)|^\..*\.(?:swp|log|tmp|lock|pid|sock)$|^\.(?:ds_store|last_run)/i;
+/** A larger file is known by its size and time. */
+const MOST_BYTES = 5_000_000;
+
+/**
+ * A mark of the files at the top of a folder that decide what its commands run. It changes when one of them does, by
+ * whatever way: a tool, a command, a switch of branches.
+ */
+export async function markOfDecidingFiles(cwd: string): Promise<string> {
+  const top = (await namesIn(cwd)).filter(
+    (name) => !WRITTEN_BY_TOOLS.test(name) && guardedFile(join(cwd, name), name)?.decidesCommands,
+  );
+  const inFolders = await Promise.all(
+    FOLDERS.map(async (folder) => (await namesIn(join(cwd, folder))).map((name) => `${folder}/${name}`)),
+  );
+  const paths = [...top, ...FILES, ...inFolders.flat()].sort();
+  const marks = await Promise.all(paths.map(async (path) => `${path}\0${await markOf(join(cwd, path))}`));
+  return createHash("sha256").update(marks.join("\n")).digest("hex");
+}
+
+const namesIn = (folder: string): Promise<readonly string[]> => readdir(folder).catch(() => []);
+
+async function markOf(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined || !found.isFile()) return "none";
+  if (found.size > MOST_BYTES) return `${found.size} ${found.mtimeMs}`;
+  const bytes = await readFile(path).catch(() => Buffer.from("unreadable"));
+  return createHash("sha256").update(bytes).digest("hex");
+}

@@ -1,0 +1,41 @@
+/** A piece of SVG, ready to be put into another. Only the functions here make one, so that nothing goes in unescaped. */
+export interface Svg {
+  readonly markup: string;
+}
+
+type Attributes = Readonly<Record<string, string | number>>;
+
+export function element(name: string, attributes: Attributes = {}, children: readonly Svg[] = []): Svg {
+  const opening = [
+    name,
+    ...Object.entries(attributes).map(([key, value]) => `${key}="${escaped(shown(value))}"`),
+  ].join(" ");
+  if (children.length === 0) return { markup: `<${opening}/>` };
+  return { markup: `<${opening}>${children.map(({ markup }) => markup).join("")}</${name}>` };
+}
+
+export const text = (content: string): Svg => ({ markup: escaped(content) });
+
+export const label = (content: string, x: number, y: number, attributes: Attributes = {}): Svg =>
+  element("text", { x, y, ...attributes }, [text(content)]);
+
+export const line = (x1: number, y1: number, x2: number, y2: number, className: string): Svg =>
+  element("line", { x1, y1, x2, y2, class: className });
+
+/** A tenth of a pixel is more than anybody sees. */
+export const tenth = (value: number): number => Math.round(value * 10) / 10;
+
+const shown = (value: string | number): string => (typeof value === "number" ? String(tenth(value)) : value);
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+};
+
+/** What XML has no form for, not even escaped, is left out. */
+const escaped = (value: string): string =>
+  value
+    .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "")
+    .replace(/[&<>"]/g, (character) => ESCAPES[character] ?? "");
