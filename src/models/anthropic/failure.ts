@@ -1,6 +1,7 @@
 import { field, stringField } from "../../conversation/untrusted.ts";
+import { fitToShow } from "../fit-to-show.ts";
 import { type FailedCall, failedCall, ModelError, type ModelFailure, type Remedies } from "../model-error.ts";
-import { fitToShow, overflowIn } from "../provider-words.ts";
+import { overflowIn } from "../overflow.ts";
 import { headerDelayMs } from "../retry.ts";
 
 /** Whatever was thrown on the way, as a failure of the port. Never called for an abort. */
