@@ -17,8 +17,8 @@ const LEAST_LEARNING_CHARS = 60;
 const MARKS_IN_FRONT = /^[^\p{L}\p{N}`"'(]+/u;
 
 /**
- * Causes that the assistant found, and its decisions. Of two with the same beginning the older one stays: first those
- * of the notes, then those of an earlier summary, then the new remarks.
+ * Causes that the assistant found, and its decisions. Of two with the same beginning, the notes win over an earlier
+ * summary, and that wins over a new remark.
  */
 export function learnings(before: readonly string[], { digest }: News): readonly NoteItem[] {
   const slots = new Map<string, NoteItem>();

@@ -7,16 +7,10 @@ import {
   listField,
   stringField,
 } from "../../../conversation/untrusted.ts";
-import { referencedTools } from "../context/conversation.ts";
+import { referencedTools } from "../context/tool-changes.ts";
 import { type SimulatedModel, thinkingMode } from "../exchange.ts";
-import {
-  type BlockParts,
-  blockParts,
-  type PrefixFacts,
-  type PrefixNode,
-  type PrefixTree,
-  toolParts,
-} from "./prefix-tree.ts";
+import { type BlockParts, blockParts, toolParts } from "./block-equality.ts";
+import type { PrefixFacts, PrefixNode, PrefixTree } from "./prefix-tree.ts";
 import { scaleTokens, type TokenCounter } from "./token-count.ts";
 
 /** A request as the model sees it: after the provider's own edits to the messages. */

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { blockParts, isSameJson, PrefixTree, partsKey, toolParts, withoutMarks } from "./prefix-tree.ts";
+import { blockParts, isSameJson, partsKey, toolParts, withoutMarks } from "./block-equality.ts";
+import { PrefixTree } from "./prefix-tree.ts";
 
 const blockKey = (block: Record<string, unknown>): string => partsKey(blockParts(block));
 const mark = { cache_control: { type: "ephemeral" } };

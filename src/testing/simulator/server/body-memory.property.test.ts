@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ApiRefusal } from "../exchange.ts";
-import { BodyMemory, parseBody } from "./body.ts";
+import { parseBody } from "./body.ts";
+import { BodyMemory } from "./body-memory.ts";
 
 const outcome = (parse: () => unknown): string => {
   try {
