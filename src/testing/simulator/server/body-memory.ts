@@ -27,7 +27,13 @@ const LEVELS_ABOVE_LIST = 1;
  * which also keeps the log of a long run small.
  */
 export class BodyMemory {
+  readonly #limitBytes: number;
   #bodies: readonly KnownBody[] = [];
+
+  /** `limitBytes` is the most that all remembered bodies have together. */
+  constructor(limitBytes: number = MAX_BYTES) {
+    this.#limitBytes = limitBytes;
+  }
 
   /** As `parseBody`, in all it gives and refuses. */
   parse(content: Buffer): JsonRecord {
@@ -60,9 +66,10 @@ export class BodyMemory {
     const kept: KnownBody[] = [{ content, messages, place }];
     let bytes = content.length;
     for (const other of this.#bodies) {
+      if (other === replaced) continue;
       bytes += other.content.length;
-      if (kept.length === MAX_BODIES || bytes > MAX_BYTES) break;
-      if (other !== replaced) kept.push(other);
+      if (kept.length === MAX_BODIES || bytes > this.#limitBytes) break;
+      kept.push(other);
     }
     this.#bodies = kept;
   }
