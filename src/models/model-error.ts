@@ -3,7 +3,10 @@ import { LonghaulError } from "../errors.ts";
 import type { Overflow } from "./overflow.ts";
 import type { ModelRequest } from "./port.ts";
 
-/** Why a call failed. The kinds are closed; what a provider says in words is matched only in its adapter. */
+/**
+ * Why a call failed. The kinds are closed. What a provider says in words is matched in its adapter, and for an overflow
+ * in `overflow.ts`.
+ */
 export type ModelFailure =
   /** The request exceeds the window; the figures are those that the provider states. */
   | ({ readonly kind: "too-long" } & Overflow)

@@ -29,8 +29,9 @@ const REMEDIES: Remedies = {
 };
 
 /**
- * The only place where the provider's words are matched: for what has neither a status nor a code of its
- * own. The wording may change; then the failure is still typed, as `other`.
+ * The provider's words for failures that have neither a status nor a code of their own. Those of an overflow are in
+ * `overflow.ts`, because other providers use similar ones. The wording may change; then the failure is still typed, as
+ * `other`.
  */
 const WORDS = {
   tooMuchMedia: /too much media|image exceeds .* maximum|maximum of \d+ pdf pages|too many images/i,
