@@ -34,7 +34,7 @@ export function abortableBy(signal: AbortSignal | undefined): Abortable {
 }
 
 /** A controller that also fires with a signal given from outside. */
-export interface LinkedController {
+interface LinkedController {
   readonly controller: AbortController;
   /** Forgets the outer signal. To be called at the end, like {@link Abortable.release}. */
   release(): void;

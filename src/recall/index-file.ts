@@ -28,7 +28,7 @@ interface SectionPlace {
   readonly crc: number;
 }
 
-export interface SegmentPlace extends SegmentFacts {
+interface SegmentPlace extends SegmentFacts {
   readonly sections: Readonly<Record<SectionName, SectionPlace>>;
 }
 

@@ -304,7 +304,7 @@ export type PromptLevel = "tools" | "system" | "messages";
  * What, besides the blocks themselves, must be the same for a cached prefix to be read. One key for each
  * level: a prefix that ends in the system prompt does not care for what only the messages depend on.
  */
-export type SettingsKeys = Readonly<Record<PromptLevel, string>>;
+type SettingsKeys = Readonly<Record<PromptLevel, string>>;
 
 type PromptFlags = Pick<PrefixFacts, "hasImages" | "hasCitations">;
 

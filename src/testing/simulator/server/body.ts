@@ -18,7 +18,7 @@ export class TooLargeForTheNetwork extends Error {
   override readonly name = "TooLargeForTheNetwork";
 }
 
-export interface ReceivedBody {
+interface ReceivedBody {
   /** After decoding. */
   readonly content: Buffer;
   /** As it came over the wire. */

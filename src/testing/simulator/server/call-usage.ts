@@ -12,7 +12,7 @@ export interface CallUsage {
   readonly costDollars: number | undefined;
 }
 
-export interface ReplyUsage extends JsonRecord, InputUsage {
+interface ReplyUsage extends JsonRecord, InputUsage {
   readonly output_tokens: number;
   readonly iterations?: readonly JsonRecord[];
 }
