@@ -151,20 +151,13 @@ export type {
   RunCommand,
 } from "./hooks/hook.ts";
 export { createHooks, type Hooks, type HooksOptions } from "./hooks/runner.ts";
-export {
-  MODEL_TIME_LIMITS,
-  type ModelTimeLimits,
-  TimeLimitError,
-  untilAborted,
-  withFirstByteLimit,
-  withTimeLimit,
-} from "./models/abortable.ts";
+export { TimeLimitError, untilAborted, withTimeLimit } from "./models/abortable.ts";
 export { type AiSdkModelOptions, aiSdkModel } from "./models/ai-sdk/ai-sdk-model.ts";
 export type { AiSdk, AiSdkLanguageModel } from "./models/ai-sdk/sdk.ts";
 export { type AnthropicModelOptions, anthropicModel } from "./models/anthropic/anthropic-model.ts";
 export type { AnthropicClient } from "./models/anthropic/client.ts";
 export { type CacheMarkOptions, withCacheMarks } from "./models/anthropic/prompt-cache-marks.ts";
-export { complete, requireModel } from "./models/complete.ts";
+export { complete } from "./models/complete.ts";
 export { failureOf } from "./models/foreign-error.ts";
 export {
   ModelError,
@@ -172,6 +165,7 @@ export {
   type ModelFailure,
   type ModelFailureKind,
 } from "./models/model-error.ts";
+export { MODEL_TIME_LIMITS, type ModelTimeLimits, withFirstByteLimit } from "./models/model-time-limits.ts";
 export type {
   CacheEdit,
   CallOptions,
@@ -190,6 +184,7 @@ export type {
   ToolDefinition,
   UsageIteration,
 } from "./models/port.ts";
+export { requireModel } from "./models/require-model.ts";
 export { type Retry, type RetryOptions, withRetries } from "./models/retry.ts";
 export { apiClearing, type ContextEditOptions, contextEdits } from "./modules/api-clearing/api-clearing.ts";
 export { cachedEdits } from "./modules/cached-edits/cached-edits.ts";

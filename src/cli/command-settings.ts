@@ -1,6 +1,7 @@
 import type { NotesWriter, PermissionSettings } from "../agent/index.ts";
 import { field, isRecord } from "../conversation/untrusted.ts";
-import { isTimeLimit, type ModelTimeLimits } from "../models/abortable.ts";
+import { isTimeLimit } from "../models/abortable.ts";
+import type { ModelTimeLimits } from "../models/model-time-limits.ts";
 import { PERMISSION_MODES } from "./option-values.ts";
 
 /** What a user can set for chats, in their own settings file under `chat`. A project cannot: it may be anybody's. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder, image } from "../../test/support/builders.ts";
-import { parsedInput } from "../models/canonical-form.ts";
+import { parsedInput } from "../models/call-input.ts";
 import type { AssistantEntry, UserEntry } from "./entry.ts";
 import { entryBlocks, isEntry, rawContent, responseIdOf } from "./entry.ts";
 import { isBlock } from "./message.ts";

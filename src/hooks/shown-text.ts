@@ -1,5 +1,5 @@
 import { headOf, withoutControls } from "../conversation/text.ts";
-import { fitToShow } from "../models/provider-words.ts";
+import { fitToShow } from "../models/fit-to-show.ts";
 import type { HookEvent, HookOutcome } from "./hook.ts";
 
 /** Of one hook. More than that is a report, not an instruction, and would fill the window just made free. */

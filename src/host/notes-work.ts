@@ -1,8 +1,9 @@
 import type { Entry } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
 import type { LonghaulErrorCode } from "../errors.ts";
-import { type ModelTimeLimits, throwIfAborted, timedOut, withinTime } from "../models/abortable.ts";
+import { throwIfAborted, withinTime } from "../models/abortable.ts";
 import { ModelError } from "../models/model-error.ts";
+import { type ModelTimeLimits, timedOut } from "../models/model-time-limits.ts";
 import type { Model, ModelUsage } from "../models/port.ts";
 import { updateNotes } from "../modules/notes/built-in/update-notes.ts";
 import { type ExtractionOutcome, extractNotes, sumUsage } from "../modules/notes/extract-notes.ts";

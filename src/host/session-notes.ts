@@ -3,7 +3,7 @@ import type { Entry } from "../conversation/entry.ts";
 import { countMessages } from "../conversation/flatten/flatten.ts";
 import { indexInConversation, indexOfMessage } from "../conversation/lines.ts";
 import { LonghaulError } from "../errors.ts";
-import { type ModelTimeLimits, timeLimitsOf } from "../models/abortable.ts";
+import { type ModelTimeLimits, timeLimitsOf } from "../models/model-time-limits.ts";
 import {
   emptyNotes,
   formatNotes,

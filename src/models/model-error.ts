@@ -1,10 +1,12 @@
 import type { ContentBlock } from "../conversation/message.ts";
-import { field } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
+import type { Overflow } from "./overflow.ts";
 import type { ModelRequest } from "./port.ts";
-import type { Overflow } from "./provider-words.ts";
 
-/** Why a call failed. The kinds are closed; what a provider says in words is matched only in its adapter. */
+/**
+ * Why a call failed. The kinds are closed. What a provider says in words is matched in its adapter, and for an overflow
+ * in `overflow.ts`.
+ */
 export type ModelFailure =
   /** The request exceeds the window; the figures are those that the provider states. */
   | ({ readonly kind: "too-long" } & Overflow)
@@ -157,19 +159,3 @@ function remedyFor(failure: ModelFailure): string | undefined {
   const { delayMs } = failure;
   return delayMs === undefined ? "Try again in a while." : `Try again in ${Math.ceil(delayMs / 1_000)} s.`;
 }
-
-/**
- * True if loading a package failed because it is not there. A missing dependency of the package has the same
- * code, but names another module; a version that this Node cannot run fails in its own words.
- */
-export function isMissingPackage(cause: unknown, name: string): boolean {
-  const code = field(cause, "code");
-  if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return false;
-  return (
-    cause instanceof Error && (cause.message.includes(`'${name}'`) || cause.message.includes(`/${name}/`))
-  );
-}
-
-/** Why a package that is there cannot be loaded, in a line. */
-export const loadingProblem = (cause: unknown): string =>
-  (cause instanceof Error ? cause.message : String(cause)).split("\n")[0] ?? "";

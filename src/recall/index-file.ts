@@ -28,7 +28,7 @@ interface SectionPlace {
   readonly crc: number;
 }
 
-export interface SegmentPlace extends SegmentFacts {
+interface SegmentPlace extends SegmentFacts {
   readonly sections: Readonly<Record<SectionName, SectionPlace>>;
 }
 
@@ -46,7 +46,7 @@ export interface IndexDirectory {
   /** What the next line of the session hangs on, as long as nothing but talk was added. */
   readonly leaf: string | null;
   readonly segments: readonly SegmentPlace[];
-  /** One byte for each document of all segments: see {@link STATUS}. */
+  /** One byte for each document of all segments: see `STATUS` in `document-status.ts`. */
   readonly standing: SectionPlace;
 }
 

@@ -46,7 +46,7 @@ export interface IndexOptions {
 /** The index of a session as it is now. */
 export interface OpenIndex {
   readonly segments: readonly Segment[];
-  /** One byte for each document of all segments: see {@link STATUS}. */
+  /** One byte for each document of all segments: see `STATUS` in `document-status.ts`. */
   readonly status: Buffer;
   close(): void;
 }

@@ -1,4 +1,4 @@
-import { isMissingPackage } from "../models/model-error.ts";
+import { isMissingPackage } from "../models/missing-package.ts";
 import type { CompactorEvent } from "../turn/events.ts";
 import type { OpenTelemetryApi, TelemetryAttributes } from "./api.ts";
 import { trackCompactions } from "./compaction-spans.ts";

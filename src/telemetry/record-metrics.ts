@@ -6,7 +6,7 @@ import { ATTRIBUTE, CALL_OPERATION, count, label, METRIC, modelLabel } from "./n
 
 const MS_PER_SECOND = 1_000;
 
-export interface MetricsRecorder {
+interface MetricsRecorder {
   record(event: CompactorEvent): void;
   /** A compaction of which no end came. */
   recordAbandoned(started: EventOf<"compaction-started">): void;

@@ -2,7 +2,7 @@ import { kindOf, requireJson } from "../conversation/given-messages.ts";
 import { field, isRecord } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import { isTimeLimit } from "../models/abortable.ts";
-import { isModel, requireModel } from "../models/complete.ts";
+import { isModel, requireModel } from "../models/require-model.ts";
 import { type Settings, SMALLEST_WINDOW_TOKENS } from "../window/settings.ts";
 import { INHERITANCE } from "./child-options.ts";
 import type {

@@ -6,7 +6,7 @@ import {
 } from "../clear/stale-results.ts";
 import type { CompactionPorts } from "../compaction/apply/new-entries.ts";
 import { field } from "../conversation/untrusted.ts";
-import { type ModelTimeLimits, timeLimitsOf } from "../models/abortable.ts";
+import { type ModelTimeLimits, timeLimitsOf } from "../models/model-time-limits.ts";
 import { PLAIN_CAPABILITIES } from "../models/plain-model.ts";
 import type { Model, ModelCapabilities } from "../models/port.ts";
 import { type CountText, ESTIMATORS } from "../tokens/measure.ts";

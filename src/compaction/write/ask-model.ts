@@ -13,8 +13,8 @@ import {
 } from "../../conversation/message.ts";
 import { contentWithoutThinking } from "../../conversation/without-thinking.ts";
 import { LonghaulError } from "../../errors.ts";
-import { MODEL_TIME_LIMITS, withFirstByteLimit } from "../../models/abortable.ts";
 import { complete } from "../../models/complete.ts";
+import { MODEL_TIME_LIMITS, withFirstByteLimit } from "../../models/model-time-limits.ts";
 import {
   type OutputRoomOptions,
   outputTokensFor,

@@ -1,16 +1,9 @@
 import { type Entry, isSummaryEntry } from "../../conversation/entry.ts";
 import { LonghaulError } from "../../errors.ts";
 import type { HookOutcome } from "../../hooks/hook.ts";
-import {
-  abortedError,
-  type ModelTimeLimits,
-  TimeBudget,
-  throwIfAborted,
-  timedOut,
-  timeLimitsOf,
-  untilAborted,
-} from "../../models/abortable.ts";
+import { abortedError, TimeBudget, throwIfAborted, untilAborted } from "../../models/abortable.ts";
 import { ModelError, type ModelFailureKind } from "../../models/model-error.ts";
+import { type ModelTimeLimits, timedOut, timeLimitsOf } from "../../models/model-time-limits.ts";
 import type { Model } from "../../models/port.ts";
 import { SUMMARY_BUDGET_TOKENS } from "../../summary/builtin/budget.ts";
 import { summarise } from "../../summary/builtin/summarise.ts";

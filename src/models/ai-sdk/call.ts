@@ -1,7 +1,7 @@
 import { field, isRecord, type JsonRecord, stringField } from "../../conversation/untrusted.ts";
 import type { ModelRequest, RequestChange, ToolChoice, ToolDefinition } from "../port.ts";
-import { ChangeLog, type Mapping, markOptions, mergeOptions, withOptions } from "./block-parts.ts";
 import type { Dialect } from "./dialect.ts";
+import { ChangeLog, type Mapping, markOptions, mergeOptions, withOptions } from "./mapping.ts";
 import { promptMessages, systemMessages } from "./prompt-messages.ts";
 import { type AiSdk, isVersionSeven } from "./sdk.ts";
 

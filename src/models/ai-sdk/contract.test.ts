@@ -9,7 +9,7 @@ import type { ContentBlock } from "../../conversation/message.ts";
 import { modelContract } from "../../testing/contract/model-contract.ts";
 import type { ContractSubject } from "../../testing/contract/subject.ts";
 import { STANDARD_FAILURES, STANDARD_REPLIES, STANDARD_TEXT } from "../../testing/contract/subject.ts";
-import { packMemory } from "../canonical-form.ts";
+import { packMemory } from "../provider-memory.ts";
 import { aiSdkModel } from "./ai-sdk-model.ts";
 
 const THOUGHT = "The table says 05:48; the gate needs twelve minutes.";

@@ -8,8 +8,9 @@ import {
   parseJson,
   stringField,
 } from "../../conversation/untrusted.ts";
+import { fitToShow } from "../fit-to-show.ts";
 import { type FailedCall, failedCall, ModelError, type ModelFailure } from "../model-error.ts";
-import { fitToShow, type Overflow, overflowIn } from "../provider-words.ts";
+import { type Overflow, overflowIn } from "../overflow.ts";
 import { headerDelayMs } from "../retry.ts";
 
 /** Whatever the SDK threw or sent as an error, as a failure of the port. */

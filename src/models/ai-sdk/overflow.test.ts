@@ -1,7 +1,7 @@
 import { APICallError } from "ai";
 import { describe, expect, it } from "vitest";
 import { wireOf } from "../../../test/wire/folder.ts";
-import { OVERFLOW_TEXTS, type Overflow } from "../provider-words.ts";
+import { OVERFLOW_TEXTS, type Overflow } from "../overflow.ts";
 import { modelErrorOf } from "./failure.ts";
 
 /** One saying of each server, and the numbers in it. */

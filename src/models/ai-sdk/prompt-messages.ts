@@ -11,21 +11,19 @@ import {
   type ToolResultBlock,
 } from "../../conversation/message.ts";
 import { asList, field, isRecord, type JsonRecord, stringField } from "../../conversation/untrusted.ts";
-import { callInput, type ProviderMemory, unpackMemory } from "../canonical-form.ts";
+import { callInput } from "../call-input.ts";
+import { type ProviderMemory, unpackMemory } from "../provider-memory.ts";
 import {
   blockAsText,
   filePart,
-  type Mapping,
   mapToolResult,
-  markOptions,
   mediumOf,
-  mergeOptions,
   type PromptMessage,
   type PromptPart,
   textPart,
-  withOptions,
 } from "./block-parts.ts";
-import { wireToolId } from "./dialect.ts";
+import { type Mapping, markOptions, mergeOptions, withOptions } from "./mapping.ts";
+import { wireToolId } from "./wire-tool-ids.ts";
 
 /** `hasSystem`: without a system prompt Anthropic's provider would move a later system message to the front. */
 export function promptMessages(

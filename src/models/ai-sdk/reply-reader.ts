@@ -7,7 +7,7 @@ import {
   listField,
   stringField,
 } from "../../conversation/untrusted.ts";
-import { callInput, isBrokenInput, missedMetadata, packMemory, parsedInput } from "../canonical-form.ts";
+import { callInput, isBrokenInput, parsedInput } from "../call-input.ts";
 import type { ModelFailure } from "../model-error.ts";
 import type {
   ContextEdit,
@@ -17,8 +17,10 @@ import type {
   StopReason,
   UsageIteration,
 } from "../port.ts";
-import { mergeOptions } from "./block-parts.ts";
-import { canonicalToolId, type Dialect, type Flavour, unusedToolId } from "./dialect.ts";
+import { missedMetadata, packMemory } from "../provider-memory.ts";
+import type { Dialect, Flavour } from "./dialect.ts";
+import { mergeOptions } from "./mapping.ts";
+import { canonicalToolId, unusedToolId } from "./wire-tool-ids.ts";
 
 interface OpenPart {
   text: string;

@@ -1,4 +1,5 @@
-import { isMissingPackage, loadingProblem, ModelError } from "../model-error.ts";
+import { isMissingPackage, loadingProblem } from "../missing-package.ts";
+import { ModelError } from "../model-error.ts";
 
 /** A language model object of the AI SDK, of whichever version: what we read of it. */
 export interface AiSdkLanguageModel {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalToolId, unusedToolId, wireToolId } from "./dialect.ts";
+import { canonicalToolId, unusedToolId, wireToolId } from "./wire-tool-ids.ts";
 
 const free = { maxLength: 10_000, isFixedLength: false };
 

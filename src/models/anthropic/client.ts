@@ -1,6 +1,7 @@
 import type { ApiVersion } from "../../conversation/message.ts";
 import { field } from "../../conversation/untrusted.ts";
-import { isMissingPackage, ModelError } from "../model-error.ts";
+import { isMissingPackage } from "../missing-package.ts";
+import { ModelError } from "../model-error.ts";
 
 /**
  * The part of `@anthropic-ai/sdk` that is used, by its structure: the classes of 1.x and of the last 0.x

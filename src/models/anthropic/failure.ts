@@ -1,6 +1,7 @@
 import { field, stringField } from "../../conversation/untrusted.ts";
+import { fitToShow } from "../fit-to-show.ts";
 import { type FailedCall, failedCall, ModelError, type ModelFailure, type Remedies } from "../model-error.ts";
-import { fitToShow, overflowIn } from "../provider-words.ts";
+import { overflowIn } from "../overflow.ts";
 import { headerDelayMs } from "../retry.ts";
 
 /** Whatever was thrown on the way, as a failure of the port. Never called for an abort. */
@@ -28,8 +29,9 @@ const REMEDIES: Remedies = {
 };
 
 /**
- * The only place where the provider's words are matched: for what has neither a status nor a code of its
- * own. The wording may change; then the failure is still typed, as `other`.
+ * The provider's words for failures that have neither a status nor a code of their own. Those of an overflow are in
+ * `overflow.ts`, because other providers use similar ones. The wording may change; then the failure is still typed, as
+ * `other`.
  */
 const WORDS = {
   tooMuchMedia: /too much media|image exceeds .* maximum|maximum of \d+ pdf pages|too many images/i,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { thinking, toolResult, toolUse } from "../../../test/support/builders.ts";
 import type { ApiMessage } from "../../conversation/message.ts";
-import { forgetsThinkingAtNextTurn } from "./prompt-cache-marks.ts";
+import { forgetsThinkingAtNextTurn } from "./sent-thinking.ts";
 
 const working: readonly ApiMessage[] = [
   { role: "user", content: "Count." },

@@ -1,15 +1,13 @@
 import { MAX_CACHE_MARKS } from "../../conversation/check/limits.ts";
-import type { ApiMessage } from "../../conversation/message.ts";
 import {
+  type ApiMessage,
   type CacheControl,
   type ContentBlock,
   contentBlocks,
   isBlock,
-  isThinking,
   tagOf,
 } from "../../conversation/message.ts";
 import { asList, field, isRecord, type JsonRecord, listField } from "../../conversation/untrusted.ts";
-import { claudeFeatures } from "../../window/claude-features.ts";
 import type { ModelRequest } from "../port.ts";
 import { mapContent, withBlocks } from "./map-blocks.ts";
 
@@ -232,22 +230,3 @@ function unmarked<T extends object>(value: T): T {
   const { cache_control: _, ...rest } = value as T & JsonRecord;
   return rest as unknown as T;
 }
-
-/**
- * True if another message of the user would change what the model sees of this conversation, and so its cached
- * prefix: older models forget the thinking of a turn as soon as the user speaks again, unless the request says
- * otherwise.
- */
-export function forgetsThinkingAtNextTurn(
-  model: string,
-  { messages, context_management }: ModelRequest,
-): boolean {
-  if (claudeFeatures(model).keepsEarlierThinking) return false;
-  if (context_management?.edits.some(({ type }) => type.startsWith("clear_thinking_"))) return false;
-  const turn = messages.slice(messages.findLastIndex(speaks) + 1);
-  return turn.some(({ content }) => contentBlocks(content).some(isThinking));
-}
-
-/** Results of tools alone continue a turn. */
-const speaks = ({ role, content }: ApiMessage): boolean =>
-  role === "user" && contentBlocks(content).some(({ type }) => type !== "tool_result");

@@ -8,7 +8,8 @@ import {
   type JsonRecord,
   stringField,
 } from "../../conversation/untrusted.ts";
-import { parsedInput } from "../canonical-form.ts";
+import { parsedInput } from "../call-input.ts";
+import { fitToShow } from "../fit-to-show.ts";
 import { failedCall, type ModelError, type ModelFailure } from "../model-error.ts";
 import type {
   ContextEdit,
@@ -19,7 +20,6 @@ import type {
   StopReason,
   UsageIteration,
 } from "../port.ts";
-import { fitToShow } from "../provider-words.ts";
 
 /** Makes the port's events out of those on the wire. */
 export class ReplyReader {

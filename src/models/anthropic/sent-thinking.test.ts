@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import type { ContentBlock } from "../../conversation/message.ts";
-import { packMemory } from "../canonical-form.ts";
 import type { ModelRequest } from "../port.ts";
+import { packMemory } from "../provider-memory.ts";
 import { droppingMismatches, ThinkingMemory } from "./sent-thinking.ts";
 
 const thought = (seal: string): ContentBlock =>

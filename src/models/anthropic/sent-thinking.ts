@@ -1,8 +1,14 @@
-import type { ApiMessage } from "../../conversation/message.ts";
-import { type ContentBlock, isBlock, isThinking } from "../../conversation/message.ts";
+import {
+  type ApiMessage,
+  type ContentBlock,
+  contentBlocks,
+  isBlock,
+  isThinking,
+} from "../../conversation/message.ts";
 import { listField } from "../../conversation/untrusted.ts";
-import { FOREIGN_THINKING_MARK } from "../canonical-form.ts";
+import { claudeFeatures } from "../../window/claude-features.ts";
 import type { ModelRequest, RequestChange } from "../port.ts";
+import { FOREIGN_THINKING_MARK } from "../provider-memory.ts";
 
 interface LeftOut {
   readonly request: ModelRequest;
@@ -92,3 +98,22 @@ function withSatisfiableThinking(request: ModelRequest): ModelRequest {
   if (!mustThink || first === undefined || isThinking(first)) return request;
   return { ...request, thinking: { type: "disabled" } };
 }
+
+/**
+ * True if another message of the user would change what the model sees of this conversation, and so its cached
+ * prefix: older models forget the thinking of a turn as soon as the user speaks again, unless the request says
+ * otherwise.
+ */
+export function forgetsThinkingAtNextTurn(
+  model: string,
+  { messages, context_management }: ModelRequest,
+): boolean {
+  if (claudeFeatures(model).keepsEarlierThinking) return false;
+  if (context_management?.edits.some(({ type }) => type.startsWith("clear_thinking_"))) return false;
+  const turn = messages.slice(messages.findLastIndex(speaks) + 1);
+  return turn.some(({ content }) => contentBlocks(content).some(isThinking));
+}
+
+/** Results of tools alone continue a turn. */
+const speaks = ({ role, content }: ApiMessage): boolean =>
+  role === "user" && contentBlocks(content).some(({ type }) => type !== "tool_result");

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { governanceOf, memoryPathsFor, ruleFolderOf } from "./governing.ts";
+import { pathPatterns } from "./path-patterns.ts";
 import { absolutePath, type Place, type PlacedPath, placeOf } from "./placed-paths.ts";
 import { governsAny } from "./rule-files.ts";
-import { pathPatterns } from "./rule-text.ts";
 
 const place = (folder: string): Place => placeOf(folder) ?? expect.fail("no place");
 const project = place("/p");

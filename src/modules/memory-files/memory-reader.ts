@@ -13,7 +13,7 @@ import {
   placedIn,
   placeOf,
 } from "./placed-paths.ts";
-import { readRule } from "./rule-text.ts";
+import { readRule } from "./rule-front-matter.ts";
 
 /** Names and places of memory files and rules, and how to read them. */
 export interface MemoryFilesOptions {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { matchesRuns } from "./name-pattern.ts";
-import { pathPatterns } from "./rule-text.ts";
+import { pathPatterns } from "./path-patterns.ts";
 
 const matches = (patterns: string | readonly string[], path: string, ignoreCase = false): boolean =>
   pathPatterns([patterns].flat(), { ignoreCase })?.matches(path) ?? expect.fail("too much to try");

@@ -1,7 +1,7 @@
 import { ruleFolderOf } from "./governing.ts";
 import { isLasting, type LoadedMemory, type MemoryReader, type SkippedMemory } from "./memory-reader.ts";
+import { type PathPatterns, pathPatterns } from "./path-patterns.ts";
 import { absolutePath, isBelow, type PlacedPath } from "./placed-paths.ts";
-import { type PathPatterns, pathPatterns } from "./rule-text.ts";
 
 /** All of them are read to learn what they are about. */
 const MOST_RULES = 200;

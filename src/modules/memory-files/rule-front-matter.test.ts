@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readRule } from "./rule-text.ts";
+import { readRule } from "./rule-front-matter.ts";
 
 const patternsOf = (...lines: readonly string[]): readonly string[] | string => {
   const { patterns, problem } = readRule(["---", ...lines, "---", "Body."].join("\n"));

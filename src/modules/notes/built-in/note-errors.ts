@@ -1,23 +1,21 @@
 import { clip, oneLine, quoted } from "../../../summary/clip.ts";
-import type { SessionDigest } from "../../../summary/readers/readers.ts";
 import {
   type ErrorRecord,
   earlierItems,
   errorForms,
   failureText,
   type HumanMessage,
-  hasIdeographs,
   keysOf,
   type Resolution,
   readCommand,
   resolutionText,
+  type SessionDigest,
   soundsLikeCorrection,
-  withoutBold,
 } from "../../../summary/readers/readers.ts";
+import type { News } from "./news.ts";
 import { asBullet, foreignItem, keptItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
-import type { News } from "./note-state.ts";
 
-/** The sections "Errors & Corrections" and "Learnings". */
+/** The section "Errors & Corrections". */
 
 const CORRECTED = "- The user stepped in: ";
 const MAX_CORRECTION_CHARS = 240;
@@ -155,34 +153,4 @@ function corrections({ digest, before }: News): readonly HumanMessage[] {
     if (message.kind !== "request" || (index === 0 && !before.isBegun)) return false;
     return message.text.length <= LONGEST_CORRECTION_CHARS && soundsLikeCorrection(message);
   });
-}
-
-/** A cause or a decision; below it a sentence tells of the moment. */
-const LEAST_SCORE = 4;
-const MAX_LEARNING_CHARS = 320;
-const MAX_EARLIER_LEARNING_CHARS = 420;
-const KEY_CHARS = 48;
-/** "The problem is the cache." means nothing to somebody who was not there. */
-const LEAST_LEARNING_CHARS = 60;
-const MARKS_IN_FRONT = /^[^\p{L}\p{N}`"'(]+/u;
-
-/** Causes that the assistant found, and its decisions. */
-export function learnings(before: readonly string[], { digest }: News): readonly NoteItem[] {
-  const slots = new Map<string, NoteItem>();
-  const keyOfLine = (line: string): string => line.slice(0, KEY_CHARS).toLowerCase();
-  const add = (line: string, item: NoteItem): void => {
-    if (!slots.has(keyOfLine(line))) slots.set(keyOfLine(line), item);
-  };
-  for (const item of before) slots.set(keyOfLine(item), keptItem(item));
-  for (const item of earlierItems(digest.earlier, "Problem Solving")) {
-    const line = asBullet(clip(oneLine(item), MAX_EARLIER_LEARNING_CHARS));
-    add(line, foreignItem(line));
-  }
-  for (const { text, score } of digest.remarks) {
-    const saysWhat = text.length >= LEAST_LEARNING_CHARS || text.includes("`") || hasIdeographs(text);
-    if (score < LEAST_SCORE || !saysWhat) continue;
-    const line = `- ${clip(withoutBold(text).replace(MARKS_IN_FRONT, ""), MAX_LEARNING_CHARS)}`;
-    add(line, ownItem([line, clip(line, 160)], score));
-  }
-  return [...slots.values()];
 }

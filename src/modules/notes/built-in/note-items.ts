@@ -204,3 +204,13 @@ function rankedSlots(items: readonly NoteItem[]): Slot[] {
     return { item, rank, chosen: 0 };
   });
 }
+
+export function labelled(label: string, text: string): string {
+  return `- ${label}: ${text}`;
+}
+
+/** The text behind a label; undefined if there is no such line. */
+export function behindLabel(items: readonly string[], label: string): string | undefined {
+  const start = labelled(label, "");
+  return items.find((item) => item.startsWith(start))?.slice(start.length);
+}

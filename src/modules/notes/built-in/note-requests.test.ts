@@ -13,6 +13,34 @@ const TASK = "Task Specification";
 const SMALL = { sectionTokens: 200, totalTokens: 2_000 };
 const start = emptyNotes(notesTemplate);
 
+describe("the session's title", () => {
+  it("is the first request in short, set once", () => {
+    const notes = noted(
+      (session) => session.user("hi"),
+      (session) => session.user("Something else entirely, later on"),
+    );
+    expect(bodyOf(notes, "Session Title")).toBe("hi");
+    const longer = noted((session) => {
+      session.user("hello");
+      session.user("Migrate the billing service to the new queue. Start with the tests.");
+    });
+    expect(bodyOf(longer, "Session Title")).toBe("Migrate the billing service to the new queue");
+  });
+
+  it("takes in the line after a sentence that only announces it, and is never a heading", () => {
+    const plan = noted((session) => session.user("Implement the following plan:\n\n# Worklog\n\nDo it."));
+    expect(bodyOf(plan, "Session Title")).toBe("Implement the following plan: Worklog");
+    const heading = noted((session) => session.user("# Current State"));
+    expect(bodyOf(heading, "Session Title")).toBe("Current State");
+  });
+
+  it("stays what a person made it", () => {
+    const before = withBody(emptyNotes(notesTemplate), "Session Title", "Billing, second try");
+    const notes = notedOn(before, NOTES_LIMITS, (session) => session.user("Migrate the billing service"));
+    expect(bodyOf(notes, "Session Title")).toBe("Billing, second try");
+  });
+});
+
 describe("the task specification", () => {
   it("has the person's messages verbatim and in order, over several updates", () => {
     const notes = noted(

@@ -11,8 +11,9 @@ import {
   parseMessageItem,
   proseSentences,
 } from "../../../summary/readers/readers.ts";
+import type { News } from "./news.ts";
 import { asBullet, foreignItem, keptItem, type NoteItem, ownItem, PINNED, putLast } from "./note-items.ts";
-import { type News, replyContext } from "./note-state.ts";
+import { replyContext } from "./note-state.ts";
 
 /** The sections "Session Title" and "Task Specification". */
 

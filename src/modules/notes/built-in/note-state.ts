@@ -1,7 +1,6 @@
 import { headOf } from "../../../conversation/text.ts";
 import type { FollowedTodo } from "../../../conversation/todo-ledger.ts";
 import { clip, oneLine, quoted } from "../../../summary/clip.ts";
-import type { OpenBefore } from "../../../summary/readers/readers.ts";
 import {
   type BackgroundTask,
   commandsIn,
@@ -16,6 +15,7 @@ import {
   lastSentences,
   NEEDS_CONTEXT_CHARS,
   nextMove,
+  type OpenBefore,
   parseMessageItem,
   repliedTo,
   type SessionDigest,
@@ -23,27 +23,9 @@ import {
   shortPath,
   withoutBold,
 } from "../../../summary/readers/readers.ts";
+import type { News } from "./news.ts";
 import { commandText, inCode } from "./note-commands.ts";
-import { type NoteItem, ownItem, PINNED } from "./note-items.ts";
-
-/** The input of every section's update. */
-export interface News {
-  /** Of the new entries alone. */
-  readonly digest: SessionDigest;
-  /** The folder in which the session began. Paths are relative to it, so that a file has one name however the agent moves. */
-  readonly root: string | undefined;
-  readonly before: StateBefore;
-  /** How long one item may be, so that a section never consists of one. */
-  readonly longestItemChars: number;
-}
-
-/** The state at the moment at which the new entries begin, from the notes. */
-export interface StateBefore extends OpenBefore {
-  /** The items of the section, in order. */
-  readonly items: readonly string[];
-  /** True if anything has been noted: then the new entries do not begin the session. */
-  readonly isBegun: boolean;
-}
+import { behindLabel, labelled, type NoteItem, ownItem, PINNED } from "./note-items.ts";
 
 /** Labels of lines that are read back at the next update: what they tell goes on until it is overtaken. */
 export const LATEST_REQUEST = "Latest request";
@@ -277,14 +259,4 @@ export function openBefore(items: readonly string[]): OpenBefore {
     return title === undefined || id === undefined ? [] : [{ at: 0, title, id }];
   });
   return { todos, runningTasks };
-}
-
-export function labelled(label: string, text: string): string {
-  return `- ${label}: ${text}`;
-}
-
-/** The text behind a label; undefined if there is no such line. */
-export function behindLabel(items: readonly string[], label: string): string | undefined {
-  const start = labelled(label, "");
-  return items.find((item) => item.startsWith(start))?.slice(start.length);
 }

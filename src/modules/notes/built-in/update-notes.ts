@@ -11,13 +11,17 @@ import {
   nameKey,
   withBodies,
 } from "../notes-format.ts";
-import { codebase, filesAndFunctions, rootIn } from "./note-code.ts";
+import type { News, StateBefore } from "./news.ts";
+import { codebase, rootIn } from "./note-codebase.ts";
 import { workflow } from "./note-commands.ts";
-import { errorsAndCorrections, learnings } from "./note-errors.ts";
+import { errorsAndCorrections } from "./note-errors.ts";
+import { filesAndFunctions } from "./note-files.ts";
 import { contained, fitSection, type NoteItem, readBody, type SectionDraft } from "./note-items.ts";
+import { learnings } from "./note-learnings.ts";
 import { sessionTitle, taskSpecification } from "./note-requests.ts";
-import { keyResults, worklog } from "./note-results.ts";
-import { currentState, type News, openBefore, type StateBefore } from "./note-state.ts";
+import { keyResults } from "./note-results.ts";
+import { currentState, openBefore } from "./note-state.ts";
+import { worklog } from "./note-worklog.ts";
 
 interface UpdateNotesOptions {
   readonly limits: NotesLimits;

@@ -13,9 +13,10 @@ import { type Idea, type IdeaSource, ideaFor, isDelegation } from "./coder/ideas
 import { inputFor } from "./coder/input.ts";
 import { type Action, planActions } from "./coder/plan.ts";
 import { callId, type Progress, readProgress, TURNS_PER_MARK } from "./coder/progress.ts";
-import { look, pathInside, type Sight } from "./coder/sight.ts";
+import { look, type Sight } from "./coder/sight.ts";
 import { answerInWords, closing, type Speaker, textBefore, thoughts } from "./coder/speech.ts";
 import { selectTools } from "./coder/tools.ts";
+import { pathInside } from "./coder/working-folder.ts";
 import { notesRequestIn } from "./notes-protocol.ts";
 import { same } from "./schema/schema.ts";
 import { valueFor } from "./schema/value.ts";

@@ -83,7 +83,7 @@ export interface Wish {
 }
 
 /** An edit by the words in a file. */
-export interface Replacement {
+interface Replacement {
   readonly oldText: string;
   readonly newText: string;
 }

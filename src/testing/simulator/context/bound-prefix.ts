@@ -1,14 +1,10 @@
 import { type ApiMessage, type ContentBlock, contentBlocks, isMedia } from "../../../conversation/message.ts";
 import { type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
-import {
-  type BlockParts,
-  blockParts,
-  type PrefixNode,
-  PrefixTree,
-  toolParts,
-} from "../prompt/prefix-tree.ts";
-import { type Conversation, referencedTools } from "./conversation.ts";
+import { type BlockParts, blockParts, toolParts } from "../prompt/block-equality.ts";
+import { type PrefixNode, PrefixTree } from "../prompt/prefix-tree.ts";
+import type { Conversation } from "./conversation.ts";
 import { shortDigest } from "./signatures.ts";
+import { referencedTools } from "./tool-changes.ts";
 
 /** What a signed compaction block says of the conversation that it stands for. */
 export interface SummarisedPrefix {

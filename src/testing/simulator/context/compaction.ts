@@ -6,7 +6,7 @@ import {
 } from "../../../conversation/message.ts";
 import { field, isRecord, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
 import type { ApiRefusal } from "../exchange.ts";
-import { withoutMarks } from "../prompt/prefix-tree.ts";
+import { withoutMarks } from "../prompt/block-equality.ts";
 import { BETAS } from "../wording/betas.ts";
 import { refusal, refuse } from "../wording/refuse.ts";
 import type { PrefixWalk, SummarisedPrefix } from "./bound-prefix.ts";
@@ -17,9 +17,9 @@ import {
   type Conversation,
   hasSummary,
   keepBlocks,
-  toolChanges,
 } from "./conversation.ts";
 import { type Sealer, shortDigest } from "./signatures.ts";
+import { toolChanges } from "./tool-changes.ts";
 
 /** The trigger of an edit that names none, as documented. */
 const DEFAULT_TRIGGER_TOKENS = 150_000;

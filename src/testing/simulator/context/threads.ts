@@ -1,7 +1,7 @@
 import type { ApiMessage, ContentBlock } from "../../../conversation/message.ts";
 import { field, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
 import type { SimulatedRequest, Switches } from "../exchange.ts";
-import { withoutMarks } from "../prompt/prefix-tree.ts";
+import { withoutMarks } from "../prompt/block-equality.ts";
 import { BETAS } from "../wording/betas.ts";
 import { refuse } from "../wording/refuse.ts";
 import { readConversation } from "./conversation.ts";

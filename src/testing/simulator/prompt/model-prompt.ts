@@ -7,16 +7,10 @@ import {
   listField,
   stringField,
 } from "../../../conversation/untrusted.ts";
-import { referencedTools } from "../context/conversation.ts";
+import { referencedTools } from "../context/tool-changes.ts";
 import { type SimulatedModel, thinkingMode } from "../exchange.ts";
-import {
-  type BlockParts,
-  blockParts,
-  type PrefixFacts,
-  type PrefixNode,
-  type PrefixTree,
-  toolParts,
-} from "./prefix-tree.ts";
+import { type BlockParts, blockParts, toolParts } from "./block-equality.ts";
+import type { PrefixFacts, PrefixNode, PrefixTree } from "./prefix-tree.ts";
 import { scaleTokens, type TokenCounter } from "./token-count.ts";
 
 /** A request as the model sees it: after the provider's own edits to the messages. */
@@ -310,7 +304,7 @@ export type PromptLevel = "tools" | "system" | "messages";
  * What, besides the blocks themselves, must be the same for a cached prefix to be read. One key for each
  * level: a prefix that ends in the system prompt does not care for what only the messages depend on.
  */
-export type SettingsKeys = Readonly<Record<PromptLevel, string>>;
+type SettingsKeys = Readonly<Record<PromptLevel, string>>;
 
 type PromptFlags = Pick<PrefixFacts, "hasImages" | "hasCitations">;
 

@@ -1,9 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { blockParts, isSameJson, PrefixTree, partsKey, toolParts, withoutMarks } from "./prefix-tree.ts";
-
-const blockKey = (block: Record<string, unknown>): string => partsKey(blockParts(block));
-const mark = { cache_control: { type: "ephemeral" } };
+import { blockParts } from "./block-equality.ts";
+import { PrefixTree } from "./prefix-tree.ts";
 
 describe("the tree of prefixes", () => {
   it("leads the same blocks in the same order to the same node", () => {
@@ -69,86 +67,5 @@ describe("the tree of prefixes", () => {
     for (let call = 0; call < 300; call++) tree.beginCall();
     tree.root.prune();
     expect(tree.characters).toBe(0);
-  });
-});
-
-describe("what makes blocks the same", () => {
-  it.each<readonly [string, Record<string, unknown>]>([
-    ["a text", { type: "text", text: "a" }],
-    ["a call", { type: "tool_use", id: "t", name: "Read", input: { a: 1 } }],
-    ["a result", { type: "tool_result", tool_use_id: "t", content: "a" }],
-    ["an image", { type: "image", source: { type: "base64", data: "AA" } }],
-  ])("is not the mark on %s", (_, block) => {
-    expect(blockKey({ ...block, ...mark })).toBe(blockKey(block));
-    const { root } = new PrefixTree();
-    expect(root.block(blockParts({ ...mark, ...block }))).toBe(root.block(blockParts(block)));
-  });
-
-  it("is not a mark inside a result either", () => {
-    const result = (extra: object): Record<string, unknown> => ({
-      type: "tool_result",
-      tool_use_id: "t",
-      content: [{ type: "text", text: "a", ...extra }],
-    });
-    expect(blockKey(result(mark))).toBe(blockKey(result({})));
-  });
-
-  it.each<readonly [string, Record<string, unknown>, Record<string, unknown>]>([
-    [
-      "the id",
-      { type: "tool_use", id: "a", name: "n", input: {} },
-      { type: "tool_use", id: "b", name: "n", input: {} },
-    ],
-    [
-      "the order of the input",
-      { type: "tool_use", id: "a", name: "n", input: { x: 1, y: 2 } },
-      { type: "tool_use", id: "a", name: "n", input: { y: 2, x: 1 } },
-    ],
-    [
-      "an input that is called like the mark",
-      { type: "tool_use", id: "a", name: "n", input: { cache_control: 1 } },
-      { type: "tool_use", id: "a", name: "n", input: { cache_control: 2 } },
-    ],
-    [
-      "whether it failed",
-      { type: "tool_result", tool_use_id: "a", content: "x" },
-      { type: "tool_result", tool_use_id: "a", content: "x", is_error: true },
-    ],
-    ["citations", { type: "text", text: "x" }, { type: "text", text: "x", citations: [{ type: "page" }] }],
-    [
-      "the signature",
-      { type: "thinking", thinking: "x", signature: "1" },
-      { type: "thinking", thinking: "x", signature: "2" },
-    ],
-  ])("is %s", (_, one, other) => {
-    expect(blockKey(one)).not.toBe(blockKey(other));
-    const { root } = new PrefixTree();
-    expect(root.block(blockParts(one))).not.toBe(root.block(blockParts(other)));
-  });
-
-  it("of tools, leaves out the outermost mark only", () => {
-    const tool = (type: string): Record<string, unknown> => ({
-      name: "n",
-      schema: { cache_control: { type } },
-    });
-    const { root } = new PrefixTree();
-    expect(root.block(toolParts(tool("a")))).not.toBe(root.block(toolParts(tool("b"))));
-    expect(root.block(toolParts({ ...tool("a"), ...mark }))).toBe(root.block(toolParts(tool("a"))));
-  });
-
-  it("comparing in place and comparing what is written out give the same answer", () => {
-    const value = fc.jsonValue({ maxDepth: 3 });
-    const marked = fc.dictionary(fc.constantFrom("a", "b", "cache_control"), value, { maxKeys: 3 });
-    const either = fc.oneof(value, marked, fc.array(marked, { maxLength: 2 }));
-    fc.assert(
-      fc.property(either, either, fc.constantFrom("none", "top", "any"), (one, other, marks) => {
-        const written = (json: unknown): string => JSON.stringify(withoutMarks(json, marks));
-        const left: unknown = JSON.parse(JSON.stringify(one));
-        const right: unknown = JSON.parse(JSON.stringify(other));
-        expect(isSameJson(left, right, marks)).toBe(written(left) === written(right));
-        expect(isSameJson(left, structuredClone(left), marks)).toBe(true);
-      }),
-      { numRuns: 500 },
-    );
   });
 });

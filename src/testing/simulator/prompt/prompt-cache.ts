@@ -304,7 +304,7 @@ type CacheMissReason =
   /** Something else that the prompt depends on has changed. */
   | { readonly type: "unavailable" };
 
-export interface CacheDiagnostics {
+interface CacheDiagnostics {
   readonly cache_miss_reason: CacheMissReason | null;
 }
 

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { asList, isRecord, type JsonRecord, stringField } from "../../../conversation/untrusted.ts";
 import { ESTIMATORS, MEDIA_TOKENS } from "../../../tokens/measure.ts";
 import type { SimulatedModel } from "../exchange.ts";
-import { withoutMarks } from "./prefix-tree.ts";
+import { withoutMarks } from "./block-equality.ts";
 
 /** Counts before the model's own scale; see {@link scaleTokens}. */
 export interface TokenCounter {

@@ -118,12 +118,12 @@ function checkToolChange(placed: PlacedBlock, toolNames: Set<unknown>): void {
 const VISIBLE = /\S/;
 
 /** Text says something. The path is asked for only when it does not and carries a mark. */
-function checkText(block: JsonRecord, root: "messages" | "system", pathOf: () => string): void {
+function checkText(block: JsonRecord, root: "messages" | "system", textPath: () => string): void {
   const text = block.text as string;
   if (VISIBLE.test(text)) return;
   if (text !== "") refuse("blankText", { root });
   if (block.cache_control !== undefined && block.cache_control !== null) {
-    refuse("markOnEmptyText", { path: pathOf() });
+    refuse("markOnEmptyText", { path: textPath() });
   }
   refuse("emptyText", { root });
 }

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ApiRefusal } from "../exchange.ts";
-import { BodyMemory, parseBody } from "./body.ts";
+import { parseBody } from "./body.ts";
+import { BodyMemory } from "./body-memory.ts";
 
 const outcome = (parse: () => unknown): string => {
   try {
@@ -185,5 +186,19 @@ describe("a memory of bodies", () => {
     const third = parse(11);
     expect(third[10]).toBe(second[10]);
     expect(third[10]).not.toBe((other.messages as readonly unknown[])[0]);
+  });
+
+  it("keeps a second conversation when a growing one replaces its own body within the limit", () => {
+    const memory = new BodyMemory(1_000);
+    const parse = (model: string, ...contents: readonly string[]): readonly unknown[] =>
+      memory.parse(
+        Buffer.from(
+          JSON.stringify({ model, messages: contents.map((content) => ({ role: "user", content })) }),
+        ),
+      ).messages as readonly unknown[];
+    const small = parse("small", "a");
+    parse("large", "b".repeat(400));
+    parse("large", "b".repeat(400), "c".repeat(200));
+    expect(parse("small", "a", "d")[0]).toBe(small[0]);
   });
 });

@@ -27,16 +27,12 @@ import { PrefixTree } from "../prompt/prefix-tree.ts";
 import { type CacheLookup, PromptCache, readCacheEdits } from "../prompt/prompt-cache.ts";
 import { scaleTokens, type TokenCounter } from "../prompt/token-count.ts";
 import { validate } from "../rules/validate.ts";
+import { type CallUsage, callUsage } from "./call-usage.ts";
 import type { Catalogue } from "./catalogue.ts";
-import {
-  type CallUsage,
-  type ComposedReply,
-  callUsage,
-  composeReply,
-  type ReplyLimits,
-} from "./compose-reply.ts";
-import { type Answer, rateLimitHeaders } from "./delivery.ts";
+import { type ComposedReply, composeReply, type ReplyLimits } from "./compose-reply.ts";
+import type { Answer } from "./delivery.ts";
 import type { Ids } from "./ids.ts";
+import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import type { LogEntry } from "./request-log.ts";
 import { type ReplyMessage, streamEvents } from "./stream-events.ts";
 

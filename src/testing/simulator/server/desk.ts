@@ -6,19 +6,13 @@ import type { MovableClock } from "../../clock.ts";
 import { ApiRefusal, type SimulatedRequest } from "../exchange.ts";
 import { type HeaderOptions, readHeaders } from "../rules/headers.ts";
 import { refusal, refuse } from "../wording/refuse.ts";
-import { BodyMemory, receiveBody, TooLargeForTheNetwork } from "./body.ts";
+import { receiveBody, TooLargeForTheNetwork } from "./body.ts";
+import { BodyMemory } from "./body-memory.ts";
 import { type Catalogue, modelInfo, modelPage } from "./catalogue.ts";
-import {
-  type Answer,
-  deliver,
-  NETWORK_TOO_LARGE,
-  Outlet,
-  type Pace,
-  rateLimitHeaders,
-  refusalAnswer,
-} from "./delivery.ts";
+import { type Answer, deliver, NETWORK_TOO_LARGE, Outlet, type Pace, refusalAnswer } from "./delivery.ts";
 import { type Fault, type Faults, refusalOf, type StatusFault } from "./faults.ts";
 import type { Ids } from "./ids.ts";
+import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import { type Endpoint, LogEntry, type LoggedRequest, loggedError, type RequestLog } from "./request-log.ts";
 
 interface DeskParts {

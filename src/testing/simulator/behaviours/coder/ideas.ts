@@ -2,8 +2,9 @@ import type { JsonRecord } from "../../../../conversation/untrusted.ts";
 import type { Random } from "../../../../demo/random.ts";
 import { area, capitalised, chance, functionName, phrase, pickFrom, quality, thing } from "../chance.ts";
 import { exampleUrl } from "../schema/value.ts";
-import { fileLines, pathIn, pathInside, type Sight, shellWord } from "./sight.ts";
+import { fileLines, pathIn, type Sight } from "./sight.ts";
 import type { ToolKind } from "./tools.ts";
+import { pathInside, shellWord } from "./working-folder.ts";
 
 /** What a call is to do, before it is put into the words of the tool at hand. */
 export interface Idea {

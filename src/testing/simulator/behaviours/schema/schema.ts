@@ -238,7 +238,8 @@ function fitsArray(value: readonly unknown[], schema: JsonRecord, place: Place):
 
 function fitsObject(value: JsonRecord, schema: JsonRecord, place: Place): boolean {
   const names = Object.keys(value);
-  if (asList(schema.required).some((name) => typeof name === "string" && !(name in value))) return false;
+  if (asList(schema.required).some((name) => typeof name === "string" && !Object.hasOwn(value, name)))
+    return false;
   if (!isWithin(names.length, schema, "minProperties", "maxProperties")) return false;
   const properties = isRecord(schema.properties) ? schema.properties : {};
   return names.every((name) => {

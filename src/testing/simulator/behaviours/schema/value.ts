@@ -19,7 +19,7 @@ const TRIES = 24;
 /** Values that would suit a property of this name, best first; those that do not conform are passed over. */
 export type Suggest = (name: string, schema: JsonRecord) => readonly unknown[];
 
-export interface ValueOptions {
+interface ValueOptions {
   readonly random: Random;
   readonly suggest?: Suggest;
   /** Now and then also makes properties that are neither required nor suggested; true unless given. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fitToShow } from "./fit-to-show.ts";
 import type { ModelRequest } from "./port.ts";
-import { fitToShow } from "./provider-words.ts";
 
 const request: ModelRequest = {
   system: "You guard the vault of the third bridge.",

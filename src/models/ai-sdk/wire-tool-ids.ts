@@ -1,0 +1,52 @@
+import type { ToolIdLimits } from "./dialect.ts";
+
+const CANONICAL = /^[a-zA-Z0-9_-]+$/;
+/** Begins an id whose forbidden characters are written as `_<hex>_`; so do those that begin so by chance. */
+const ESCAPED = "esc-";
+
+/** The id under which the conversation knows a call: of the permitted characters, and the way back is kept. */
+export function canonicalToolId(wireId: string): string {
+  if (CANONICAL.test(wireId) && !wireId.startsWith(ESCAPED)) return wireId;
+  const escaped = wireId.replace(
+    /[^a-zA-Z0-9-]/g,
+    (character) => `_${character.charCodeAt(0).toString(16)}_`,
+  );
+  return `${ESCAPED}${escaped}`;
+}
+
+/** The id as the provider gave it, or one of the form it takes. The same id always becomes the same. */
+export function wireToolId(id: string, { maxLength, isFixedLength }: ToolIdLimits): string {
+  const original = id.startsWith(ESCAPED) ? unescaped(id.slice(ESCAPED.length)) : id;
+  if (isFixedLength) {
+    const fits = original.length === maxLength && /^[a-zA-Z0-9]*$/.test(original);
+    return fits ? original : digest(original, maxLength);
+  }
+  if (original.length <= maxLength) return original;
+  return `${original.slice(0, maxLength - DIGEST_CHARACTERS - 1)}_${digest(original, DIGEST_CHARACTERS)}`;
+}
+
+/** Some servers count calls anew in every reply; an id may occur only once in a conversation. */
+export function unusedToolId(wanted: string, used: ReadonlySet<string>): string {
+  const base = wanted === "" ? "call" : wanted;
+  let id = base;
+  for (let count = 2; id === "" || used.has(id); count++) id = `${base}-${count}`;
+  return id;
+}
+
+const unescaped = (text: string): string =>
+  text.replace(/_([0-9a-f]+)_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+
+/** Enough that two ids of one conversation do not meet. */
+const DIGEST_CHARACTERS = 9;
+
+/** FNV-1a over the characters, twice with different starts, in letters and digits. */
+function digest(text: string, length: number): string {
+  const hash = (start: number): string => {
+    let value = start;
+    for (let index = 0; index < text.length; index++) {
+      value = Math.imul(value ^ text.charCodeAt(index), 0x01000193) >>> 0;
+    }
+    return value.toString(36).padStart(7, "0");
+  };
+  return `${hash(0x811c9dc5)}${hash(0x9747b28c)}`.slice(-length).padStart(length, "0");
+}

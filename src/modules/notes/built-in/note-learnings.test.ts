@@ -1,0 +1,22 @@
+import { describe, expect, it } from "vitest";
+import { bodyOf, noted } from "../../../../test/support/noting.ts";
+
+describe("learnings", () => {
+  it("are causes and decisions in the assistant's words, each once; not what tells of the moment", () => {
+    const cause = "The root cause is that the cache key leaves out the locale of the user.";
+    const notes = noted(
+      (session) => session.assistant(`Let me look at the cache. ${cause} The problem is X.`),
+      (session) => session.assistant(`As I said: nothing new. ${cause}`),
+    );
+    expect(bodyOf(notes, "Learnings")).toBe(`- ${cause}`);
+  });
+
+  it("are one line each, however the assistant's lines ended", () => {
+    const notes = noted((session) =>
+      session.assistant("The root cause is that the cache\rkey leaves out the `locale`."),
+    );
+    expect(bodyOf(notes, "Learnings")).toBe(
+      "- The root cause is that the cache key leaves out the `locale`.",
+    );
+  });
+});

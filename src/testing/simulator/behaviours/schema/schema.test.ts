@@ -1,0 +1,11 @@
+import { expect, it } from "vitest";
+import { conforms } from "./schema.ts";
+
+it.each(["toString", "constructor", "__proto__"])(
+  "does not take the inherited %s of an object for a required property",
+  (name) => {
+    const schema = { type: "object", required: [name] };
+    expect(conforms({}, schema)).toBe(false);
+    expect(conforms(JSON.parse(`{"${name}": 1}`), schema)).toBe(true);
+  },
+);
