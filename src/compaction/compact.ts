@@ -16,7 +16,8 @@ import {
 } from "../summary/summary-message.ts";
 import { accountingMetrics, accountKnown } from "../tokens/accounting.ts";
 import { measureBlock } from "../tokens/measure.ts";
-import { assemble, type CompactedEntries, keptMessages, tierOf } from "./apply/assemble.ts";
+import { assemble, type CompactedEntries, tierOf } from "./apply/assemble.ts";
+import { keptMessages } from "./apply/kept-messages.ts";
 import type { CompactionPorts, SummaryTexts } from "./apply/new-entries.ts";
 import { checkFacts, type PreviousLedger } from "./facts/check-facts.ts";
 import { fitHookOutput, hookSteps } from "./hook-steps.ts";

@@ -17,7 +17,7 @@ import { contentText } from "../../conversation/untrusted.ts";
 import type { Restored } from "../../restore/restored.ts";
 import { clip, headAndTail, oneLine } from "../../summary/clip.ts";
 import { type CountText, ESTIMATORS } from "../../tokens/measure.ts";
-import type { KeptMessages } from "../apply/assemble.ts";
+import type { KeptMessages } from "../apply/kept-messages.ts";
 import type { CompactionPlan } from "../plan/compaction-plan.ts";
 import { extractFacts } from "./extract-facts.ts";
 import { findFacts } from "./find-facts.ts";
