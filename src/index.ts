@@ -19,7 +19,7 @@ export {
   linesOfNewSession,
 } from "./compaction/apply/session-lines.ts";
 export { type Compaction, type CompactOptions, compact } from "./compaction/compact.ts";
-export { type LedgerTextOptions, ledgerText } from "./compaction/facts/check-facts.ts";
+export { type LedgerTextOptions, ledgerText } from "./compaction/facts/ledger-text.ts";
 export type { HookContext } from "./compaction/hook-steps.ts";
 export {
   type CompactionPlan,

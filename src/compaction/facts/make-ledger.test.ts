@@ -4,7 +4,8 @@ import { ConversationBuilder } from "../../../test/support/builders.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import { type Fate, type Ledger, type LedgerFact, readLedger } from "../../conversation/fact-ledger.ts";
 import { ESTIMATORS } from "../../tokens/measure.ts";
-import { type LedgerInput, ledgerText, makeLedger, previousLedger } from "./check-facts.ts";
+import { type LedgerInput, makeLedger, previousLedger } from "./check-facts.ts";
+import { ledgerText } from "./ledger-text.ts";
 
 const fact = (id: string, fields: Partial<LedgerFact> = {}): LedgerFact => ({
   id,
