@@ -11,9 +11,9 @@ import { untilAborted } from "../models/abortable.ts";
 import type { BackgroundAgent, HostState } from "../restore/host-state.ts";
 import { provenIn } from "../window/session-window.ts";
 import type { Trigger } from "./events.ts";
+import { forkOf } from "./fork.ts";
 import type { CompactionRequest, Needs } from "./parts.ts";
 import { netSavingOf, usuallyKept, type Weighed } from "./pay-off.ts";
-import { forkOf } from "./planning.ts";
 import { codeOf, failureReason, withHostStatus } from "./reporter.ts";
 import { forgetFiles, restart } from "./rewrite.ts";
 
