@@ -1,6 +1,6 @@
 import { type SizedConversation, sizeUp } from "../compaction/plan/sized.ts";
 import { type Entry, isEntry, isSummaryEntry, type UndoRecord } from "../conversation/entry.ts";
-import { countMessages } from "../conversation/flatten/flatten.ts";
+import { countMessages } from "../conversation/flatten/count-messages.ts";
 import { undoRecordOf } from "../conversation/lines.ts";
 import { reportedUsage } from "../conversation/responses.ts";
 import { LonghaulError } from "../errors.ts";

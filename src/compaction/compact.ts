@@ -1,6 +1,6 @@
 import type { SessionRecord } from "../conversation/entry.ts";
 import type { Ledger } from "../conversation/fact-ledger.ts";
-import { countMessages } from "../conversation/flatten/flatten.ts";
+import { countMessages } from "../conversation/flatten/count-messages.ts";
 import { formatCount } from "../conversation/text.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { throwIfAborted, untilAborted } from "../models/abortable.ts";

@@ -1,6 +1,6 @@
 import { carriedEntries, continueBefore, restoredEntries } from "../compaction/apply/undo-lines.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { messagesBehind } from "../conversation/flatten/flatten.ts";
+import { messagesBehind } from "../conversation/flatten/count-messages.ts";
 import { asOneWrite, movedWith, type StepBack } from "../conversation/lines.ts";
 import { collapsedUuids } from "../conversation/stand-ins.ts";
 import { LonghaulError } from "../errors.ts";

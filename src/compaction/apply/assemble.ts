@@ -8,7 +8,7 @@ import type {
   UserEntry,
 } from "../../conversation/entry.ts";
 import type { Ledger } from "../../conversation/fact-ledger.ts";
-import { countMessages } from "../../conversation/flatten/flatten.ts";
+import { countMessages } from "../../conversation/flatten/count-messages.ts";
 import { isFromQueue, turnedBack } from "../../conversation/lines.ts";
 import { savedTokens } from "../../conversation/responses.ts";
 import { isStandIn } from "../../conversation/stand-ins.ts";

@@ -9,7 +9,7 @@ import {
   readLedger,
 } from "../../conversation/fact-ledger.ts";
 import { attachmentContent } from "../../conversation/flatten/attachment-content.ts";
-import { countMessages } from "../../conversation/flatten/flatten.ts";
+import { countMessages } from "../../conversation/flatten/count-messages.ts";
 import { wordsIn } from "../../conversation/flatten/words-in.ts";
 import { headOf, tailOf } from "../../conversation/text.ts";
 import { contentText } from "../../conversation/untrusted.ts";

@@ -3,7 +3,7 @@ import { locateMessage, type MessageRef, messageNotFound } from "../../compactio
 import { lastBoundaryIndex } from "../../compaction/plan/sized.ts";
 import { type Entry, entryBlocks, isEntry, isSummaryEntry } from "../../conversation/entry.ts";
 import { isSentAttachment } from "../../conversation/flatten/attachment-content.ts";
-import { messagesBehind } from "../../conversation/flatten/flatten.ts";
+import { messagesBehind } from "../../conversation/flatten/count-messages.ts";
 import { requireOwnShapes } from "../../conversation/given-messages.ts";
 import { newestLine } from "../../conversation/lines.ts";
 import { indexPairs, sameResponse } from "../../conversation/pairs.ts";
