@@ -1,5 +1,6 @@
 import type { Attachment, Entry } from "../conversation/entry.ts";
 import { field, firstString, stringField, stringListField } from "../conversation/untrusted.ts";
+import { headThatFits, LEAST_HEAD_TOKENS, mayFit } from "../tokens/fitting-head.ts";
 import type { FileAnswer, MemoryFile } from "./host-state.ts";
 import { memoryPathOf, pathsFromNewest, visiblePaths } from "./read-state.ts";
 import {
@@ -8,9 +9,6 @@ import {
   firstOfEach,
   fitEach,
   type Gathering,
-  headThatFits,
-  LEAST_HEAD_TOKENS,
-  mayFit,
   NOTHING,
   type Restored,
   type RestoredItem,
