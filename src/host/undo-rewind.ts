@@ -7,14 +7,8 @@ import {
 } from "../compaction/apply/undo-lines.ts";
 import { sizeUp } from "../compaction/plan/sized.ts";
 import { type Entry, entryBlocks, isCompactBoundary, type RewindMark } from "../conversation/entry.ts";
-import {
-  copiedIds,
-  indexOfMessage,
-  movedWith,
-  type StepBack,
-  timeOf,
-  undoRecordOf,
-} from "../conversation/lines.ts";
+import { copiedIds, indexOfMessage, type StepBack, timeOf, undoRecordOf } from "../conversation/lines.ts";
+import { movedWith } from "../conversation/one-write.ts";
 import { withClearedResults } from "../conversation/stand-ins.ts";
 import { contentText } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";

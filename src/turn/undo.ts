@@ -1,7 +1,8 @@
 import { carriedEntries, continueBefore, restoredEntries } from "../compaction/apply/undo-lines.ts";
 import type { Entry } from "../conversation/entry.ts";
 import { messagesBehind } from "../conversation/flatten/count-messages.ts";
-import { asOneWrite, movedWith, type StepBack } from "../conversation/lines.ts";
+import type { StepBack } from "../conversation/lines.ts";
+import { asOneWrite, movedWith } from "../conversation/one-write.ts";
 import { collapsedUuids } from "../conversation/stand-ins.ts";
 import { LonghaulError } from "../errors.ts";
 import { untilAborted } from "../models/abortable.ts";
