@@ -1,21 +1,10 @@
-import {
-  type CompactBoundaryEntry,
-  type Entry,
-  isCompactBoundary,
-  isEntry,
-  type RewindMark,
-  type RewindRecord,
-  type StepKind,
-  type UndoMark,
-  type UndoRecord,
-  type UserEntry,
-} from "./entry.ts";
+import { type Entry, isCompactBoundary, isEntry, type UserEntry } from "./entry.ts";
 import { isSnipMarker } from "./stand-ins.ts";
 import { field, stringField, stringListField } from "./untrusted.ts";
 
 /**
- * Relation between messages and the lines of a session file: copies of lines, messages from the queue that have no line,
- * the newest line, marks by which a conversation continues from an earlier line, and writes of several lines.
+ * The line of a session file that a message is: a copy answers to the ids of the lines it copies, a message from the
+ * queue has no line, and the next line hangs on the newest one.
  */
 
 /** The original and the newest copies are enough: people and notes name a message by an id they saw lately. */
@@ -125,59 +114,4 @@ export function newestLine(entries: readonly Entry[]): Entry | undefined {
   let newest = entries.findLast((entry) => isEntry(entry) && entry.uuid !== undefined && !isFromQueue(entry));
   for (let steps = after.size; steps > 0; steps--) newest = after.get(newest?.uuid ?? "") ?? newest;
   return newest;
-}
-
-/** A step that can be taken back: the conversation before it, and the messages since. */
-export interface StepBack {
-  readonly step: {
-    readonly kind: StepKind;
-    /** The first line that was written for it. */
-    readonly first: Entry;
-    /** Set where it is an undo, which a redo takes back. */
-    readonly undo?: UndoRecord;
-  };
-  readonly before: {
-    readonly entries: readonly Entry[];
-    /** What the next line was to hang on. */
-    readonly leafUuid: string | undefined;
-    readonly boundary: CompactBoundaryEntry | undefined;
-    readonly clearedToolUseIds: ReadonlySet<string>;
-  };
-  /**
-   * Lines of messages before the step whose copies the host edited later. `before` has the edits, and the undo writes
-   * these lines again under their ids.
-   */
-  readonly edited?: readonly Entry[];
-  /** Lines of `before` that hang elsewhere by now. The undo writes them again as they were. */
-  readonly moved?: readonly Entry[];
-  /** Messages, oldest first, as they are sent. */
-  readonly since: readonly Entry[];
-}
-
-/** Of a line by which a conversation continues from an earlier one, by an undo or a rewind: where it does. */
-export function turnedBack(entry: Entry): RewindRecord | undefined {
-  if (isUndoMark(entry)) return entry.undo;
-  return isRewindMark(entry) ? entry.rewind : undefined;
-}
-
-/**
- * The record of a mark, or of a boundary behind which a conversation was written again as it had been: agents that
- * read from the last boundary on would not find what lies before it.
- */
-export function undoRecordOf(entry: Entry): UndoRecord | undefined {
-  if (!isEntry(entry)) return undefined;
-  if (isUndoMark(entry)) return entry.undo;
-  if (!isCompactBoundary(entry)) return undefined;
-  const record = field(entry.compactMetadata?.longhaul, "undo");
-  return stringField(record, "before") === undefined ? undefined : (record as UndoRecord);
-}
-
-export function isUndoMark(entry: Entry): entry is UndoMark {
-  if (!isEntry(entry) || entry.type !== "system" || entry.subtype !== "longhaul_undo") return false;
-  return stringField(field(entry, "undo"), "before") !== undefined;
-}
-
-function isRewindMark(entry: Entry): entry is RewindMark {
-  if (!isEntry(entry) || entry.type !== "system" || entry.subtype !== "longhaul_rewind") return false;
-  return stringField(field(entry, "rewind"), "before") !== undefined;
 }

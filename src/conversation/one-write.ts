@@ -6,8 +6,8 @@ import {
   isEntry,
   type UndoMark,
 } from "./entry.ts";
-import { isUndoMark } from "./lines.ts";
 import { committedSpanIds, isCollapsedSpan, isSettled } from "./stand-ins.ts";
+import { isUndoMark } from "./undo-marks.ts";
 import { isRecord, stringField } from "./untrusted.ts";
 
 /** Writes of several lines: written so that a reader can tell a torn one, and read without torn ones. */

@@ -9,9 +9,10 @@ import type {
 } from "../../conversation/entry.ts";
 import type { Ledger } from "../../conversation/fact-ledger.ts";
 import { countMessages } from "../../conversation/flatten/count-messages.ts";
-import { isFromQueue, turnedBack } from "../../conversation/lines.ts";
+import { isFromQueue } from "../../conversation/lines.ts";
 import { savedTokens } from "../../conversation/responses.ts";
 import { isStandIn } from "../../conversation/stand-ins.ts";
+import { turnedBack } from "../../conversation/undo-marks.ts";
 import type { Restored } from "../../restore/restored.ts";
 import type { SummaryVariant } from "../../summary/summary-message.ts";
 import type { CompactionPlan } from "../plan/compaction-plan.ts";
