@@ -59,8 +59,8 @@ export function indexOfMessage(entries: readonly Entry[], id: string): number {
 }
 
 /**
- * The same in a conversation whose file has more lines. An id of a line that is in the conversation no longer names the
- * message that both are copies of, or that the line copies.
+ * The same in a conversation whose file has more lines. The id of a line that has left the conversation names its copy
+ * or its original there.
  */
 export function indexInConversation(
   conversation: readonly Entry[],
