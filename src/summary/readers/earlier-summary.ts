@@ -167,7 +167,7 @@ function nextFence(open: string | undefined, marker: string, line: string): stri
 
 /**
  * Places of the notes' sections in a summary; "" is for those of a user's own template. Sections that share a
- * section stands in the order in which it can be missed least: concepts give way from the end, the rest from the front.
+ * place are in the order that loses least: concepts are cut from the end, all others from the front.
  */
 const PLACES: readonly (readonly [name: string, place: SectionName])[] = [
   ["session title", "Primary Request and Intent"],
