@@ -143,7 +143,7 @@ function isCallOffAlone(sentence: string): boolean {
   return off?.how === "cancelled" && (pointsBack(off.what) || /never ?mind/i.test(sentence));
 }
 
-/** Words that tell what a sentence is about: in scripts without spaces, pairs of characters. */
+// Topic words of a sentence. In scripts without spaces they are pairs of characters.
 
 const LATIN_OR_CYRILLIC = /[\p{L}\p{N}_]+/gu;
 const UNSPACED = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+/g;

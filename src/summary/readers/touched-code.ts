@@ -175,8 +175,6 @@ export function isSamePath(one: string, other: string): boolean {
   return short.includes("/") && long.endsWith(`/${short.replace(/^(?:\.\.?)?\//, "")}`);
 }
 
-/** Names that a session works with, and the languages of its files. */
-
 /** Counts names by frequency and by spread: what one burst repeats weighs less than what keeps returning. */
 export class NameTally {
   readonly #counts = new Map<string, { count: number; readonly places: Set<number> }>();
