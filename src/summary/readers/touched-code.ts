@@ -122,7 +122,7 @@ export class FileLedger {
   }
 
   #removed(at: number, path: string): void {
-    const known = [...this.#files.values()].find((file) => path !== "" && file.path.endsWith(path));
+    const known = [...this.#files.values()].find((file) => isNamedBy(path, file.path));
     if (known) Object.assign(known, { removed: true, lastAt: at });
   }
 
@@ -133,6 +133,13 @@ export class FileLedger {
     this.#files.set(path, file);
     return file;
   }
+}
+
+/** Does a command mean this file? It names a file in full, from some folder on, or by the bare name. */
+function isNamedBy(name: string, path: string): boolean {
+  const short = name.replace(/\\/g, "/").replace(/^(?:\.\/+)+/, "");
+  const long = path.replace(/\\/g, "/");
+  return short !== "" && (long === short || long.endsWith(`/${short}`));
 }
 
 /** The replacements a call made, in order. */
