@@ -46,6 +46,17 @@ describe("a ledger in words for the agent", () => {
     expect(text).toContain("- [file] changed a.ts (gone)");
   });
 
+  it("promises nothing in a transcript where there is none", () => {
+    const facts = Array.from({ length: 900 }, (_, nth) => fact(`f${nth}`, { fate: "gone" }));
+    for (const recallTool of [undefined, "recall"]) {
+      const [opening, heading, ...lines] = ledgerText(ledger(facts), { recallTool }).split("\n");
+      expect(opening).toContain("900 are gone: there is no transcript of them.");
+      expect(heading).toBe("Not in your context:");
+      expect(lines.at(-1)).toBe(`- and ${900 - lines.length + 1} more, without a transcript.`);
+    }
+    expect(ledgerText(ledger(facts), { maxTokens: 0 })).toMatch(/\n- 900, without a transcript\.$/);
+  });
+
   it("stays within its budget however many facts there are, and counts the rest", () => {
     const facts = Array.from({ length: 900 }, (_, nth) => fact(`f${nth}`, { text: "word ".repeat(200) }));
     const many = ledger(facts, { untold: 50, earlier: { boundary: "e-0", facts: 25 } });

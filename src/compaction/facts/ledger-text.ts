@@ -18,7 +18,8 @@ export function ledgerText(ledger: Ledger, options: LedgerTextOptions = {}): str
   const { maxTokens = MAX_TOKENS, countTokens = ESTIMATORS.o200k } = options;
   const absent = ledger.facts.filter((fact) => !isInContext(fact));
   const opening = openingOf(ledger);
-  const heading = absent.length === 0 ? [] : [howToGet(options)];
+  const hasTranscript = absent.every(({ fate }) => fate !== "gone");
+  const heading = absent.length === 0 ? [] : [hasTranscript ? howToGet(options) : "Not in your context:"];
   const lines: string[] = [];
   let tokens = countTokens([opening, ...heading].join("\n"));
   for (const fact of absent) {
@@ -29,9 +30,9 @@ export function ledgerText(ledger: Ledger, options: LedgerTextOptions = {}): str
     lines.push(line);
   }
   const rest = absent.length - lines.length + (ledger.untold ?? 0) + (ledger.earlier?.facts ?? 0);
-  return [opening, ...heading, ...lines, ...(rest === 0 ? [] : [restLine(rest, lines.length > 0)])].join(
-    "\n",
-  );
+  const more = lines.length > 0 ? `- and ${rest} more` : `- ${rest}`;
+  const restLine = hasTranscript ? `${more}, in the transcript alone.` : `${more}, without a transcript.`;
+  return [opening, ...heading, ...lines, ...(rest === 0 ? [] : [restLine])].join("\n");
 }
 
 const REST_TOKENS = 24;
@@ -72,6 +73,3 @@ function lineOf({ kind, status, text, fate, entryIds }: LedgerFact): string {
   const label = status === undefined ? kind : `${kind}, ${status}`;
   return `- [${label}] ${clip(oneLine(text), LINE_CHARS)} (${id})`;
 }
-
-const restLine = (rest: number, isAfterOthers: boolean): string =>
-  isAfterOthers ? `- and ${rest} more, in the transcript alone.` : `- ${rest}, in the transcript alone.`;
