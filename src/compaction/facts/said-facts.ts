@@ -209,7 +209,7 @@ const QUANTITY =
   /(?<![\w.,#/:-])(?:[$€£¥]\s?\d+(?:[.,]\d+)*\s?[kmb]?|\d+(?:[.,]\d+)*(?:\s?[-–]\s?\d+(?:[.,]\d+)*)?(?:\s?(?:%|€|°C|x|[kmgt]i?b|kbps|mbps|ms|[smhd]|secs?|seconde?n?|mins?|minuten?|hrs?|hours?|stunden?|days?|tage?n?|weeks?|months?|years?|px|r?em|pt|fps|[kmg]?hz|bytes?|tokens?|times|mal|fois|veces|раз|секунд\p{L}*|минут\p{L}*|час\p{L}*|дн\p{L}+|байт\p{L}*|строк\p{L}*)(?![\p{L}\p{N}_/])|\s[a-zà-ÿ]{3,13}s(?![\p{L}\p{N}_/])|\s?[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,2})|\d{3,}(?:[.,]\d+)*(?![\w/-])|\d+\.\d+(?![\w/.-]))/giu;
 /** A word that ends like a plural and is none. */
 const NO_PLURAL =
-  /\s(?:as|is|was|has|does|this|its|less|plus|versus|unless|across|always|perhaps|thus|pas|plus|dans|sans|vers|alors)$/i;
+  /\s(?:as|is|was|has|does|this|its|less|plus|versus|unless|across|always|perhaps|thus|pas|dans|sans|vers|alors)$/i;
 /** "Phase 2", "lines 26": which of several. */
 const NUMBERED = /(?<![\p{L}\p{N}_.'-])\p{L}{4,20} \d{1,9}(?:\.\d+)?(?![\p{L}\p{N}_/%:-])/giu;
 const NO_NAME =

@@ -119,8 +119,7 @@ export function callOff(sentence: string): CallOff | undefined {
   return replaced === undefined ? undefined : { how: "replaced", what: replaced };
 }
 
-const CLAUSE_END =
-  /[,;:.!?。，；！？]|\s(?:and|then|but|instead|because|und|dann|et|puis|y|luego|и|а|but)\s/iu;
+const CLAUSE_END = /[,;:.!?。，；！？]|\s(?:and|then|but|instead|because|und|dann|et|puis|y|luego|и|а)\s/iu;
 
 function clauseAfter(sentence: string, cue: string): string {
   return sentence.slice(cue.length).split(CLAUSE_END, 1)[0]?.trim() ?? "";

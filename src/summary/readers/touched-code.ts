@@ -286,7 +286,7 @@ const DEFINITION =
 const SCANNED_CHARS = 4_000;
 const SCANNED_PROSE_CHARS = 20_000;
 const COMMON: ReadonlySet<string> = new Set(
-  "main init test setup default string number boolean error errors object array value values that this the are from with true false null none undefined describe expect return string interface function class module import export async await".split(
+  "main init test setup default string number boolean error errors object array value values that this the are from with true false null none undefined describe expect return interface function class module import export async await".split(
     " ",
   ),
 );
