@@ -82,7 +82,10 @@ const IN_PLACE_OF_UNSPACED =
   /而不是([^，。；！]+)|([^、。]{1,60}?)(?:ではなく|じゃなくて|の代わりに)|(\S{1,30}(?: \S{1,30})?) ?(?:말고|대신)/u;
 
 export interface CallOff {
-  /** `cancelled`: called off. `lifted`: a rule no longer holds. `turned-round`: something else takes its place. */
+  /**
+   * `cancelled`: called off. `lifted`: a rule no longer holds. `turned-round`: the person has another plan and does not
+   * say what it replaces. `replaced`: the sentence names the thing that another one takes the place of.
+   */
   readonly how: "cancelled" | "lifted" | "turned-round" | "replaced";
   /** The words that say what; "" where they only point back. */
   readonly what: string;
