@@ -17,8 +17,10 @@ export interface EarlierSummary {
   readonly items: ReadonlyMap<SectionName, readonly string[]>;
   /** How many pieces of each section had no room in it. */
   readonly leftOut: ReadonlyMap<SectionName, number>;
-  /** They are the session's notes. */
+  /** True if the session's notes are among the items. */
   readonly isNotes?: boolean;
+  /** The summaries that were joined with the notes, without the notes. */
+  readonly besidesNotes?: EarlierSummary | undefined;
 }
 
 /** An item that says only that there is none, as a model writes it or as an empty section of ours does. */
@@ -69,7 +71,9 @@ export function joinEarlier(one: EarlierSummary | undefined, next: EarlierSummar
   for (const [name, list] of next.items) addItems(items, name, list);
   const leftOut = new Map(one.leftOut);
   for (const [name, count] of next.leftOut) leftOut.set(name, (leftOut.get(name) ?? 0) + count);
-  return { items, leftOut };
+  if (!one.isNotes && !next.isNotes) return { items, leftOut };
+  const [before, after] = [one, next].map((part) => (part.isNotes ? part.besidesNotes : part));
+  return { items, leftOut, isNotes: true, besidesNotes: after ? joinEarlier(before, after) : before };
 }
 
 export function earlierItems(earlier: EarlierSummary | undefined, name: SectionName): readonly string[] {
