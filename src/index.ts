@@ -19,7 +19,7 @@ export {
   linesOfNewSession,
 } from "./compaction/apply/session-lines.ts";
 export { type Compaction, type CompactOptions, compact } from "./compaction/compact.ts";
-export { type LedgerTextOptions, ledgerText } from "./compaction/facts/check-facts.ts";
+export { type LedgerTextOptions, ledgerText } from "./compaction/facts/ledger-text.ts";
 export type { HookContext } from "./compaction/hook-steps.ts";
 export {
   type CompactionPlan,
@@ -93,7 +93,6 @@ export {
   flatten,
   flattenChecked,
 } from "./conversation/flatten/flatten.ts";
-export type { StepBack } from "./conversation/lines.ts";
 export type {
   ApiMessage,
   ApiRequest,
@@ -125,6 +124,7 @@ export { CLEARED_RESULT_TEXT, withClearedResults } from "./conversation/stand-in
 export { headOf, tailOf } from "./conversation/text.ts";
 export type { Todo } from "./conversation/todo-ledger.ts";
 export { FILE_TOOLS, type FileTools } from "./conversation/tool-kinds.ts";
+export type { StepBack } from "./conversation/undo-marks.ts";
 export { expectedTurns } from "./cost/pace.ts";
 export {
   type Alternative,

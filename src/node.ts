@@ -15,8 +15,9 @@ export { type FileStateOptions, fileState } from "./host/file-state.ts";
 export type { NotesCoverage } from "./host/notes-coverage.ts";
 export { notesFile, notesPath } from "./host/notes-file.ts";
 export type { NotesProgress } from "./host/notes-work.ts";
+export { endProcessTree, isGroupRunning } from "./host/process-tree.ts";
 export { type MemoryFilesPortOptions, memoryFilesPort, projectFiles } from "./host/project-files.ts";
-export { endProcessTree, isGroupRunning, runCommand } from "./host/run-command.ts";
+export { runCommand } from "./host/run-command.ts";
 export { isSecretFile, pathNames } from "./host/secret-files.ts";
 export { type SessionLedger, sessionLedgers } from "./host/session-ledgers.ts";
 export {

@@ -5,7 +5,7 @@ import type { SummaryAttempt } from "../compaction/write/attempts.ts";
 import { coversKept, type WrittenSummary } from "../compaction/write/summary-chain.ts";
 import { type CompactBoundaryEntry, entryBlocks, isCompactBoundary, isEntry } from "../conversation/entry.ts";
 import type { Ledger } from "../conversation/fact-ledger.ts";
-import { countMessages } from "../conversation/flatten/flatten.ts";
+import { countMessages } from "../conversation/flatten/count-messages.ts";
 import { clearedResultIds, isCleared } from "../conversation/stand-ins.ts";
 import { stringField } from "../conversation/untrusted.ts";
 import type { HookOutcome } from "../hooks/hook.ts";

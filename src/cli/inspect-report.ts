@@ -1,8 +1,8 @@
 import { type SizedConversation, sizeUp } from "../compaction/plan/sized.ts";
 import { type Entry, isEntry, isSummaryEntry, type UndoRecord } from "../conversation/entry.ts";
-import { countMessages } from "../conversation/flatten/flatten.ts";
-import { undoRecordOf } from "../conversation/lines.ts";
+import { countMessages } from "../conversation/flatten/count-messages.ts";
 import { reportedUsage } from "../conversation/responses.ts";
+import { undoRecordOf } from "../conversation/undo-marks.ts";
 import { LonghaulError } from "../errors.ts";
 import { notesPath } from "../host/notes-file.ts";
 import { memoryFilesPort } from "../host/project-files.ts";

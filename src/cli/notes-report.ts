@@ -1,4 +1,4 @@
-import { countMessages } from "../conversation/flatten/flatten.ts";
+import { countMessages } from "../conversation/flatten/count-messages.ts";
 import { timeOf } from "../conversation/lines.ts";
 import { inputTokens } from "../conversation/responses.ts";
 import type { NotesCoverage } from "../host/notes-coverage.ts";

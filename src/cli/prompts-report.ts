@@ -1,5 +1,5 @@
 import { sizeUp } from "../compaction/plan/sized.ts";
-import { countMessages } from "../conversation/flatten/flatten.ts";
+import { countMessages } from "../conversation/flatten/count-messages.ts";
 import { timeOf } from "../conversation/lines.ts";
 import { promptIn } from "../host/undo-rewind.ts";
 import type { Session } from "../transcript/load.ts";

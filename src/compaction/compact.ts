@@ -1,6 +1,6 @@
 import type { SessionRecord } from "../conversation/entry.ts";
 import type { Ledger } from "../conversation/fact-ledger.ts";
-import { countMessages } from "../conversation/flatten/flatten.ts";
+import { countMessages } from "../conversation/flatten/count-messages.ts";
 import { formatCount } from "../conversation/text.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { throwIfAborted, untilAborted } from "../models/abortable.ts";
@@ -16,7 +16,8 @@ import {
 } from "../summary/summary-message.ts";
 import { accountingMetrics, accountKnown } from "../tokens/accounting.ts";
 import { measureBlock } from "../tokens/measure.ts";
-import { assemble, type CompactedEntries, keptMessages, tierOf } from "./apply/assemble.ts";
+import { assemble, type CompactedEntries, tierOf } from "./apply/assemble.ts";
+import { keptMessages } from "./apply/kept-messages.ts";
 import type { CompactionPorts, SummaryTexts } from "./apply/new-entries.ts";
 import { checkFacts, type PreviousLedger } from "./facts/check-facts.ts";
 import { fitHookOutput, hookSteps } from "./hook-steps.ts";

@@ -13,8 +13,8 @@ import type {
 import { withRunLimit } from "../hooks/run-limit.ts";
 import { untilAborted } from "../models/abortable.ts";
 import type { SkippedItem } from "../restore/restored.ts";
-import { headThatFits, mayFit } from "../restore/restored.ts";
 import type { ContinuationInput } from "../summary/summary-message.ts";
+import { headThatFits, mayFit } from "../tokens/fitting-head.ts";
 import { type CountText, measureContent } from "../tokens/measure.ts";
 import type { CompactionPlan } from "./plan/compaction-plan.ts";
 import type { AskOptions } from "./write/ask-model.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { claudeVersion, isAtLeast } from "./message.ts";
+import { claudeVersion, isAtLeast } from "./claude-version.ts";
 
 describe("the version in a model's name", () => {
   it("is line, major and minor, with or without a date, a prefix or a suffix", () => {

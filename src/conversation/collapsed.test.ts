@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
 import type { Entry } from "./entry.ts";
-import { messagesBehind } from "./flatten/flatten.ts";
+import { messagesBehind } from "./flatten/count-messages.ts";
 import { savedTokens } from "./responses.ts";
 import {
   collapsedUuids,

@@ -1,22 +1,10 @@
-import {
-  type CompactBoundaryEntry,
-  type Entry,
-  type EntryLink,
-  isCompactBoundary,
-  isEntry,
-  type RewindMark,
-  type RewindRecord,
-  type StepKind,
-  type UndoMark,
-  type UndoRecord,
-  type UserEntry,
-} from "./entry.ts";
-import { committedSpanIds, isCollapsedSpan, isSettled, isSnipMarker } from "./stand-ins.ts";
-import { field, isRecord, stringField, stringListField } from "./untrusted.ts";
+import { type Entry, isCompactBoundary, isEntry, type UserEntry } from "./entry.ts";
+import { isSnipMarker } from "./stand-ins.ts";
+import { field, stringField, stringListField } from "./untrusted.ts";
 
 /**
- * Relation between messages and the lines of a session file: copies of lines, messages from the queue that have no line,
- * the newest line, marks by which a conversation continues from an earlier line, and writes of several lines.
+ * The line of a session file that a message is: a copy answers to the ids of the lines it copies, a message from the
+ * queue has no line, and the next line hangs on the newest one.
  */
 
 /** The original and the newest copies are enough: people and notes name a message by an id they saw lately. */
@@ -71,8 +59,8 @@ export function indexOfMessage(entries: readonly Entry[], id: string): number {
 }
 
 /**
- * The same in a conversation whose file has more lines. An id of a line that is in the conversation no longer names the
- * message that both are copies of, or that the line copies.
+ * The same in a conversation whose file has more lines. The id of a line that has left the conversation names its copy
+ * or its original there.
  */
 export function indexInConversation(
   conversation: readonly Entry[],
@@ -126,134 +114,4 @@ export function newestLine(entries: readonly Entry[]): Entry | undefined {
   let newest = entries.findLast((entry) => isEntry(entry) && entry.uuid !== undefined && !isFromQueue(entry));
   for (let steps = after.size; steps > 0; steps--) newest = after.get(newest?.uuid ?? "") ?? newest;
   return newest;
-}
-
-/** A step that can be taken back: the conversation before it, and the messages since. */
-export interface StepBack {
-  readonly step: {
-    readonly kind: StepKind;
-    /** The first line that was written for it. */
-    readonly first: Entry;
-    /** Set where it is an undo, which a redo takes back. */
-    readonly undo?: UndoRecord;
-  };
-  readonly before: {
-    readonly entries: readonly Entry[];
-    /** What the next line was to hang on. */
-    readonly leafUuid: string | undefined;
-    readonly boundary: CompactBoundaryEntry | undefined;
-    readonly clearedToolUseIds: ReadonlySet<string>;
-  };
-  /**
-   * Lines of messages before the step whose copies the host edited later. `before` has the edits, and the undo writes
-   * these lines again under their ids.
-   */
-  readonly edited?: readonly Entry[];
-  /** Lines of `before` that hang elsewhere by now. The undo writes them again as they were. */
-  readonly moved?: readonly Entry[];
-  /** Messages, oldest first, as they are sent. */
-  readonly since: readonly Entry[];
-}
-
-/** Of a line by which a conversation continues from an earlier one, by an undo or a rewind: where it does. */
-export function turnedBack(entry: Entry): RewindRecord | undefined {
-  if (isUndoMark(entry)) return entry.undo;
-  return isRewindMark(entry) ? entry.rewind : undefined;
-}
-
-/**
- * The record of a mark, or of a boundary behind which a conversation was written again as it had been: agents that
- * read from the last boundary on would not find what lies before it.
- */
-export function undoRecordOf(entry: Entry): UndoRecord | undefined {
-  if (!isEntry(entry)) return undefined;
-  if (isUndoMark(entry)) return entry.undo;
-  if (!isCompactBoundary(entry)) return undefined;
-  const record = field(entry.compactMetadata?.longhaul, "undo");
-  return stringField(record, "before") === undefined ? undefined : (record as UndoRecord);
-}
-
-export function isUndoMark(entry: Entry): entry is UndoMark {
-  if (!isEntry(entry) || entry.type !== "system" || entry.subtype !== "longhaul_undo") return false;
-  return stringField(field(entry, "undo"), "before") !== undefined;
-}
-
-function isRewindMark(entry: Entry): entry is RewindMark {
-  if (!isEntry(entry) || entry.type !== "system" || entry.subtype !== "longhaul_rewind") return false;
-  return stringField(field(entry, "rewind"), "before") !== undefined;
-}
-
-/**
- * A compaction or an undo is written as several lines, and whoever writes them may die in the middle: readers would
- * then take the part for the whole conversation. So the first names the last line, and each line that first one.
- */
-export function asOneWrite(lines: readonly Entry[]): readonly Entry[] {
-  const first = lines.find(
-    (line): line is CompactBoundaryEntry | UndoMark => isCompactBoundary(line) || isUndoMark(line),
-  );
-  const endsWith = lines.findLast(({ uuid }) => uuid !== undefined)?.uuid;
-  if (first === undefined || endsWith === undefined || endsWith === first.uuid) return lines;
-  const whole = withEnd(first, endsWith);
-  return lines.map((line) => {
-    if (line === first) return whole;
-    const isMoved = stringField(line, "movedWith") === first.uuid;
-    return isMoved ? line : ({ ...line, writtenWith: first.uuid } as Entry);
-  });
-}
-
-/** A line that stands further up already and hangs elsewhere since this write. It is part of what wrote it first. */
-export const movedWith = (line: Entry, first: EntryLink): Entry =>
-  ({ ...line, movedWith: first.uuid }) as Entry;
-
-function withEnd(first: CompactBoundaryEntry | UndoMark, endsWith: string): Entry {
-  if (isUndoMark(first)) return { ...first, undo: { ...first.undo, endsWith } };
-  const { compactMetadata } = first;
-  const longhaul = { overheadTokens: 0, tokenRatio: 1, ...compactMetadata.longhaul, endsWith };
-  return { ...first, compactMetadata: { ...compactMetadata, longhaul } };
-}
-
-/** Without compactions, undos and commits whose writer died in the middle. The very list where there are none. */
-export function withoutTornWrites(entries: readonly Entry[]): readonly Entry[] {
-  const torn = new Set([...tornWrites(entries), ...tornSpans(entries)]);
-  if (torn.size === 0) return entries;
-  const isTorn = (entry: Entry): boolean =>
-    isRecord(entry) &&
-    [stringField(entry, "writtenWith"), stringField(entry, "movedWith"), entry.uuid].some(
-      (uuid) => uuid !== undefined && torn.has(uuid),
-    );
-  return entries.filter((entry) => !isTorn(entry));
-}
-
-/** Uuids of boundaries and marks whose last line does not stand below them. */
-function tornWrites(entries: readonly Entry[]): Iterable<string> {
-  const ends = new Map<string, string>();
-  const begun = new Set<string>();
-  for (const entry of entries) {
-    if (!isEntry(entry) || entry.uuid === undefined) continue;
-    ends.delete(entry.uuid);
-    const end = endOf(entry);
-    if (end === undefined || begun.has(entry.uuid)) continue;
-    // A host's change may write the first line again, further down.
-    begun.add(entry.uuid);
-    ends.set(end, entry.uuid);
-  }
-  return ends.values();
-}
-
-function endOf(entry: Entry): string | undefined {
-  if (!isEntry(entry)) return undefined;
-  if (isUndoMark(entry)) return stringField(entry.undo, "endsWith");
-  return isCompactBoundary(entry) ? stringField(entry.compactMetadata?.longhaul, "endsWith") : undefined;
-}
-
-/**
- * Uuids of spans that no mark names, which is the last line of their commit. The mark is also what the next line
- * hangs on: a span without it would be there for the next process, and be gone for the one after it. Those that a
- * compaction took over need no mark any more.
- */
-function tornSpans(entries: readonly Entry[]): readonly string[] {
-  const spans = entries.filter(isCollapsedSpan).filter((span) => !isSettled(span));
-  if (spans.length === 0) return [];
-  const committed = new Set(entries.flatMap(committedSpanIds));
-  return spans.flatMap(({ uuid, collapsed }) => (committed.has(collapsed.spanId) ? [] : uuid));
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../test/support/builders.ts";
 import type { CompactBoundaryEntry, Entry } from "./entry.ts";
-import { asOneWrite, movedWith, withoutTornWrites } from "./lines.ts";
+import { asOneWrite, movedWith, withoutTornWrites } from "./one-write.ts";
 import type { CollapsedSpan } from "./stand-ins.ts";
 
 function session(): { old: readonly Entry[]; written: readonly Entry[] } {

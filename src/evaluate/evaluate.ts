@@ -1,5 +1,5 @@
 import { type Entry, isCompactBoundary, isMicrocompactBoundary } from "../conversation/entry.ts";
-import { countMessages } from "../conversation/flatten/flatten.ts";
+import { countMessages } from "../conversation/flatten/count-messages.ts";
 import { PER_MILLION } from "../cost/rewrite-cost.ts";
 import { sessionHistory } from "../host/session-history.ts";
 import { type CountText, ESTIMATORS, measureEntries } from "../tokens/measure.ts";

@@ -105,4 +105,18 @@ describe("hooks in a settings file", () => {
     const { hooks } = readHookSettings(preCompact({ hooks: [{ ...command("a"), shell: "/tmp/x" }] }));
     expect(hooks.PreCompact[0]?.hooks).toMatchObject([{ shell: undefined }]);
   });
+
+  it.each(["/tmp/x", "", 7, {}])("a shell of %j is ignored with a warning, the hook is not", (shell) => {
+    const { hooks, warnings } = readHookSettings(preCompact({ hooks: [{ ...command("a"), shell }] }));
+    expect(hooks.PreCompact[0]?.hooks).toMatchObject([{ command: "a", shell: undefined }]);
+    expect(warnings).toEqual([
+      "A part of the hooks for PreCompact is ignored: a shell is one of bash, powershell.",
+    ]);
+  });
+
+  it.each([undefined, null])("a shell of %j is the shell of the system, without a warning", (shell) => {
+    const { hooks, warnings } = readHookSettings(preCompact({ hooks: [{ ...command("a"), shell }] }));
+    expect(hooks.PreCompact[0]?.hooks).toMatchObject([{ shell: undefined }]);
+    expect(warnings).toEqual([]);
+  });
 });

@@ -91,7 +91,7 @@ function readHook(raw: unknown, refuse: Refuse): HookDefinition | undefined {
   if (type === "command") {
     const command = stringField(raw, "command") ?? "";
     if (command.trim() === "") return refuse("a hook of type command needs a command");
-    const shell = SHELLS.find((name) => name === field(raw, "shell"));
+    const shell = readShell(field(raw, "shell"), refuse);
     return { type, command, shell, isAsync: field(raw, "async") === true, timeoutMs };
   }
   if (type === "prompt" || type === "agent") {
@@ -100,6 +100,12 @@ function readHook(raw: unknown, refuse: Refuse): HookDefinition | undefined {
     return { type, prompt, timeoutMs };
   }
   return refuse(`hooks of type ${shownName(type)} are not supported here`);
+}
+
+/** Undefined for the shell of the system: where nobody set one, or set one that is not known. */
+function readShell(shell: unknown, refuse: Refuse): string | undefined {
+  if (shell === undefined || shell === null) return undefined;
+  return SHELLS.find((name) => name === shell) ?? refuse(`a shell is one of ${SHELLS.join(", ")}`);
 }
 
 /** In seconds, as the file has it; undefined where nobody set one that can be used. */

@@ -1,5 +1,5 @@
 import type { Entry } from "../conversation/entry.ts";
-import { countMessages } from "../conversation/flatten/flatten.ts";
+import { countMessages } from "../conversation/flatten/count-messages.ts";
 import type { LonghaulErrorCode } from "../errors.ts";
 import { throwIfAborted, withinTime } from "../models/abortable.ts";
 import { ModelError } from "../models/model-error.ts";

@@ -16,7 +16,8 @@ import {
   rawContent,
 } from "../conversation/entry.ts";
 import { type KnownFacts, type Ledger, readLedger } from "../conversation/fact-ledger.ts";
-import { copiedIds, undoRecordOf } from "../conversation/lines.ts";
+import { copiedIds } from "../conversation/lines.ts";
+import { undoRecordOf } from "../conversation/undo-marks.ts";
 import { contentText, firstString, stringField } from "../conversation/untrusted.ts";
 import type { RestoreKind } from "../restore/restored.ts";
 import { classifyUserText } from "../summary/readers/readers.ts";

@@ -1,6 +1,6 @@
 import { type SizedConversation, sizeUp } from "../compaction/plan/sized.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { countMessages } from "../conversation/flatten/flatten.ts";
+import { countMessages } from "../conversation/flatten/count-messages.ts";
 import { indexInConversation, indexOfMessage } from "../conversation/lines.ts";
 import { LonghaulError } from "../errors.ts";
 import { type ModelTimeLimits, timeLimitsOf } from "../models/model-time-limits.ts";

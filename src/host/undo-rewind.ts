@@ -7,15 +7,10 @@ import {
 } from "../compaction/apply/undo-lines.ts";
 import { sizeUp } from "../compaction/plan/sized.ts";
 import { type Entry, entryBlocks, isCompactBoundary, type RewindMark } from "../conversation/entry.ts";
-import {
-  copiedIds,
-  indexOfMessage,
-  movedWith,
-  type StepBack,
-  timeOf,
-  undoRecordOf,
-} from "../conversation/lines.ts";
+import { copiedIds, indexOfMessage, timeOf } from "../conversation/lines.ts";
+import { movedWith } from "../conversation/one-write.ts";
 import { withClearedResults } from "../conversation/stand-ins.ts";
+import { type StepBack, undoRecordOf } from "../conversation/undo-marks.ts";
 import { contentText } from "../conversation/untrusted.ts";
 import { LonghaulError } from "../errors.ts";
 import { classifyUserText } from "../summary/readers/readers.ts";

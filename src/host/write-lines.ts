@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
 import type { CompactionPorts } from "../compaction/apply/new-entries.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { asOneWrite } from "../conversation/lines.ts";
+import { asOneWrite } from "../conversation/one-write.ts";
 import type { Session } from "../transcript/load.ts";
 import { writeNewSession } from "../transcript/whole-file.ts";
 import { openTranscript } from "../transcript/writer.ts";

@@ -7,7 +7,7 @@ import { findFacts } from "../compaction/facts/find-facts.ts";
 import { planCompaction } from "../compaction/plan/compaction-plan.ts";
 import { type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { isInContext, readLedger } from "../conversation/fact-ledger.ts";
-import { wordsIn } from "../conversation/flatten/flatten.ts";
+import { wordsIn } from "../conversation/flatten/words-in.ts";
 import { loadSession, type Session } from "../transcript/load.ts";
 import { writeNewSession } from "../transcript/whole-file.ts";
 import { openTranscript } from "../transcript/writer.ts";

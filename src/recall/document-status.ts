@@ -4,8 +4,8 @@ import {
   isMicrocompactBoundary,
   isSummaryEntry,
 } from "../conversation/entry.ts";
-import { turnedBack } from "../conversation/lines.ts";
 import { isCollapseMark, isStandIn } from "../conversation/stand-ins.ts";
+import { turnedBack } from "../conversation/undo-marks.ts";
 import { stringField } from "../conversation/untrusted.ts";
 import type { SessionFacts } from "../transcript/load.ts";
 import { damaged } from "./dictionary.ts";

@@ -7,10 +7,11 @@ import {
   isSummaryEntry,
 } from "../conversation/entry.ts";
 import { sentContent } from "../conversation/flatten/attachment-content.ts";
-import { isQueueOperation, turnedBack } from "../conversation/lines.ts";
+import { isQueueOperation } from "../conversation/lines.ts";
 import { type ContentBlock, isBlock } from "../conversation/message.ts";
 import { isCleared, isCollapseMark, isStandIn } from "../conversation/stand-ins.ts";
 import { filePathIn } from "../conversation/tool-kinds.ts";
+import { turnedBack } from "../conversation/undo-marks.ts";
 import {
   contentText,
   field,

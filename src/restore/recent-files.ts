@@ -1,23 +1,20 @@
 import type { Attachment, Entry } from "../conversation/entry.ts";
 import { field, firstString, stringField, stringListField } from "../conversation/untrusted.ts";
+import { headThatFits, LEAST_HEAD_TOKENS, mayFit } from "../tokens/fitting-head.ts";
+import { type Answer, valueOrReason } from "./ask-host.ts";
 import type { FileAnswer, MemoryFile } from "./host-state.ts";
 import { memoryPathOf, pathsFromNewest, visiblePaths } from "./read-state.ts";
 import {
-  type Answer,
   type Fit,
   firstOfEach,
   fitEach,
   type Gathering,
-  headThatFits,
-  LEAST_HEAD_TOKENS,
-  mayFit,
   NOTHING,
   type Restored,
   type RestoredItem,
   type RestoreInput,
   restoredItem,
   type SkippedItem,
-  valueOrReason,
 } from "./restored.ts";
 
 /** Files and memory files that are put back with their content now. */

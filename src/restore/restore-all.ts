@@ -4,11 +4,11 @@ import { indexPairs } from "../conversation/pairs.ts";
 import type { Todo } from "../conversation/todo-ledger.ts";
 import { contentText } from "../conversation/untrusted.ts";
 import { gatherMcpInstructions, gatherTools } from "./announcements.ts";
+import { asker } from "./ask-host.ts";
 import type { BackgroundAgent, HostState, UsedSkill } from "./host-state.ts";
 import { sessionEvents, textOf } from "./read-state.ts";
 import { gatherFiles, gatherMemoryFiles } from "./recent-files.ts";
 import {
-  asker,
   type Fit,
   fitEach,
   type Gather,

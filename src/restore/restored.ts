@@ -1,14 +1,13 @@
 import type { Attachment, Entry } from "../conversation/entry.ts";
 import { attachmentContent } from "../conversation/flatten/attachment-content.ts";
 import type { PairIndex } from "../conversation/pairs.ts";
-import { headOf } from "../conversation/text.ts";
 import type { FileTools } from "../conversation/tool-kinds.ts";
-import { field, firstString } from "../conversation/untrusted.ts";
 import { type CountText, measureContent } from "../tokens/measure.ts";
+import type { Ask } from "./ask-host.ts";
 import type { HostState } from "./host-state.ts";
 import type { SessionEvent } from "./read-state.ts";
 
-/** The frame of every restoration: asks the host, and fits the answers into the tokens that are left. */
+/** The frame of every restoration: its kinds, its input, and items that fit into the tokens that are left. */
 
 export type RestoreKind =
   | "memory-files"
@@ -169,127 +168,4 @@ export function firstOfEach<T>(values: readonly T[], nameOf: (value: T) => strin
   const byName = new Map<string, T>();
   for (const value of values) if (!byName.has(nameOf(value))) byName.set(nameOf(value), value);
   return [...byName.values()];
-}
-
-/** How long a host may take for one answer: what comes later than this would hold up the whole turn. */
-const ANSWER_TIMEOUT_MS = 10_000;
-
-export type Answer =
-  /** The host has nobody to ask. */
-  | { readonly state: "absent" }
-  | { readonly state: "answered"; readonly value: unknown }
-  | { readonly state: "unanswered"; readonly reason: "failed" | "timed-out" | "aborted" | "invalid" };
-
-/**
- * Calls what the host has under this name. Never rejects, and always ends: what goes wrong over there is an
- * answer like any other.
- */
-export type Ask = (owner: unknown, name: string, ...about: readonly string[]) => Promise<Answer>;
-
-export interface AskOptions {
-  readonly timeoutMs?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-export function asker({ timeoutMs = ANSWER_TIMEOUT_MS, signal }: AskOptions): Ask {
-  const onAbort = oneListener(signal);
-  return (owner, name, ...about) => {
-    const question = questionOf(owner, name);
-    if (question === undefined || question === null) return Promise.resolve({ state: "absent" });
-    if (typeof question !== "function") return Promise.resolve(unanswered("invalid"));
-    if (signal?.aborted) return Promise.resolve(unanswered("aborted"));
-    return answerWithin(() => Reflect.apply(question, owner, about), timeoutMs, onAbort);
-  };
-}
-
-/** Calls back when the signal fires; what it returns takes that back. */
-type OnAbort = (fired: () => void) => () => void;
-
-/** One listener for all questions: many files are asked for at once, and a signal with many listeners is taken for a leak. */
-function oneListener(signal: AbortSignal | undefined): OnAbort {
-  const waiting = new Set<() => void>();
-  const fire = (): void => {
-    for (const fired of waiting) fired();
-  };
-  return (fired) => {
-    if (waiting.size === 0) signal?.addEventListener("abort", fire, { once: true });
-    waiting.add(fired);
-    return () => {
-      waiting.delete(fired);
-      if (waiting.size === 0) signal?.removeEventListener("abort", fire);
-    };
-  };
-}
-
-/** A property of the host may be computed, and fail at that. */
-function questionOf(owner: unknown, name: string): unknown {
-  try {
-    return (owner as Readonly<Record<string, unknown>> | null | undefined)?.[name];
-  } catch (error) {
-    return () => Promise.reject(error);
-  }
-}
-
-function answerWithin(question: () => unknown, timeoutMs: number, onAbort: OnAbort): Promise<Answer> {
-  return new Promise((resolve) => {
-    const end = (answer: Answer): void => {
-      clearTimeout(timer);
-      release();
-      resolve(answer);
-    };
-    const release = onAbort(() => end(unanswered("aborted")));
-    const timer = setTimeout(() => end(unanswered("timed-out")), timeoutMs);
-    // Within a promise, so that a question which throws at once fails like one that rejects.
-    new Promise((answer) => answer(question())).then(
-      (value) => end({ state: "answered", value }),
-      () => end(unanswered("failed")),
-    );
-  });
-}
-
-/** What was answered about a file, or why there is none: nobody to ask, no answer, or one that says so. */
-export function valueOrReason(answer: Answer): { readonly value: unknown } | { readonly reason: string } {
-  if (answer.state !== "answered") return { reason: answer.state === "absent" ? "invalid" : answer.reason };
-  const { value } = answer;
-  if (field(value, "state") !== "unavailable") return { value };
-  return { reason: firstString(value, "reason") ?? "invalid" };
-}
-
-const unanswered = (reason: Extract<Answer, { state: "unanswered" }>["reason"]): Answer => ({
-  state: "unanswered",
-  reason,
-});
-
-/** A shorter head tells less than it costs. */
-export const LEAST_HEAD_TOKENS = 200;
-/** No text has longer tokens on average; more than this is not even looked at. */
-const CHARACTERS_PER_TOKEN_AT_MOST = 40;
-/** The end is found to within this share of the text: finer would only be slower. */
-const STEPS = 12;
-/** A cut goes back to the end of a line unless that costs more than this share of the head. */
-const LINE_SHARE = 0.5;
-
-/** Whether it is worth counting: a text of gigabytes is not counted to learn that it is too long. */
-export function mayFit(text: string, budgetTokens: number): boolean {
-  return text.length <= budgetTokens * CHARACTERS_PER_TOKEN_AT_MOST;
-}
-
-/**
- * A long beginning of the text that passes, cut after a line where there is one; empty if none does. Tokens
- * do not add up evenly, so that what is given back has been tried itself.
- */
-export function headThatFits(text: string, budgetTokens: number, fits: (head: string) => boolean): string {
-  const longest = Math.min(text.length, Math.max(0, budgetTokens) * CHARACTERS_PER_TOKEN_AT_MOST);
-  let best = "";
-  let low = 0;
-  let high = longest;
-  for (let step = 0; step < STEPS && high > low; step++) {
-    const head = headOf(text, Math.ceil((low + high) / 2));
-    if (fits(head)) {
-      best = head;
-      low = Math.max(head.length, low + 1);
-    } else high = Math.ceil((low + high) / 2) - 1;
-  }
-  const line = best.slice(0, best.lastIndexOf("\n") + 1);
-  return line.length >= best.length * LINE_SHARE && fits(line) ? line : best;
 }

@@ -1,6 +1,7 @@
 import type { Attachment, UserEntry } from "../conversation/entry.ts";
 import { isTodoTool, readTodo, type Todo, TodoLedger } from "../conversation/todo-ledger.ts";
 import { contentText, field, firstString, listField, stringField } from "../conversation/untrusted.ts";
+import { headThatFits, LEAST_HEAD_TOKENS, mayFit } from "../tokens/fitting-head.ts";
 import type { BackgroundAgent, Plan, UsedSkill } from "./host-state.ts";
 import { type AnsweredCall, type SessionEvent, sessionEvents, textOf } from "./read-state.ts";
 import {
@@ -9,10 +10,7 @@ import {
   fitEach,
   type Gather,
   type Gathering,
-  headThatFits,
   hostOr,
-  LEAST_HEAD_TOKENS,
-  mayFit,
   NOTHING,
   type RestoredItem,
   type RestoreInput,

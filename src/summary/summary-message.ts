@@ -113,7 +113,7 @@ export function fencedLines(lines: readonly string[]): (line: number) => boolean
   return (line) => inside.has(line);
 }
 
-/** The part of a summary that we quote facts in: written here, and recognised when the summary is read again. */
+// Quoted facts: written at the end of a summary, and recognized when the summary is read again.
 
 const FACTS_HEADING = "## Facts quoted from the transcript";
 const PREAMBLE =

@@ -5,7 +5,7 @@ import {
   isEntry,
   type UserEntry,
 } from "../conversation/entry.ts";
-import { countMessages } from "../conversation/flatten/flatten.ts";
+import { countMessages } from "../conversation/flatten/count-messages.ts";
 import { contentText } from "../conversation/untrusted.ts";
 import { SECTION_NAMES, type SectionName, type SummaryVariant, sectionTitle } from "./summary-message.ts";
 

@@ -1,6 +1,7 @@
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
 import { IdTable, type Positions } from "../conversation/id-table.ts";
-import { isFromQueue, turnedBack } from "../conversation/lines.ts";
+import { isFromQueue } from "../conversation/lines.ts";
+import { turnedBack } from "../conversation/undo-marks.ts";
 import { field, stringField } from "../conversation/untrusted.ts";
 import { withQueuedMessages } from "./message-queue.ts";
 import { wholeLine } from "./released-line.ts";

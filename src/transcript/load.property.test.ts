@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/transcript/temporary-folder.ts";
 import { wholeSession } from "../../test/transcript/written-session.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { withoutTornWrites } from "../conversation/lines.ts";
+import { withoutTornWrites } from "../conversation/one-write.ts";
 import { withoutRepeatedLines } from "./entry-index.ts";
 import { entryFromJson } from "./entry-reader.ts";
 import { loadSession, loadSparsely } from "./load.ts";

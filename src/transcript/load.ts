@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { type CompactBoundaryEntry, type Entry, isCompactBoundary } from "../conversation/entry.ts";
-import { keptMessagesBelow, withoutTornWrites } from "../conversation/lines.ts";
+import { keptMessagesBelow } from "../conversation/lines.ts";
+import { withoutTornWrites } from "../conversation/one-write.ts";
 import { recordedModel, respondingModel } from "../conversation/responses.ts";
 import { stringField } from "../conversation/untrusted.ts";
 import { type EntryIndex, indexLines } from "./entry-index.ts";

@@ -6,9 +6,10 @@ import {
   type UserEntry,
 } from "../conversation/entry.ts";
 import { PositionSet } from "../conversation/id-table.ts";
-import { isFromQueue, turnedBack, undoRecordOf } from "../conversation/lines.ts";
+import { isFromQueue } from "../conversation/lines.ts";
 import type { ContentBlock } from "../conversation/message.ts";
 import { clearedIdsIn, withStandInsApplied } from "../conversation/stand-ins.ts";
+import { turnedBack, undoRecordOf } from "../conversation/undo-marks.ts";
 import { withoutRefusedThinking } from "../conversation/without-thinking.ts";
 import { ChainWalker, isMoreNeeded, type MoreNeeded } from "./chain-walker.ts";
 import {

@@ -6,7 +6,7 @@ import {
   type StepKind,
   type UndoRecord,
 } from "../conversation/entry.ts";
-import { copiedIds, isUndoMark, type StepBack, undoRecordOf } from "../conversation/lines.ts";
+import { copiedIds } from "../conversation/lines.ts";
 import {
   committedSpanIds,
   expandedSpanIds,
@@ -17,6 +17,7 @@ import {
   standInUuids,
   withClearedResults,
 } from "../conversation/stand-ins.ts";
+import { isUndoMark, type StepBack, undoRecordOf } from "../conversation/undo-marks.ts";
 import { contentText, stringField } from "../conversation/untrusted.ts";
 import { withoutRefusedThinking } from "../conversation/without-thinking.ts";
 import { conversationBefore, withHostEdits } from "./conversation-before.ts";

@@ -129,6 +129,6 @@ export function notWritten(
 /** In words, and the system's code. */
 export function whyNotWritten(cause: unknown): { readonly code: unknown; readonly reason: string } {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  const reason = REASONS.get(code) ?? (cause instanceof Error ? cause.message : "of an unknown error");
+  const reason = REASONS.get(code) ?? (cause instanceof Error ? cause.message : "an unknown error occurred");
   return { code, reason };
 }

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Entry } from "../conversation/entry.ts";
-import type { StepBack } from "../conversation/lines.ts";
+import type { StepBack } from "../conversation/undo-marks.ts";
 import { LonghaulError } from "../errors.ts";
 import { isSystemError } from "./file-bytes.ts";
 import { indexWithoutDuplicates, type ReadEntries, readEntries } from "./load.ts";

@@ -7,9 +7,10 @@ import {
 import { type PreparedSummary, prepareSummary } from "../compaction/write/summary-chain.ts";
 import { withTimeLimit } from "../models/abortable.ts";
 import { clearableTokens } from "./clear-stale.ts";
+import { forkNow } from "./fork.ts";
 import { whyNotNow } from "./health.ts";
 import type { BackgroundSummary, OfferedPlan } from "./parts.ts";
-import { fittingPlan, forkNow, measuredBy, refreshPlan, restoreBudget, snapshotOf } from "./planning.ts";
+import { fittingPlan, measuredBy, refreshPlan, restoreBudget, snapshotOf } from "./planning.ts";
 import { codeOf } from "./reporter.ts";
 import { type Compacted, compactOptions } from "./run-compaction.ts";
 

@@ -9,9 +9,10 @@ import {
   type RewindRecord,
   rawContent,
 } from "../conversation/entry.ts";
-import { isFromQueue, newestLineUuid, turnedBack } from "../conversation/lines.ts";
+import { isFromQueue, newestLineUuid } from "../conversation/lines.ts";
 import { mapChanged } from "../conversation/message.ts";
 import { isStandIn, standInUuids } from "../conversation/stand-ins.ts";
+import { turnedBack } from "../conversation/undo-marks.ts";
 import { field, isRecord, stringField, stringListField } from "../conversation/untrusted.ts";
 import { withoutThinkingFrom } from "../conversation/without-thinking.ts";
 

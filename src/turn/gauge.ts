@@ -1,5 +1,5 @@
+import { claudeVersion, tokenScaleOf } from "../conversation/claude-version.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { claudeVersion, tokenScaleOf } from "../conversation/message.ts";
 import type { Model } from "../models/port.ts";
 import {
   afterRemoval,

@@ -11,6 +11,11 @@ import type { EventDetail } from "./events.ts";
 import type { Message } from "./options.ts";
 import type { Needs } from "./parts.ts";
 
+/**
+ * Every change of the engine's conversation: messages of the host come in, messages that were sent before are
+ * rewritten, or the conversation starts anew. Each change is told to all parts that know something about the old one.
+ */
+
 type Rewritten = Needs<
   "thread" | "gauge" | "turn" | "cache" | "pace" | "modules" | "reporter" | "newLink" | "transcript"
 >;

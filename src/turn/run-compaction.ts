@@ -5,15 +5,16 @@ import { unchangedTokens } from "../compaction/plan/compaction-plan.ts";
 import type { LeastSaving } from "../compaction/worthwhile.ts";
 import { attemptsOf, type SummaryProgress } from "../compaction/write/attempts.ts";
 import type { Entry, SessionRecord } from "../conversation/entry.ts";
-import { asOneWrite, copiedIds } from "../conversation/lines.ts";
+import { copiedIds } from "../conversation/lines.ts";
+import { asOneWrite } from "../conversation/one-write.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { untilAborted } from "../models/abortable.ts";
 import type { BackgroundAgent, HostState } from "../restore/host-state.ts";
 import { provenIn } from "../window/session-window.ts";
 import type { Trigger } from "./events.ts";
+import { forkOf } from "./fork.ts";
 import type { CompactionRequest, Needs } from "./parts.ts";
 import { netSavingOf, usuallyKept, type Weighed } from "./pay-off.ts";
-import { forkOf } from "./planning.ts";
 import { codeOf, failureReason, withHostStatus } from "./reporter.ts";
 import { forgetFiles, restart } from "./rewrite.ts";
 

@@ -1,8 +1,9 @@
 import { carriedEntries, continueBefore, restoredEntries } from "../compaction/apply/undo-lines.ts";
 import type { Entry } from "../conversation/entry.ts";
-import { messagesBehind } from "../conversation/flatten/flatten.ts";
-import { asOneWrite, movedWith, type StepBack } from "../conversation/lines.ts";
+import { messagesBehind } from "../conversation/flatten/count-messages.ts";
+import { asOneWrite, movedWith } from "../conversation/one-write.ts";
 import { collapsedUuids } from "../conversation/stand-ins.ts";
+import type { StepBack } from "../conversation/undo-marks.ts";
 import { LonghaulError } from "../errors.ts";
 import { untilAborted } from "../models/abortable.ts";
 import { inProportion } from "../window/thresholds.ts";

@@ -2,7 +2,12 @@ import {
   FIRST_VERSION_WITH_SYSTEM_MESSAGES,
   FIRST_VERSION_WITHOUT_PREFILL,
 } from "../conversation/check/limits.ts";
-import { type ClaudeVersion, claudeVersion, isAtLeast, tokenScaleOf } from "../conversation/message.ts";
+import {
+  type ClaudeVersion,
+  claudeVersion,
+  isAtLeast,
+  tokenScaleOf,
+} from "../conversation/claude-version.ts";
 
 export type ThinkingMode = "adaptive" | "enabled" | "disabled" | "between_tools";
 

@@ -1,5 +1,5 @@
+import { claudeVersion } from "../conversation/claude-version.ts";
 import type { Usage } from "../conversation/entry.ts";
-import { claudeVersion } from "../conversation/message.ts";
 import { isRecord } from "../conversation/untrusted.ts";
 import { longestMatch } from "./models.ts";
 

@@ -7,7 +7,8 @@ import { type CompactionPlan, planCompaction } from "../../src/compaction/plan/c
 import { planReactive } from "../../src/compaction/plan/reactive.ts";
 import { lastBoundaryIndex } from "../../src/compaction/plan/sized.ts";
 import { type Entry, isCompactBoundary, isEntry, isSummaryEntry } from "../../src/conversation/entry.ts";
-import { flatten, messagesBehind } from "../../src/conversation/flatten/flatten.ts";
+import { messagesBehind } from "../../src/conversation/flatten/count-messages.ts";
+import { flatten } from "../../src/conversation/flatten/flatten.ts";
 import { indexPairs } from "../../src/conversation/pairs.ts";
 import { isCollapseMark, isStandIn, standInUuids } from "../../src/conversation/stand-ins.ts";
 import { LonghaulError } from "../../src/errors.ts";

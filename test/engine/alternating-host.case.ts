@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import type { Entry } from "../../src/conversation/entry.ts";
-import { withoutTornWrites } from "../../src/conversation/lines.ts";
 import type { ApiMessage } from "../../src/conversation/message.ts";
 import { type ContentBlock, contentBlocks } from "../../src/conversation/message.ts";
+import { withoutTornWrites } from "../../src/conversation/one-write.ts";
 import { LonghaulError } from "../../src/errors.ts";
 import { ESTIMATORS, measureRequest } from "../../src/tokens/measure.ts";
 import { indexEntries, withoutRepeatedLines } from "../../src/transcript/entry-index.ts";

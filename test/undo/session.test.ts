@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Entry, isCompactBoundary } from "../../src/conversation/entry.ts";
 import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { isUndoMark } from "../../src/conversation/lines.ts";
+import { isUndoMark } from "../../src/conversation/undo-marks.ts";
 import { clearSession, writeClearing } from "../../src/host/clear-session.ts";
 import { compactSession, writeCompaction } from "../../src/host/compact-session.ts";
 import { coverageOf } from "../../src/host/notes-coverage.ts";

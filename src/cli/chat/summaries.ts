@@ -6,7 +6,7 @@ import {
   isSummaryEntry,
   rawContent,
 } from "../../conversation/entry.ts";
-import { undoRecordOf } from "../../conversation/lines.ts";
+import { undoRecordOf } from "../../conversation/undo-marks.ts";
 import { contentText, stringField } from "../../conversation/untrusted.ts";
 import { stretchesOf } from "../../host/session-history.ts";
 import { unwrapSummary } from "../../summary/summary-message.ts";

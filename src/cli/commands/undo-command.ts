@@ -1,5 +1,5 @@
 import { isCompactBoundary } from "../../conversation/entry.ts";
-import { messagesBehind } from "../../conversation/flatten/flatten.ts";
+import { messagesBehind } from "../../conversation/flatten/count-messages.ts";
 import { figureField } from "../../conversation/untrusted.ts";
 import { type SessionUndo, undoableSteps, undoSession, writeUndo } from "../../host/undo-rewind.ts";
 import type { WrittenLines } from "../../host/write-lines.ts";

@@ -7,7 +7,8 @@ import type { ContentBlock } from "../../conversation/message.ts";
 import { indexPairs } from "../../conversation/pairs.ts";
 import { compact } from "../compact.ts";
 import { type CompactionPlan, planCompaction } from "../plan/compaction-plan.ts";
-import { assemble, type CompactedEntries, keptMessages, rebuild } from "./assemble.ts";
+import { assemble, type CompactedEntries, rebuild } from "./assemble.ts";
+import { keptMessages } from "./kept-messages.ts";
 import { CURRENT_CONVENTIONS, linesInPlace } from "./session-lines.ts";
 
 const BLOCK = { type: "compaction", content: "so far", signature: "s" } as unknown as ContentBlock;

@@ -3,7 +3,7 @@ import { ConversationBuilder, thinking } from "../../../test/support/builders.ts
 import type { Entry } from "../../conversation/entry.ts";
 import { measureEntries } from "../../tokens/measure.ts";
 import { type CompactionPlan, planCompaction } from "../plan/compaction-plan.ts";
-import { type KeptMessages, keptMessages } from "./assemble.ts";
+import { type KeptMessages, keptMessages } from "./kept-messages.ts";
 
 const BOUND = { bindsThinking: true, isSigned: false };
 const SIGNED = { bindsThinking: true, isSigned: true };

@@ -5,7 +5,8 @@ import { countingPorts } from "../../../test/support/long-session.ts";
 import type { Attachment, Entry } from "../../conversation/entry.ts";
 import type { ContentBlock } from "../../conversation/message.ts";
 import { type PlanOptions, planCompaction } from "../plan/compaction-plan.ts";
-import { assemble, type CompactedEntries, keptMessages, rebuild } from "./assemble.ts";
+import { assemble, type CompactedEntries, rebuild } from "./assemble.ts";
+import { keptMessages } from "./kept-messages.ts";
 import { linesInPlace, linesOfNewSession } from "./session-lines.ts";
 
 const CURRENT = { preservedSegments: true, attachments: true };

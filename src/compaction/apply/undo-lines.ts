@@ -1,6 +1,6 @@
 import type { Entry, SessionRecord, StepKind, UndoMark, UndoRecord } from "../../conversation/entry.ts";
-import type { StepBack } from "../../conversation/lines.ts";
 import { withClearedResults } from "../../conversation/stand-ins.ts";
+import type { StepBack } from "../../conversation/undo-marks.ts";
 import { withoutThinkingFrom } from "../../conversation/without-thinking.ts";
 import { type CompactionPorts, createBoundary, type Linked, newLink, renewEntries } from "./new-entries.ts";
 

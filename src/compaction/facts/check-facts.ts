@@ -1,29 +1,27 @@
 import { type Attachment, type Entry, isCompactBoundary, isSummaryEntry } from "../../conversation/entry.ts";
 import {
-  countFates,
   type Fact,
   type FactKind,
   type Fate,
-  isInContext,
   type KnownFacts,
   type Ledger,
   type LedgerFact,
   readLedger,
 } from "../../conversation/fact-ledger.ts";
 import { attachmentContent } from "../../conversation/flatten/attachment-content.ts";
-import { countMessages, wordsIn } from "../../conversation/flatten/flatten.ts";
+import { countMessages } from "../../conversation/flatten/count-messages.ts";
+import { wordsIn } from "../../conversation/flatten/words-in.ts";
 import { headOf, tailOf } from "../../conversation/text.ts";
 import { contentText } from "../../conversation/untrusted.ts";
 import type { Restored } from "../../restore/restored.ts";
-import { clip, headAndTail, oneLine } from "../../summary/clip.ts";
-import { type CountText, ESTIMATORS } from "../../tokens/measure.ts";
-import type { KeptMessages } from "../apply/assemble.ts";
+import { clip, headAndTail } from "../../summary/clip.ts";
+import type { KeptMessages } from "../apply/kept-messages.ts";
 import type { CompactionPlan } from "../plan/compaction-plan.ts";
 import { extractFacts } from "./extract-facts.ts";
 import { findFacts } from "./find-facts.ts";
 import { FACTS_BUDGET_TOKENS, quotedDirectives, quoteFacts } from "./quote-facts.ts";
 
-/** The check of a summary for hard facts, and the record of it: the ledger, also in words for the agent. */
+/** The check of a summary for hard facts, and the record of it: the ledger. */
 
 /** Of the room that is left beside summary and kept messages: the rest is for what is put back. */
 const QUOTED_SHARE = 0.75;
@@ -249,77 +247,3 @@ function endsWithin(text: string, maxChars: number): string {
 function endsOf(text: string): readonly string[] {
   return [headOf(text, NEEDLE_CHARS).trim(), tailOf(text, NEEDLE_CHARS).trim()].filter((end) => end !== "");
 }
-
-export interface LedgerTextOptions {
-  /** By default 500. The first sentences are said whatever they take. */
-  readonly maxTokens?: number | undefined;
-  readonly countTokens?: CountText | undefined;
-  /** Name of the tool that reads old messages, where the agent has one. */
-  readonly recallTool?: string | undefined;
-}
-
-const MAX_TOKENS = 500;
-const LINE_CHARS = 160;
-
-/** A ledger in words for the agent: what it has before it, what it does not, and how to get at that. */
-export function ledgerText(ledger: Ledger, options: LedgerTextOptions = {}): string {
-  const { maxTokens = MAX_TOKENS, countTokens = ESTIMATORS.o200k } = options;
-  const absent = ledger.facts.filter((fact) => !isInContext(fact));
-  const opening = openingOf(ledger);
-  const heading = absent.length === 0 ? [] : [howToGet(options)];
-  const lines: string[] = [];
-  let tokens = countTokens([opening, ...heading].join("\n"));
-  for (const fact of absent) {
-    const line = lineOf(fact);
-    // The line that counts the rest has its place too.
-    tokens += countTokens(line) + 1;
-    if (tokens + REST_TOKENS > maxTokens) break;
-    lines.push(line);
-  }
-  const rest = absent.length - lines.length + (ledger.untold ?? 0) + (ledger.earlier?.facts ?? 0);
-  return [opening, ...heading, ...lines, ...(rest === 0 ? [] : [restLine(rest, lines.length > 0)])].join(
-    "\n",
-  );
-}
-
-const REST_TOKENS = 24;
-
-function openingOf({ facts, summarised, restored, shortened = [] }: Ledger): string {
-  const counts = countFates(facts);
-  const inContext = facts.filter(isInContext).length;
-  const sentences = [
-    `Of this conversation ${summarised.messages} messages (about ${summarised.tokens} tokens) were replaced by the summary.`,
-    facts.length === 0
-      ? "No facts were found in them that a summary could lack."
-      : `Of ${facts.length} facts found in them ${inContext} are in your context: ${counts.summary} in the summary, ${counts.kept} in messages that were kept, ${counts.quoted} quoted, ${counts.restored} in what was put back.`,
-    ...(counts.recoverable === 0 ? [] : [`${counts.recoverable} are not, but stand in the transcript.`]),
-    counts.gone === 0 ? "Nothing is gone." : `${counts.gone} are gone: there is no transcript of them.`,
-    ...(shortened.length === 0
-      ? []
-      : [`Shortened tool results: ${listOf(shortened.map(({ toolUseId }) => toolUseId))}.`]),
-    ...(restored.length === 0 ? [] : [`Put back: ${listOf(restored.map(({ name }) => name))}.`]),
-  ];
-  return sentences.join(" ");
-}
-
-const NAMES_SHOWN = 8;
-
-function listOf(all: readonly string[]): string {
-  const names = all.slice(0, NAMES_SHOWN).map((name) => clip(oneLine(name), LINE_CHARS / 2));
-  const more = all.length - names.length;
-  return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-}
-
-const howToGet = ({ recallTool }: LedgerTextOptions): string =>
-  recallTool === undefined
-    ? "Not in your context (with the id of the message in the transcript):"
-    : `Not in your context; \`${recallTool}\` gives the message of an id:`;
-
-function lineOf({ kind, status, text, fate, entryIds }: LedgerFact): string {
-  const id = fate === "gone" ? "gone" : (entryIds[0] ?? "no id");
-  const label = status === undefined ? kind : `${kind}, ${status}`;
-  return `- [${label}] ${clip(oneLine(text), LINE_CHARS)} (${id})`;
-}
-
-const restLine = (rest: number, isAfterOthers: boolean): string =>
-  isAfterOthers ? `- and ${rest} more, in the transcript alone.` : `- ${rest}, in the transcript alone.`;

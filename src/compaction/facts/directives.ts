@@ -8,8 +8,8 @@ import {
   proseSentences,
   soundsLikeCorrection,
 } from "../../summary/readers/readers.ts";
+import type { DraftFact, ReadEntries } from "./fact-source.ts";
 import { neededPieces, quotedForm } from "./quote-facts.ts";
-import type { DraftFact, ReadEntries } from "./said-facts.ts";
 import {
   agrees,
   type CallOff,

@@ -3,15 +3,8 @@ import type { Fact, KnownFacts, LedgerFact } from "../../conversation/fact-ledge
 import { indexPairs } from "../../conversation/pairs.ts";
 import { digestSession, isRequest, type SessionDigest } from "../../summary/readers/readers.ts";
 import { readDirectives } from "./directives.ts";
-import {
-  askedFacts,
-  type DraftFact,
-  mentionFacts,
-  openBefore,
-  planFacts,
-  readEntries,
-  withPlansUpToDate,
-} from "./said-facts.ts";
+import { type DraftFact, readEntries } from "./fact-source.ts";
+import { askedFacts, mentionFacts, openBefore, planFacts, withPlansUpToDate } from "./said-facts.ts";
 import {
   commandFacts,
   deedIn,

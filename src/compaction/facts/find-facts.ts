@@ -1,5 +1,7 @@
 import type { Fact, FactKind } from "../../conversation/fact-ledger.ts";
 
+/** A search for facts in texts: word for word, by needles, and files by their paths. */
+
 /** A needle up to this length could stand inside a longer word or number. */
 const BOUNDED_UP_TO_CHARS = 40;
 /** A longer number or address could go on where they end. */
@@ -62,7 +64,7 @@ function isWhole(text: string, at: number, needle: string): boolean {
   return !(WORD.test(needle.at(-1) ?? "") && WORD.test(text[end] ?? " "));
 }
 
-/** Paths as they are told: in full, from some folder on, or several of one folder together. */
+// Texts name paths in full, from some folder on, or several of one folder together.
 
 /** With one kind of slash, however often it was escaped on its way into a text. */
 export const slashed = (text: string): string => (text.includes("\\") ? text.replace(/\\+/g, "/") : text);

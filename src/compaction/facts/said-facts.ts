@@ -1,46 +1,12 @@
-import type { Entry } from "../../conversation/entry.ts";
 import type { DirectiveStatus, Fact } from "../../conversation/fact-ledger.ts";
-import type { PairIndex } from "../../conversation/pairs.ts";
 import { headOf, tailOf } from "../../conversation/text.ts";
 import type { FollowedTodo } from "../../conversation/todo-ledger.ts";
-import { stringField } from "../../conversation/untrusted.ts";
 import { clip, oneLine } from "../../summary/clip.ts";
 import type { BackgroundTask, OpenBefore, Plan, SessionDigest } from "../../summary/readers/readers.ts";
 import { endsWithQuestion, lastSentences, proseSentences } from "../../summary/readers/readers.ts";
+import type { DraftFact, ReadEntries } from "./fact-source.ts";
 
 /** Facts in what people and the agent said: questions, answers, open items, plans, names and numbers. */
-
-/** A fact that has no name yet. */
-export type DraftFact = Omit<Fact, "id">;
-
-/** Source of facts: entries that were read once, with those that follow them. */
-export interface ReadEntries {
-  readonly digest: SessionDigest;
-  /** True for a position in the entries, false for one in what follows. */
-  has(at: number): boolean;
-  /** Ids of the lines at these positions; none for lines without an id. */
-  idsAt(...positions: readonly number[]): readonly string[];
-  /** Ids of the outcome of a call, and of the call. */
-  outcomeIds(callAt: number): readonly string[];
-}
-
-/** `digest` and `pairs` are of the entries, and of more that may follow them. */
-export function readEntries(
-  entries: readonly Entry[],
-  digest: SessionDigest,
-  { pairs }: PairIndex,
-): ReadEntries {
-  const has = (at: number): boolean => at < entries.length;
-  const idsAt = (...positions: readonly number[]): readonly string[] => [
-    ...new Set(positions.flatMap((at) => stringField(entries[at], "uuid") ?? [])),
-  ];
-  const answers = new Map<number, number>();
-  for (const { use, results } of pairs.values()) {
-    const answeredAt = results[0]?.entryIndex ?? entries.length;
-    if (has(use.entryIndex) && has(answeredAt)) answers.set(use.entryIndex, answeredAt);
-  }
-  return { digest, has, idsAt, outcomeIds: (at) => idsAt(answers.get(at) ?? at, at) };
-}
 
 const QUESTION_CHARS = 110;
 const ANSWER_CHARS = 160;
@@ -243,7 +209,7 @@ const QUANTITY =
   /(?<![\w.,#/:-])(?:[$€£¥]\s?\d+(?:[.,]\d+)*\s?[kmb]?|\d+(?:[.,]\d+)*(?:\s?[-–]\s?\d+(?:[.,]\d+)*)?(?:\s?(?:%|€|°C|x|[kmgt]i?b|kbps|mbps|ms|[smhd]|secs?|seconde?n?|mins?|minuten?|hrs?|hours?|stunden?|days?|tage?n?|weeks?|months?|years?|px|r?em|pt|fps|[kmg]?hz|bytes?|tokens?|times|mal|fois|veces|раз|секунд\p{L}*|минут\p{L}*|час\p{L}*|дн\p{L}+|байт\p{L}*|строк\p{L}*)(?![\p{L}\p{N}_/])|\s[a-zà-ÿ]{3,13}s(?![\p{L}\p{N}_/])|\s?[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,2})|\d{3,}(?:[.,]\d+)*(?![\w/-])|\d+\.\d+(?![\w/.-]))/giu;
 /** A word that ends like a plural and is none. */
 const NO_PLURAL =
-  /\s(?:as|is|was|has|does|this|its|less|plus|versus|unless|across|always|perhaps|thus|pas|plus|dans|sans|vers|alors)$/i;
+  /\s(?:as|is|was|has|does|this|its|less|plus|versus|unless|across|always|perhaps|thus|pas|dans|sans|vers|alors)$/i;
 /** "Phase 2", "lines 26": which of several. */
 const NUMBERED = /(?<![\p{L}\p{N}_.'-])\p{L}{4,20} \d{1,9}(?:\.\d+)?(?![\p{L}\p{N}_/%:-])/giu;
 const NO_NAME =

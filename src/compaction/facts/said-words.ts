@@ -82,7 +82,10 @@ const IN_PLACE_OF_UNSPACED =
   /而不是([^，。；！]+)|([^、。]{1,60}?)(?:ではなく|じゃなくて|の代わりに)|(\S{1,30}(?: \S{1,30})?) ?(?:말고|대신)/u;
 
 export interface CallOff {
-  /** `cancelled`: called off. `lifted`: a rule no longer holds. `turned-round`: something else takes its place. */
+  /**
+   * `cancelled`: called off. `lifted`: a rule no longer holds. `turned-round`: the person has another plan and does not
+   * say what it replaces. `replaced`: the sentence names the thing that another one takes the place of.
+   */
   readonly how: "cancelled" | "lifted" | "turned-round" | "replaced";
   /** The words that say what; "" where they only point back. */
   readonly what: string;
@@ -119,8 +122,7 @@ export function callOff(sentence: string): CallOff | undefined {
   return replaced === undefined ? undefined : { how: "replaced", what: replaced };
 }
 
-const CLAUSE_END =
-  /[,;:.!?。，；！？]|\s(?:and|then|but|instead|because|und|dann|et|puis|y|luego|и|а|but)\s/iu;
+const CLAUSE_END = /[,;:.!?。，；！？]|\s(?:and|then|but|instead|because|und|dann|et|puis|y|luego|и|а)\s/iu;
 
 function clauseAfter(sentence: string, cue: string): string {
   return sentence.slice(cue.length).split(CLAUSE_END, 1)[0]?.trim() ?? "";
@@ -143,7 +145,7 @@ function isCallOffAlone(sentence: string): boolean {
   return off?.how === "cancelled" && (pointsBack(off.what) || /never ?mind/i.test(sentence));
 }
 
-/** Words that tell what a sentence is about: in scripts without spaces, pairs of characters. */
+// Topic words of a sentence. In scripts without spaces they are pairs of characters.
 
 const LATIN_OR_CYRILLIC = /[\p{L}\p{N}_]+/gu;
 const UNSPACED = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+/g;

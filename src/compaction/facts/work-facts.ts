@@ -13,8 +13,8 @@ import {
   type SessionDigest,
   shortPath,
 } from "../../summary/readers/readers.ts";
+import type { DraftFact, ReadEntries } from "./fact-source.ts";
 import { slashed } from "./find-facts.ts";
-import type { DraftFact, ReadEntries } from "./said-facts.ts";
 
 const SOURCE_CHARS = 70;
 const LINE_CHARS = 120;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../test/support/builders.ts";
-import { cutForRecent, cutFrom, cutUpTo, firstAfterSummary } from "./sized.ts";
+import { cutForRecent, cutFrom, cutUpTo, firstAfterSummary } from "./choose-cut.ts";
 
 /** 0 said, 1 call, 2 its result, 3 said, 4 call, 5 its result. */
 function talk(): ConversationBuilder {

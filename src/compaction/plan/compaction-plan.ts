@@ -10,15 +10,6 @@ import { SUMMARY_BUDGET_TOKENS } from "../../summary/builtin/budget.ts";
 import type { SummaryVariant } from "../../summary/summary-message.ts";
 import { type CountText, measureContent } from "../../tokens/measure.ts";
 import {
-  defaultKeepRecent,
-  type KeptRoom,
-  LEAST_RESTORE_SHARE,
-  LEAST_RESTORE_TOKENS,
-  roomBesideSummary,
-  SMALLEST_SUMMARY_TOKENS,
-} from "./room.ts";
-import { shortenResults } from "./shrink-messages.ts";
-import {
   cutForRecent,
   cutFrom,
   cutUpTo,
@@ -27,12 +18,17 @@ import {
   type MessageRef,
   messageNotFound,
   type RecentWish,
-  type SizedConversation,
-  type SizeOptions,
-  type Snapshot,
-  sizeUp,
-  sum,
-} from "./sized.ts";
+} from "./choose-cut.ts";
+import {
+  defaultKeepRecent,
+  type KeptRoom,
+  LEAST_RESTORE_SHARE,
+  LEAST_RESTORE_TOKENS,
+  roomBesideSummary,
+  SMALLEST_SUMMARY_TOKENS,
+} from "./room.ts";
+import { shortenResults } from "./shrink-messages.ts";
+import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp, sum } from "./sized.ts";
 
 /** How far the wish may be passed for a call with its result: a file just read stays, a log of 100 pages does not. */
 const KEEP_OVERSHOOT = 2;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../test/support/builders.ts";
 import type { Entry } from "../../conversation/entry.ts";
-import { lastBoundaryIndex, locateMessage, messageNotFound } from "./sized.ts";
+import { locateMessage, messageNotFound } from "./choose-cut.ts";
+import { lastBoundaryIndex } from "./sized.ts";
 
 describe("a message of a conversation", () => {
   const c = new ConversationBuilder();

@@ -1,6 +1,7 @@
 import { previousSound, soundCuts } from "../../conversation/pairs.ts";
 import type { ModelFailure } from "../../models/model-error.ts";
 import { SUMMARY_BUDGET_TOKENS } from "../../summary/builtin/budget.ts";
+import { cutForRecent, firstAfterSummary } from "./choose-cut.ts";
 import {
   type CompactionPlan,
   isWorthSummarising,
@@ -10,15 +11,7 @@ import {
 } from "./compaction-plan.ts";
 import { type KeptRoom, roomBesideSummary } from "./room.ts";
 import { shortenToFit, withOldMediaAsMarks } from "./shrink-messages.ts";
-import {
-  cutForRecent,
-  firstAfterSummary,
-  type SizedConversation,
-  type SizeOptions,
-  type Snapshot,
-  sizeUp,
-  sum,
-} from "./sized.ts";
+import { type SizedConversation, type SizeOptions, type Snapshot, sizeUp, sum } from "./sized.ts";
 
 /** There is one attempt only, so where the error names no figures this share is taken off for what we do not know. */
 const BLIND_SHARE = 0.2;

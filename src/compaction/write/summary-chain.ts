@@ -28,13 +28,9 @@ import {
   SummaryChainError,
   type SummaryStep,
 } from "./attempts.ts";
+import { type ProviderSummary, requestProviderCompaction } from "./provider-compaction.ts";
 import { requestSummary, type SummaryRequestOptions } from "./request-summary.ts";
-import {
-  type ForkSource,
-  type ProviderSummary,
-  requestFork,
-  requestProviderCompaction,
-} from "./shared-prefix.ts";
+import { type ForkSource, requestFork } from "./shared-prefix.ts";
 
 /**
  * A summary that was written before the compaction began, such as notes that were taken along the way. It is used

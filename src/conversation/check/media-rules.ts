@@ -23,6 +23,11 @@ import {
   withBlock,
 } from "./rule.ts";
 
+/**
+ * Limits on the weight of a request: rules for images and documents, for their number and for the bytes of all messages,
+ * with the measure of JSON bytes that these rules and other callers count by.
+ */
+
 type Media = ImageBlock | DocumentBlock;
 
 const IMAGE_MARKER = "[image]";

@@ -1,4 +1,5 @@
-import { claudeVersion, isAtLeast, isThinking, tagOf } from "../message.ts";
+import { claudeVersion, isAtLeast } from "../claude-version.ts";
+import { isThinking, tagOf } from "../message.ts";
 import { field, isRecord } from "../untrusted.ts";
 import { FIRST_VERSION_WITH_SYSTEM_MESSAGES, FIRST_VERSION_WITHOUT_PREFILL, MAX_MESSAGES } from "./limits.ts";
 import {

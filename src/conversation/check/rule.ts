@@ -11,6 +11,11 @@ import {
 import { field, isRecord, type JsonRecord } from "../untrusted.ts";
 import { MAX_MEDIA, MAX_REQUEST_BYTES } from "./limits.ts";
 
+/**
+ * The draft of a request, on which all rules work: names and findings of rules, the draft's messages, and the way from
+ * untrusted messages into a draft and back. The reader reports bad shapes itself, since no rule could look at them.
+ */
+
 /** One name for each rule of the API; a finding says which one was broken. */
 export type RuleName =
   | "message-shape"

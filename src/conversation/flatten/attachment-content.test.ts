@@ -9,7 +9,9 @@ import { measureEntries } from "../../tokens/measure.ts";
 import type { Attachment } from "../entry.ts";
 import { contentText } from "../untrusted.ts";
 import { attachmentContent, sentContent } from "./attachment-content.ts";
-import { flatten, messagesBehind, wordsIn } from "./flatten.ts";
+import { messagesBehind } from "./count-messages.ts";
+import { flatten } from "./flatten.ts";
+import { wordsIn } from "./words-in.ts";
 
 const said = (attachment: Attachment): string => contentText(attachmentContent(attachment));
 

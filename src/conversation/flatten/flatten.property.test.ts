@@ -7,7 +7,8 @@ import { checkRequest } from "../check/check.ts";
 import { Draft, entryPath } from "../check/rule.ts";
 import type { Entry } from "../entry.ts";
 import type { ApiMessage, ContentBlock } from "../message.ts";
-import { countMessages, flatten, flattenChecked, readEntries } from "./flatten.ts";
+import { countMessages } from "./count-messages.ts";
+import { flatten, flattenChecked, readEntries } from "./flatten.ts";
 
 const RUNS = { numRuns: 500 };
 

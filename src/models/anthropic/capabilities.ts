@@ -1,4 +1,5 @@
-import { claudeVersion, isAtLeast, tagOf } from "../../conversation/message.ts";
+import { claudeVersion, isAtLeast } from "../../conversation/claude-version.ts";
+import { tagOf } from "../../conversation/message.ts";
 import { stringField } from "../../conversation/untrusted.ts";
 import { claudeFeatures } from "../../window/claude-features.ts";
 import { findModel } from "../../window/models.ts";

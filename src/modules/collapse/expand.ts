@@ -1,7 +1,7 @@
 import { sum } from "../../compaction/plan/sized.ts";
 import type { CollapseMark, Entry } from "../../conversation/entry.ts";
 import { isEntry } from "../../conversation/entry.ts";
-import { messagesBehind } from "../../conversation/flatten/flatten.ts";
+import { messagesBehind } from "../../conversation/flatten/count-messages.ts";
 import {
   type CollapsedSpan,
   collapsedUuids,

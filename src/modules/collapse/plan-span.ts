@@ -8,7 +8,7 @@ import {
 } from "../../compaction/plan/sized.ts";
 import type { Entry } from "../../conversation/entry.ts";
 import { entryBlocks } from "../../conversation/entry.ts";
-import { messagesBehind } from "../../conversation/flatten/flatten.ts";
+import { messagesBehind } from "../../conversation/flatten/count-messages.ts";
 import { previousSound, soundCuts } from "../../conversation/pairs.ts";
 import { unseenFrom } from "../../conversation/responses.ts";
 import { isCollapsedSpan, mayGiveWay } from "../../conversation/stand-ins.ts";

@@ -1,6 +1,6 @@
 import type { Entry } from "../../conversation/entry.ts";
 import { rawContent } from "../../conversation/entry.ts";
-import { messagesBehind } from "../../conversation/flatten/flatten.ts";
+import { messagesBehind } from "../../conversation/flatten/count-messages.ts";
 import { type CollapsedSpan, isCollapsedSpan, isSettled } from "../../conversation/stand-ins.ts";
 import { contentText, figureField } from "../../conversation/untrusted.ts";
 

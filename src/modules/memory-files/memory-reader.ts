@@ -1,8 +1,8 @@
 import { headOf } from "../../conversation/text.ts";
 import { field, firstString, stringField } from "../../conversation/untrusted.ts";
+import type { AskOptions } from "../../restore/ask-host.ts";
+import { type Ask, asker, valueOrReason } from "../../restore/ask-host.ts";
 import type { FileAnswer, HostState, MemoryFile } from "../../restore/host-state.ts";
-import type { AskOptions } from "../../restore/restored.ts";
-import { type Ask, asker, valueOrReason } from "../../restore/restored.ts";
 import { type Governance, governanceOf, ruleFolderOf } from "./governing.ts";
 import {
   absolutePath,

@@ -2,7 +2,8 @@ import { type Attachment, type Entry, entryBlocks, isEntry } from "../../convers
 import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf } from "../../conversation/tool-kinds.ts";
 import { attachedPath } from "../../restore/read-state.ts";
 import { attachedMemoryPaths, memoryAttachment } from "../../restore/recent-files.ts";
-import { headThatFits, LEAST_HEAD_TOKENS, type RestoredItem, restoredItem } from "../../restore/restored.ts";
+import { type RestoredItem, restoredItem } from "../../restore/restored.ts";
+import { headThatFits, LEAST_HEAD_TOKENS } from "../../tokens/fitting-head.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import { memoryPathsFor } from "./governing.ts";
 import { loadWithImports } from "./imports.ts";

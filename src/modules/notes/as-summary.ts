@@ -1,6 +1,6 @@
 import { sum } from "../../compaction/plan/sized.ts";
-import { headThatFits } from "../../restore/restored.ts";
 import { oneLine } from "../../summary/clip.ts";
+import { headThatFits } from "../../tokens/fitting-head.ts";
 import type { CountText } from "../../tokens/measure.ts";
 import type { Notes, NotesLimits, NotesSection } from "./notes-format.ts";
 import { joinParts, nameKey } from "./notes-format.ts";

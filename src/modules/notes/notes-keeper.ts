@@ -3,9 +3,10 @@ import { type Entry, entryBlocks, type Usage } from "../../conversation/entry.ts
 import { type ContentBlock, contentBlocks } from "../../conversation/message.ts";
 import { inputTokens } from "../../conversation/responses.ts";
 import { TimeBudget, untilAborted } from "../../models/abortable.ts";
+import { forkNow } from "../../turn/fork.ts";
 import type { ResponseFacts } from "../../turn/options.ts";
 import type { EngineParts } from "../../turn/parts.ts";
-import { forkNow, snapshotOf } from "../../turn/planning.ts";
+import { snapshotOf } from "../../turn/planning.ts";
 import { codeOf } from "../../turn/reporter.ts";
 import { inProportion, type Thresholds } from "../../window/thresholds.ts";
 import {

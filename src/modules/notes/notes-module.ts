@@ -1,6 +1,6 @@
 import { field } from "../../conversation/untrusted.ts";
 import { throwIfAborted } from "../../models/abortable.ts";
-import { asker } from "../../restore/restored.ts";
+import { asker } from "../../restore/ask-host.ts";
 import type { ManualOptions } from "../../turn/options.ts";
 import type {
   AttachedModule,

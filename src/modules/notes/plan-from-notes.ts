@@ -1,3 +1,4 @@
+import { firstAfterSummary } from "../../compaction/plan/choose-cut.ts";
 import {
   type CompactionPlan,
   isWorthSummarising,
@@ -6,7 +7,6 @@ import {
 } from "../../compaction/plan/compaction-plan.ts";
 import { KEEP_RECENT_TOKENS, keepRecentUnder } from "../../compaction/plan/room.ts";
 import {
-  firstAfterSummary,
   type SizedConversation,
   type SizeOptions,
   type Snapshot,

@@ -85,6 +85,25 @@ describe("the message that notes remember", () => {
   });
 });
 
+describe("notes that a summary was made from", () => {
+  it("are not noted again beside another summary, which is noted", async () => {
+    const c = new ConversationBuilder();
+    const summary =
+      '# Task Specification\n- "never touch the lighthouse"\n\n# Worklog\n- looked at the tides';
+    c.summary(continuationMessage({ summary, isNotes: true, keptRecent: false, trigger: "auto" }));
+    const span = '6. All User Messages:\n- "paint the pier"';
+    c.summary(continuationMessage({ summary: span, keptRecent: false, trigger: "auto" }));
+    c.user("go on with the harbour report");
+    c.assistant("It is written.");
+    // The user has taken the lighthouse out of the notes since.
+    const before = NOTES_TEMPLATE.replace("# Worklog", "# Worklog\n- looked at the tides");
+    const notes = formatNotes(await updated(c.entries, before));
+    expect(notes).toContain("looked at the tides");
+    expect(notes).not.toContain("never touch the lighthouse");
+    expect(notes).toContain("paint the pier");
+  });
+});
+
 describe("notes that are gone", () => {
   it("are begun with what the summary that was made from them says", async () => {
     const c = new ConversationBuilder();

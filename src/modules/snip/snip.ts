@@ -1,13 +1,9 @@
 import { type CompactionPorts, newLink } from "../../compaction/apply/new-entries.ts";
-import {
-  lastBoundaryIndex,
-  locateMessage,
-  type MessageRef,
-  messageNotFound,
-} from "../../compaction/plan/sized.ts";
+import { locateMessage, type MessageRef, messageNotFound } from "../../compaction/plan/choose-cut.ts";
+import { lastBoundaryIndex } from "../../compaction/plan/sized.ts";
 import { type Entry, entryBlocks, isEntry, isSummaryEntry } from "../../conversation/entry.ts";
 import { isSentAttachment } from "../../conversation/flatten/attachment-content.ts";
-import { messagesBehind } from "../../conversation/flatten/flatten.ts";
+import { messagesBehind } from "../../conversation/flatten/count-messages.ts";
 import { requireOwnShapes } from "../../conversation/given-messages.ts";
 import { newestLine } from "../../conversation/lines.ts";
 import { indexPairs, sameResponse } from "../../conversation/pairs.ts";

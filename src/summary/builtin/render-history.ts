@@ -33,7 +33,7 @@ import {
 } from "../readers/readers.ts";
 import { type Piece, piece, rising, WORTH_A_LINE } from "./budget.ts";
 
-/** The sections "Primary Request and Intent" and "All User Messages". */
+/** The sections about the past: requests, user messages, errors with their fixes, and problem solving. */
 
 const MAX_REQUEST_CHARS = 110;
 const MAX_OUTCOME_CHARS = 200;
@@ -185,7 +185,7 @@ export function renderMessages(digest: SessionDigest): Piece[] {
   });
 }
 
-/** The sections "Errors and Fixes" and "Problem Solving": failures, and findings about them. */
+// Sections "Errors and Fixes" and "Problem Solving".
 
 const MAX_BY_WEIGHT: Readonly<Record<ErrorRecord["weight"], number>> = { 1: 4, 2: 6, 3: 16 };
 const MAX_CORRECTIONS = 8;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { summarise } from "../builtin/summarise.ts";
 import { continuationMessage } from "../summary-message.ts";
-import { earlierItems, LABELS, parseEarlierSummary, splitItems } from "./earlier-summary.ts";
+import { earlierItems, parseEarlierSummary, splitItems } from "./earlier-summary.ts";
+import { LABELS } from "./list-items.ts";
 
 const modelSummary = `This session is being continued from a previous conversation.
 

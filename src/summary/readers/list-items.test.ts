@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { messageForms, parseMessageItem } from "./earlier-summary.ts";
+import { messageForms, parseMessageItem } from "./list-items.ts";
 
 describe("a message in a list", () => {
   it("is read back as it was written", () => {

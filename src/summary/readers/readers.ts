@@ -14,28 +14,13 @@ export {
 } from "./command-runs.ts";
 export { digestSession, nextMove, type SessionDigest } from "./digest.ts";
 export {
-  AFTER_INTERRUPTION,
-  doneTo,
   earlierConcepts,
   earlierItems,
   earlierLastWords,
   earlierMessages,
   earlierWorkInBrief,
-  errorForms,
-  LABELS,
-  leftOutLine,
   listedMessages,
-  messageForms,
-  namedIn,
-  namesFile,
-  parseMessageItem,
-  readDone,
-  readEarlierFile,
-  readEarlierFiles,
   requestInFull,
-  resolutionText,
-  SEE_CURRENT_REQUEST,
-  saysOnlyDone,
   splitItems,
 } from "./earlier-summary.ts";
 export {
@@ -55,6 +40,23 @@ export {
   saysLittle,
   soundsLikeCorrection,
 } from "./exchanges.ts";
+export {
+  AFTER_INTERRUPTION,
+  doneTo,
+  errorForms,
+  LABELS,
+  leftOutLine,
+  messageForms,
+  namedIn,
+  namesFile,
+  parseMessageItem,
+  readDone,
+  readEarlierFile,
+  readEarlierFiles,
+  resolutionText,
+  SEE_CURRENT_REQUEST,
+  saysOnlyDone,
+} from "./list-items.ts";
 export {
   endsWithQuestion,
   hasIdeographs,

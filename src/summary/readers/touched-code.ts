@@ -122,7 +122,7 @@ export class FileLedger {
   }
 
   #removed(at: number, path: string): void {
-    const known = [...this.#files.values()].find((file) => path !== "" && file.path.endsWith(path));
+    const known = [...this.#files.values()].find((file) => isNamedBy(path, file.path));
     if (known) Object.assign(known, { removed: true, lastAt: at });
   }
 
@@ -133,6 +133,13 @@ export class FileLedger {
     this.#files.set(path, file);
     return file;
   }
+}
+
+/** Does a command mean this file? It names a file in full, from some folder on, or by the bare name. */
+function isNamedBy(name: string, path: string): boolean {
+  const short = name.replace(/\\/g, "/").replace(/^(?:\.\/+)+/, "");
+  const long = path.replace(/\\/g, "/");
+  return short !== "" && (long === short || long.endsWith(`/${short}`));
 }
 
 /** The replacements a call made, in order. */
@@ -174,8 +181,6 @@ export function isSamePath(one: string, other: string): boolean {
   const [long, short] = a.length > b.length ? [a, b] : [b, a];
   return short.includes("/") && long.endsWith(`/${short.replace(/^(?:\.\.?)?\//, "")}`);
 }
-
-/** Names that a session works with, and the languages of its files. */
 
 /** Counts names by frequency and by spread: what one burst repeats weighs less than what keeps returning. */
 export class NameTally {
@@ -281,7 +286,7 @@ const DEFINITION =
 const SCANNED_CHARS = 4_000;
 const SCANNED_PROSE_CHARS = 20_000;
 const COMMON: ReadonlySet<string> = new Set(
-  "main init test setup default string number boolean error errors object array value values that this the are from with true false null none undefined describe expect return string interface function class module import export async await".split(
+  "main init test setup default string number boolean error errors object array value values that this the are from with true false null none undefined describe expect return interface function class module import export async await".split(
     " ",
   ),
 );

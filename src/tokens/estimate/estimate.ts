@@ -101,11 +101,9 @@ function symbolAt(text: string, at: number): number {
   return at < 0 ? EDGE : (SYMBOL_OF[codeAt(text, at)] ?? 0);
 }
 
-/**
- * One pass over a text, run by run, adding up what each run is likely to cost. Tokenizers first cut a text
- * into words, numbers, punctuation and blanks and then look for the largest known parts of each; the scanner
- * cuts likewise, but asks small tables instead of searching.
- */
+// The scanner makes one pass over a text, run by run, and adds up the likely cost of each run. Tokenizers first cut a
+// text into words, numbers, punctuation and blanks and then look for the largest known parts of each. The scanner cuts
+// likewise, but asks small tables instead of searching.
 
 /** Position of the scanner, and the little it remembers of what it has passed. */
 export interface Cursor {

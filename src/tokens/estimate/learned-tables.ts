@@ -31,7 +31,7 @@ const PUNCTUATION_MASK = PUNCTUATION_BUCKETS - 1;
 /** Digit runs are learned one length at a time up to here; longer ones are taken as groups of this many. */
 export const DIGIT_GROUP = 9;
 
-/** Depths of a match of CJK characters that are told apart; five scripts, see `cjkScript`. */
+/** Depths of a match of CJK characters that are told apart; six scripts, see `cjkScript`. */
 export const CJK_DEPTHS = 5;
 const CJK_SCRIPTS = 6;
 

@@ -1,7 +1,7 @@
 import type { Agent, PromptAt } from "../../../agent/index.ts";
 import { sizeUp } from "../../../compaction/plan/sized.ts";
 import { type Entry, isCompactBoundary, isSummaryEntry } from "../../../conversation/entry.ts";
-import { countMessages } from "../../../conversation/flatten/flatten.ts";
+import { countMessages } from "../../../conversation/flatten/count-messages.ts";
 import { indexOfMessage, timeOf } from "../../../conversation/lines.ts";
 import { isSnipMarker } from "../../../conversation/stand-ins.ts";
 import { spokenIn } from "../../../host/undo-rewind.ts";

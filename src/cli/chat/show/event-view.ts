@@ -5,7 +5,7 @@ import {
   isCompactBoundary,
   isSummaryEntry,
 } from "../../../conversation/entry.ts";
-import { undoRecordOf } from "../../../conversation/lines.ts";
+import { undoRecordOf } from "../../../conversation/undo-marks.ts";
 import type { LonghaulError } from "../../../errors.ts";
 import type { CompactorEvent } from "../../../turn/events.ts";
 import type { PriceTable } from "../../../window/prices.ts";

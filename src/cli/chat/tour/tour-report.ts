@@ -1,5 +1,5 @@
 import type { Agent } from "../../../agent/index.ts";
-import { wordsIn } from "../../../conversation/flatten/flatten.ts";
+import { wordsIn } from "../../../conversation/flatten/words-in.ts";
 import { openRecall } from "../../../recall/open-recall.ts";
 import type { LogTotals, RequestLog } from "../../../testing/simulator/server/request-log.ts";
 import type { Terminal } from "../../terminal.ts";

@@ -93,8 +93,10 @@ function stateBefore(notes: Notes): StateBefore {
 /** A summary that was made from these notes tells nothing new, unless they are gone. */
 function withoutNotes(digest: SessionDigest, notes: Notes): SessionDigest {
   if (isOnlyTemplate(notes)) return digest;
-  const told = [...(digest.earlier?.items.values() ?? [])].flat().join("\n").split("\n");
-  const isOfNotes = digest.earlier?.isNotes || notes.sections.some(({ heading }) => told.includes(heading));
+  const { earlier } = digest;
+  if (earlier?.isNotes) return { ...digest, earlier: earlier.besidesNotes };
+  const told = [...(earlier?.items.values() ?? [])].flat().join("\n").split("\n");
+  const isOfNotes = notes.sections.some(({ heading }) => told.includes(heading));
   return isOfNotes ? { ...digest, earlier: undefined } : digest;
 }
 

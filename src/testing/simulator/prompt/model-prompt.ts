@@ -1,4 +1,5 @@
-import { claudeVersion, isBlock } from "../../../conversation/message.ts";
+import { claudeVersion } from "../../../conversation/claude-version.ts";
+import { isBlock } from "../../../conversation/message.ts";
 import {
   asList,
   field,

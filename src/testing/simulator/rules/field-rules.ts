@@ -1,4 +1,4 @@
-import { claudeVersion } from "../../../conversation/message.ts";
+import { claudeVersion } from "../../../conversation/claude-version.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import type { ThinkingMode } from "../../../window/claude-features.ts";
 import { type SimulatedModel, type SimulatedRequest, type Switches, thinkingMode } from "../exchange.ts";

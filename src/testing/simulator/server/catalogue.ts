@@ -1,4 +1,4 @@
-import { claudeVersion } from "../../../conversation/message.ts";
+import { claudeVersion } from "../../../conversation/claude-version.ts";
 import type { JsonRecord } from "../../../conversation/untrusted.ts";
 import { type ClaudeFeatures, claudeFeatures } from "../../../window/claude-features.ts";
 import { MODELS } from "../../../window/models.ts";

@@ -32,6 +32,22 @@ describe("files", () => {
     ]);
   });
 
+  it("are removed only by a command that names them from a folder on", () => {
+    const removedBy = (command: string, path: string): boolean | undefined => {
+      const ledger = new FileLedger();
+      ledger.change(1, path, { ...change, kind: "edit" });
+      ledger.shellCommand(2, command);
+      return ledger.records()[0]?.removed;
+    };
+    expect(removedBy("rm a.ts", "/src/data.ts")).toBe(false);
+    expect(removedBy("rm rc/a.ts", "/src/a.ts")).toBe(false);
+    expect(removedBy("rm /src/a.ts", "/home/src/a.ts")).toBe(false);
+    expect(removedBy("rm -f a.ts", "/src/a.ts")).toBe(true);
+    expect(removedBy("rm ./src/a.ts", "/p/src/a.ts")).toBe(true);
+    expect(removedBy("git rm /p/src/a.ts", "/p/src/a.ts")).toBe(true);
+    expect(removedBy("rm a.ts", "C:\\src\\a.ts")).toBe(true);
+  });
+
   it("are made for the moment in folders that do not last, not in a folder that somebody calls dev", () => {
     expect(["/tmp/x.py", "C:\\Temp\\x.py", "/dev/stdout", "a/scratchpad/x.md"].map(isScratch)).not.toContain(
       false,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { headThatFits } from "./restored.ts";
+import { headThatFits } from "./fitting-head.ts";
 
 const texts = (): fc.Arbitrary<string> =>
   fc

@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../test/support/builders.ts";
 import { deepFreeze } from "../../../test/support/deep-freeze.ts";
 import { type Fate, type Ledger, type LedgerFact, readLedger } from "../../conversation/fact-ledger.ts";
-import { ESTIMATORS } from "../../tokens/measure.ts";
-import { type LedgerInput, ledgerText, makeLedger, previousLedger } from "./check-facts.ts";
+import { type LedgerInput, makeLedger, previousLedger } from "./check-facts.ts";
 
 const fact = (id: string, fields: Partial<LedgerFact> = {}): LedgerFact => ({
   id,
@@ -154,60 +153,5 @@ describe("the ledger of a compaction", () => {
       }),
       { numRuns: 50 },
     );
-  });
-});
-
-const ledger = (facts: readonly LedgerFact[], fields: Partial<Ledger> = {}): Ledger => ({
-  facts,
-  summarised: { messages: 40, tokens: 90_000 },
-  kept: { messages: 3, tokens: 700 },
-  restored: [],
-  skipped: [],
-  quotedTokens: 0,
-  ...fields,
-});
-
-describe("a ledger in words for the agent", () => {
-  it("says what is before it, what is not, and by which id that can be read", () => {
-    const facts = [
-      fact("a", { fate: "summary" }),
-      fact("b", { fate: "kept" }),
-      fact("c", { fate: "quoted" }),
-      fact("d", { kind: "directive", status: "done", text: "rename\nthe module" }),
-    ];
-    expect(ledgerText(ledger(facts), { recallTool: "recall" })).toBe(
-      [
-        "Of this conversation 40 messages (about 90000 tokens) were replaced by the summary. Of 4 facts found in them 3 are in your context: 1 in the summary, 1 in messages that were kept, 1 quoted, 0 in what was put back. 1 are not, but stand in the transcript. Nothing is gone.",
-        "Not in your context; `recall` gives the message of an id:",
-        "- [directive, done] rename the module (e-d)",
-      ].join("\n"),
-    );
-  });
-
-  it("says what is gone where there is no transcript", () => {
-    const text = ledgerText(ledger([fact("a", { fate: "gone" })]));
-    expect(text).toContain("1 are gone");
-    expect(text).not.toContain("Nothing is gone");
-    expect(text).toContain("- [file] changed a.ts (gone)");
-  });
-
-  it("stays within its budget however many facts there are, and counts the rest", () => {
-    const facts = Array.from({ length: 900 }, (_, nth) => fact(`f${nth}`, { text: "word ".repeat(200) }));
-    const many = ledger(facts, { untold: 50, earlier: { boundary: "e-0", facts: 25 } });
-    for (const maxTokens of [200, 500, 2_000]) {
-      const text = ledgerText(many, { maxTokens });
-      expect(ESTIMATORS.o200k(text)).toBeLessThanOrEqual(maxTokens);
-      const listed = text.split("\n").filter((line) => line.startsWith("- [")).length;
-      expect(text).toContain(`${900 - listed + 75}${listed > 0 ? " more" : ""}, in the transcript alone`);
-    }
-  });
-
-  it("names what was put back", () => {
-    const restored = Array.from({ length: 10 }, (_, nth) => ({
-      kind: "files",
-      name: `f${nth}.ts`,
-      tokens: 1,
-    }));
-    expect(ledgerText(ledger([], { restored }))).toMatch(/Put back: f0\.ts, .*f7\.ts and 2 more\.$/);
   });
 });

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arbitraryEntries } from "../../test/support/arbitraries.ts";
-import { ConversationBuilder, thinking } from "../../test/support/builders.ts";
-import { wordsIn } from "./flatten/flatten.ts";
+import { arbitraryEntries } from "../../../test/support/arbitraries.ts";
+import { ConversationBuilder, thinking } from "../../../test/support/builders.ts";
+import { wordsIn } from "./words-in.ts";
 
 describe("the words in entries", () => {
   it("are what was said, called, answered and attached, as the agent reads it", () => {
