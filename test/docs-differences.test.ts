@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { CLEARING_TARGET_TOKENS } from "../src/clear/stale-results.ts";
+import { CLEARING_TARGET_TOKENS } from "../src/clear/clearing-limits.ts";
+
 import { FACTS_BUDGET_TOKENS } from "../src/compaction/facts/quote-facts.ts";
 import { RESULT_SHARE } from "../src/compaction/plan/compaction-plan.ts";
 import { KEEP_RECENT_TOKENS } from "../src/compaction/plan/room.ts";

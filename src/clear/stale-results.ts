@@ -11,6 +11,7 @@ import { showsModelSpoke } from "../conversation/responses.ts";
 import { CLEARED_RESULT_TEXT, isCleared, withClearedResultsAt } from "../conversation/stand-ins.ts";
 import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf, toolsOf } from "../conversation/tool-kinds.ts";
 import { withoutThinkingFrom } from "../conversation/without-thinking.ts";
+import { CLEARING_TARGET_TOKENS, IDLE_THRESHOLD_MS } from "./clearing-limits.ts";
 
 /** What is cleared, by whichever form: a decision, not yet carried out. Ids, names and counts only. */
 export interface Clearing {
@@ -52,8 +53,6 @@ export const ELIGIBLE_TOOLS: readonly string[] = Object.freeze(
 
 export const WRITE_LIKE_TOOLS: ReadonlySet<string> = new Set(toolsOf(...WRITING));
 
-/** What eligible results may hold: a fifth of the usual window. */
-export const CLEARING_TARGET_TOKENS = 40_000;
 /** Clearing breaks the prompt cache; for less than this it is not worth it. */
 export const MINIMUM_SAVING_TOKENS = 20_000;
 /** What the agent is working with right now. */
@@ -95,10 +94,6 @@ export function chooseBySize(index: ResultIndex, options: BySizeOptions = {}): C
   return saved < minimumSavingTokens ? undefined : index.describe("size", results.slice(0, count));
 }
 
-export const MINUTE_MS = 60_000;
-
-/** The longest that a provider keeps a cached prompt; after it, rewriting history costs nothing extra. */
-export const IDLE_THRESHOLD_MS: number = 60 * MINUTE_MS;
 /** Enough to go on with what was being done when the pause began. */
 const KEPT_NEWEST_BY_TIME = 5;
 

@@ -1,5 +1,6 @@
 import { type Argument, Command, Option } from "commander";
-import { CLEARING_TARGET_TOKENS } from "../clear/stale-results.ts";
+import { CLEARING_TARGET_TOKENS } from "../clear/clearing-limits.ts";
+
 import { KEEP_RECENT_TOKENS } from "../compaction/plan/room.ts";
 import { FACT_KINDS } from "../conversation/fact-ledger.ts";
 import { POLICY_NAMES, REPLAY_POLICIES } from "../evaluate/policy.ts";

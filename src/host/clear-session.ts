@@ -1,6 +1,6 @@
+import { CLEARING_TARGET_TOKENS } from "../clear/clearing-limits.ts";
 import {
   applyClearing,
-  CLEARING_TARGET_TOKENS,
   type Clearing,
   chooseBySize,
   chooseByTime,

@@ -1,10 +1,10 @@
+import { MINUTE_MS } from "../clear/clearing-limits.ts";
 import {
   type BySizeOptions,
   type Clearing,
   chooseBySize,
   chooseByTime,
   MINIMUM_SAVING_TOKENS,
-  MINUTE_MS,
   savingBySize,
 } from "../clear/stale-results.ts";
 import { LonghaulError } from "../errors.ts";

@@ -1,9 +1,5 @@
-import {
-  CLEARING_TARGET_TOKENS,
-  ELIGIBLE_TOOLS,
-  IDLE_THRESHOLD_MS,
-  MINUTE_MS,
-} from "../clear/stale-results.ts";
+import { CLEARING_TARGET_TOKENS, IDLE_THRESHOLD_MS, MINUTE_MS } from "../clear/clearing-limits.ts";
+import { ELIGIBLE_TOOLS } from "../clear/stale-results.ts";
 import type { CompactionPorts } from "../compaction/apply/new-entries.ts";
 import { field } from "../conversation/untrusted.ts";
 import { type ModelTimeLimits, timeLimitsOf } from "../models/model-time-limits.ts";

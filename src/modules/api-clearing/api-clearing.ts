@@ -1,10 +1,6 @@
+import { CLEARING_TARGET_TOKENS } from "../../clear/clearing-limits.ts";
 import { KEPT_TOOL_USES } from "../../clear/context-edits.ts";
-import {
-  CLEARING_TARGET_TOKENS,
-  ELIGIBLE_TOOLS,
-  isIdle,
-  WRITE_LIKE_TOOLS,
-} from "../../clear/stale-results.ts";
+import { ELIGIBLE_TOOLS, isIdle, WRITE_LIKE_TOOLS } from "../../clear/stale-results.ts";
 import type { RequestFrame } from "../../compaction/write/shared-prefix.ts";
 import type { ContextEdit } from "../../models/port.ts";
 import { whyNotToClear } from "../../turn/clear-stale.ts";
