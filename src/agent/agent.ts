@@ -229,7 +229,7 @@ export class LonghaulAgent {
     }, given);
   }
 
-  /** What the person said, the newest first, also before compactions: where one can go back to. */
+  /** Prompts of the person that one can rewind to, the newest first, also from before compactions. */
   prompts(): Promise<readonly PromptAt[]> {
     if (this.conversation.length === 0) return Promise.resolve([]);
     return rewindPoints(this.sessionPath);

@@ -161,7 +161,7 @@ function unquoted(text: string): string {
 
 /** For the list of skills in the description, about 2,000 tokens: it is paid for with every call. */
 const LIST_CHARACTERS = 8_000;
-/** What a description is cut to where all of them do not fit. */
+/** Characters of a description if not all of them fit. */
 const SHORT_DESCRIPTION = 120;
 
 const input = z.object({ skill: z.string().trim().min(1).describe("The name of the skill.") });

@@ -13,7 +13,7 @@ import type { CostReport } from "./cost-report.ts";
 /** Costs and savings of one compaction, in dollars. */
 export interface CompactCost
   extends Pick<CostReport, "model" | "arePricesAssumed" | "call" | "assumedCall" | "expectedTurns"> {
-  /** What the next prompt writes to the provider's cache anew; 0 once that has gone cold. */
+  /** Cost of writing the next prompt to the provider's cache anew; 0 once the cache is cold. */
   readonly rewrite: number;
   readonly savedPerTurn: number;
   /** Null: it never pays. */
@@ -78,7 +78,7 @@ function assumedCall(
   return expectedCall(plan, thresholds, model, prices) ?? null;
 }
 
-/** Those that failed were paid for as well. */
+/** Failed calls were paid for as well. */
 export function callsMade(
   attempts: readonly SummaryAttempt[],
   prices: PriceTable,

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import type { ReadState, SeenFile } from "../workplace.ts";
 
-/** One for each agent: what another has seen, this one has not. */
+/** The files that one agent has seen. Each agent has its own record. */
 export function createReadState(): ReadState {
   const seenFiles = new Map<string, SeenFile>();
   return {
     get: (realPath) => seenFiles.get(realPath),
     saw: (realPath, seen) => {
       const before = seenFiles.get(realPath);
-      // Who has seen all of it still has, when a part is looked at again.
+      // An agent that has seen the whole file still has when it reads a part again.
       const isPartOfKnown =
         before?.fingerprint === seen.fingerprint && before.range === undefined && seen.range !== undefined;
       if (!isPartOfKnown) seenFiles.set(realPath, seen);

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../../agent/index.ts";
 
-/** A function for each kind of event that matters to somebody. */
+/** A function for each kind of event that a part of the chat handles. */
 export type EventHandlers = {
   readonly [Type in AgentEvent["type"]]?: (event: Extract<AgentEvent, { readonly type: Type }>) => void;
 };

@@ -92,7 +92,7 @@ function whatBecameOfIt(report: CompactReport, options: CompactViewOptions, term
   ].join("\n");
 }
 
-/** Those of which there can be many. */
+/** Kinds that can have many items. */
 const COUNTED_KINDS: ReadonlyMap<string, string> = new Map([
   ["file", "file"],
   ["files", "file"],

@@ -117,7 +117,7 @@ export class Excerpt {
     this.#limits = limits;
   }
 
-  /** Whether lines after the last match are still to come. */
+  /** True while lines after the last match are still to come. */
   get isOpen(): boolean {
     return this.#afterLeft > 0 && this.rows.length < this.#limits.mostRows;
   }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 /** Notes and summaries are written within this; whoever takes longer is not waited for. */
 const LONGEST_WAIT_MS = 5_000;
-/** What an answer was for is done with it within this, such as a file that is written. */
+/** Time in which the work that waited for an answer is done, such as writing a file. */
 const AFTERWARDS_MS = 30;
 
 /** Tells when nothing is being asked of the stand-in, also not in the background. */

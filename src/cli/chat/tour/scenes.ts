@@ -47,7 +47,7 @@ const RESOURCES = [
   ...["invoices", "customers", "permits", "cranes", "inspections"],
 ];
 
-/** What is asked of the stand-in, in the order in which the guide suggests it; paths are relative to the project. */
+/** Prompts for the stand-in, in the order in which the guide suggests them. Paths are relative to the project. */
 export const tourScenes = ({
   warning,
   autoCompact,

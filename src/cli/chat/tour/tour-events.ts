@@ -3,7 +3,7 @@ import type { CompactorEvent } from "../../../turn/events.ts";
 
 type EventOf<Type extends CompactorEvent["type"]> = Extract<CompactorEvent, { readonly type: Type }>;
 
-/** What the agent did, as its events told it: the guide says nothing that did not happen. */
+/** Record of the agent's events: the guide says nothing that did not happen. */
 export class TourEvents {
   /** Model calls of the main conversation. */
   turns = 0;

@@ -18,7 +18,7 @@ export function tourGuide(steps: Iterable<TourStep>, { seen, settled }: GuidePar
     next: async (sent) => {
       if (waitsFor !== undefined && sent?.trim() !== waitsFor)
         return { words: "Whenever you like, the tour goes on with:", input: waitsFor };
-      // What still goes on in the background belongs to what was just seen.
+      // Work that still runs in the background belongs to the scene that was just shown.
       await settled();
       const { value: step, done } = stops.next();
       if (done === true) return undefined;
