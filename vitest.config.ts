@@ -1,17 +1,23 @@
 import { availableParallelism } from "node:os";
+import { defaultServerConditions } from "vite";
 import { defineConfig } from "vitest/config";
 import { withoutModule } from "./scripts/house/modules.ts";
 
 /** Vitest leaves one core to itself, and on a machine of two all files would wait for each other. */
 const LEAST_WORKERS = 2;
 
+/** Packages find each other's sources, so that no test needs a build. Node does not know "module", which is for bundlers. */
+const conditions = ["@longhaul/source", ...defaultServerConditions.filter((name) => name !== "module")];
+
 /** `npm run house -- --without NAME` */
 const { LONGHAUL_WITHOUT: left } = process.env;
 
 export default defineConfig({
   plugins: left ? [withoutModule(left)] : [],
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
     setupFiles: ["test/support/property-seed.ts"],
     maxWorkers: Math.max(LEAST_WORKERS, availableParallelism() - 1),
     testTimeout: 60_000,

@@ -1,6 +1,6 @@
 // How far each counter is off, kind of text by kind of text, and how fast it is on a mixed agent conversation.
 import { tsImport } from "tsx/esm/api";
-import { READ_WHOLE } from "../src/tokens/estimate/estimate.ts";
+import { READ_WHOLE } from "../packages/core/src/measure/tokens/estimate/estimate.ts";
 import { claim } from "./claims.mjs";
 import { growthOnRealSessions } from "./growth.mjs";
 import { collectGarbage, median, medianMs } from "./measure.mjs";

@@ -1,12 +1,13 @@
 // Memory: what a compaction from notes costs beside one JSON.stringify of the conversation, and whether an update of
 // notes without a model costs what is new, however long the conversation is.
+
+import { ESTIMATORS } from "@longhaul/core/measure";
+import { flatten } from "@longhaul/core/request";
 import { sessionNotes } from "../dist/index.js";
-import { flatten } from "../src/conversation/flatten/flatten.ts";
-import { updateNotes } from "../src/modules/notes/built-in/update-notes.ts";
-import { emptyNotes, formatNotes } from "../src/modules/notes/notes-format.ts";
-import { notesLimitsFor } from "../src/modules/notes/notes-keeper.ts";
-import { NOTES_TEMPLATE, parseTemplate } from "../src/modules/notes/template.ts";
-import { ESTIMATORS } from "../src/tokens/measure.ts";
+import { updateNotes } from "../packages/notes/src/built-in/update-notes.ts";
+import { emptyNotes, formatNotes } from "../packages/notes/src/notes-format.ts";
+import { notesLimitsFor } from "../packages/notes/src/notes-keeper.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../packages/notes/src/template.ts";
 import { HeldNotes } from "../test/engine/notes-file.case.ts";
 import { claim } from "./claims.mjs";
 import { Host } from "./engine/host.mjs";

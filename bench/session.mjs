@@ -2,7 +2,7 @@
 // new ids, strung together. The same on every machine and in every run.
 
 import { contextTokens } from "../dist/index.js";
-import { createDemoSession } from "../src/testing/demo-session.ts";
+import { createDemoSession } from "../packages/simulator/src/demo-session.ts";
 
 /** More would cost time and change nothing: each copy's strings are made anew, so no copy profits from another. */
 const TELLINGS = 4;

@@ -2,7 +2,7 @@
 // Prints { parseMs, handleMs } as JSON. Argument: roughly how many tokens the conversation has.
 import { checkRequest, flatten } from "../dist/index.js";
 import { startSimulator } from "../dist/testing/index.js";
-import { createDemoSession } from "../src/testing/demo-session.ts";
+import { createDemoSession } from "../packages/simulator/src/demo-session.ts";
 
 const entries = createDemoSession({ approximateTokens: Number(process.argv[2]) });
 const flat = flatten(entries);

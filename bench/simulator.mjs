@@ -1,12 +1,11 @@
 // What the simulator adds to a test: handling a request beside JSON.parse of its body, without the network.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { createFixedClock, RequestLog } from "@longhaul/simulator";
 import { checkRequest, flatten } from "../dist/index.js";
-import { createFixedClock } from "../src/testing/clock.ts";
-import { createDemoSession } from "../src/testing/demo-session.ts";
-import { createTokenCounter } from "../src/testing/simulator/prompt/token-count.ts";
-import { RequestLog } from "../src/testing/simulator/server/request-log.ts";
-import { beginSession } from "../src/testing/simulator/simulator.ts";
+import { createDemoSession } from "../packages/simulator/src/demo-session.ts";
+import { createTokenCounter } from "../packages/simulator/src/prompt/token-count.ts";
+import { beginSession } from "../packages/simulator/src/simulator.ts";
 import { claim } from "./claims.mjs";
 import { collectGarbage, consume, median } from "./measure.mjs";
 import { milliseconds, table, times } from "./table.mjs";

@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import { estimateTokens, summarise } from "../dist/index.js";
 import { loadSession } from "../dist/node.js";
-import { createDemoSession } from "../src/testing/demo-session.ts";
+import { createDemoSession } from "../packages/simulator/src/demo-session.ts";
 import { claim } from "./claims.mjs";
 import { collectGarbage, median, medianMs } from "./measure.mjs";
 import { MISSING, realSessions } from "./real-sessions.mjs";

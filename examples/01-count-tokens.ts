@@ -1,12 +1,7 @@
 // How many tokens is this? Nothing is installed or called for it, and it is fast enough for every turn.
-import {
-  ContextMeter,
-  computeThresholds,
-  contextTokens,
-  estimateTokens,
-  findModel,
-  windowState,
-} from "longhaul";
+
+import { estimateTokens, findModel } from "@longhaul/core";
+import { ContextMeter, computeThresholds, contextTokens, windowState } from "@longhaul/core/measure";
 import { conversation } from "./conversation.ts";
 
 console.log("a text:", estimateTokens("The quick brown fox jumps over the lazy dog."), "tokens");

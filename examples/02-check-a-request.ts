@@ -1,5 +1,5 @@
 // A request that the API would refuse, found out and mended before it is sent.
-import { checkRequest } from "longhaul";
+import { checkRequest } from "@longhaul/core";
 
 const { valid, findings, request } = checkRequest({
   model: "claude-sonnet-4-5",

@@ -1,6 +1,7 @@
 // A long conversation becomes a short one: no model, no network. What is left is ready to be sent.
 import { randomUUID } from "node:crypto";
-import { compact, flatten, planCompaction, rebuild } from "longhaul";
+import { compact, planCompaction, rebuild } from "@longhaul/core/compaction";
+import { flatten } from "@longhaul/core/request";
 import { conversation } from "./conversation.ts";
 
 const plan = planCompaction({ entries: conversation }, { keepRecentTokens: 5_000 });

@@ -2,7 +2,13 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { compactSession, loadSession, resumeSession, writeCompaction, writeNewSession } from "longhaul/node";
+import {
+  compactSession,
+  loadSession,
+  resumeSession,
+  writeCompaction,
+  writeNewSession,
+} from "@longhaul/sessions";
 import { conversation } from "./conversation.ts";
 
 const path = join(await mkdtemp(join(tmpdir(), "longhaul-example-")), "session.jsonl");

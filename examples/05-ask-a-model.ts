@@ -1,7 +1,8 @@
 // One call through the port: the same for every provider. Here against the local simulator, so that it
 // runs without a key; leave `baseURL` and `apiKey` out to use yours.
-import { anthropicModel, withRetries } from "longhaul";
-import { startSimulator } from "longhaul/testing";
+import { anthropicModel } from "@longhaul/anthropic";
+import { withRetries } from "@longhaul/core";
+import { startSimulator } from "@longhaul/simulator";
 
 const simulator = await startSimulator();
 simulator.reply("Four tests failed; the parser drops the last comma.");

@@ -1,8 +1,10 @@
 // The model writes the summary; what is left is ready to be sent. When the model fails, the error says
 // whether trying again helps, and the built-in summariser needs none.
 import { randomUUID } from "node:crypto";
-import { anthropicModel, compact, ModelError, planCompaction } from "longhaul";
-import { startSimulator } from "longhaul/testing";
+import { anthropicModel } from "@longhaul/anthropic";
+import { ModelError } from "@longhaul/core";
+import { compact, planCompaction } from "@longhaul/core/compaction";
+import { startSimulator } from "@longhaul/simulator";
 import { conversation } from "./conversation.ts";
 
 const simulator = await startSimulator();

@@ -1,8 +1,9 @@
 // A whole agent loop that never runs out of window. Here the model is the local simulator: leave baseURL out for
 // the real one. The window is small, so that something happens.
 import { readFile } from "node:fs/promises";
-import { type ApiMessage, anthropicModel, complete, createCompactor, type ToolResultBlock } from "longhaul";
-import { coder, startSimulator, summaries } from "longhaul/testing";
+import { anthropicModel } from "@longhaul/anthropic";
+import { type ApiMessage, complete, createCompactor, type ToolResultBlock } from "@longhaul/core";
+import { coder, startSimulator, summaries } from "@longhaul/simulator";
 
 const windowTokens = 12_000;
 const behaviours = [summaries(), coder({ turns: 60, inventsPaths: true })];

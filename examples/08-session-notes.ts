@@ -3,9 +3,11 @@
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ApiMessage, anthropicModel, complete, createCompactor, sessionNotes } from "longhaul";
-import { notesFile } from "longhaul/node";
-import { startSimulator } from "longhaul/testing";
+import { anthropicModel } from "@longhaul/anthropic";
+import { type ApiMessage, complete, createCompactor } from "@longhaul/core";
+import { sessionNotes } from "@longhaul/notes";
+import { notesFile } from "@longhaul/sessions";
+import { startSimulator } from "@longhaul/simulator";
 
 const windowTokens = 20_000;
 const simulator = await startSimulator({ windowTokens, coder: { inventsPaths: true } });

@@ -3,9 +3,10 @@
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ApiMessage, anthropicModel, complete, createCompactor, type ToolResultBlock } from "longhaul";
-import { createRecallTool, openTranscript } from "longhaul/node";
-import { coder, startSimulator, summaries } from "longhaul/testing";
+import { anthropicModel } from "@longhaul/anthropic";
+import { type ApiMessage, complete, createCompactor, type ToolResultBlock } from "@longhaul/core";
+import { createRecallTool, openTranscript } from "@longhaul/sessions";
+import { coder, startSimulator, summaries } from "@longhaul/simulator";
 
 const window = { tokens: 12_000 };
 const behaviours = [summaries(), coder({ turns: 40, inventsPaths: true })];

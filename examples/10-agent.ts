@@ -2,9 +2,9 @@
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { anthropicModel } from "longhaul";
-import { defineTool, openAgent, standardTools } from "longhaul/agent";
-import { startSimulator, textTurn, toolTurn } from "longhaul/testing";
+import { defineTool, openAgent, standardTools } from "@longhaul/agent";
+import { anthropicModel } from "@longhaul/anthropic";
+import { startSimulator, textTurn, toolTurn } from "@longhaul/simulator";
 import { z } from "zod";
 
 const cwd = await mkdtemp(join(tmpdir(), "longhaul-"));

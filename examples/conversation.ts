@@ -1,4 +1,4 @@
-import type { Entry } from "longhaul";
+import type { Entry } from "@longhaul/core";
 
 /** A conversation of an agent that read and changed a file a hundred times, as hosts keep it. */
 export const conversation: readonly Entry[] = Array.from({ length: 100 }, (_, turn) => turnOf(turn)).flat();

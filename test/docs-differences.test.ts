@@ -1,23 +1,21 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Model } from "@longhaul/core";
+import { apiClearing, createCompactor } from "@longhaul/core";
+import { KEEP_RECENT_TOKENS, SMALLEST_WORTHWHILE_SAVING } from "@longhaul/core/compaction";
+import { computeThresholds, resolveSettings } from "@longhaul/core/measure";
+import { restoreAll } from "@longhaul/core/restore";
 import { describe, expect, it } from "vitest";
-import { CLEARING_TARGET_TOKENS } from "../src/clear/clearing-limits.ts";
-
-import { FACTS_BUDGET_TOKENS } from "../src/compaction/facts/quote-facts.ts";
-import { RESULT_SHARE } from "../src/compaction/plan/compaction-plan.ts";
-import { KEEP_RECENT_TOKENS } from "../src/compaction/plan/room.ts";
-import { SMALLEST_WORTHWHILE_SAVING } from "../src/compaction/worthwhile.ts";
-import { formatCount } from "../src/conversation/text.ts";
-import { createCompactor } from "../src/index.ts";
-import { PLAIN_CAPABILITIES } from "../src/models/plain-model.ts";
-import type { Model } from "../src/models/port.ts";
-import { API_CLEARING_TRIGGER_TOKENS, apiClearing } from "../src/modules/api-clearing/api-clearing.ts";
-import { notesAsSummary } from "../src/modules/notes/as-summary.ts";
-import { NOTES_LIMITS, parseNotes } from "../src/modules/notes/notes-format.ts";
-import { NOTES_TEMPLATE, parseTemplate } from "../src/modules/notes/template.ts";
-import { restoreAll } from "../src/restore/restore-all.ts";
-import { resolveSettings, SMALLEST_WINDOW_TOKENS } from "../src/window/settings.ts";
-import { computeThresholds } from "../src/window/thresholds.ts";
+import { CLEARING_TARGET_TOKENS } from "../packages/core/src/compaction/clear/clearing-limits.ts";
+import { FACTS_BUDGET_TOKENS } from "../packages/core/src/compaction/facts/quote-facts.ts";
+import { RESULT_SHARE } from "../packages/core/src/compaction/plan/compaction-plan.ts";
+import { SMALLEST_WINDOW_TOKENS } from "../packages/core/src/measure/window/settings.ts";
+import { formatCount } from "../packages/core/src/messages/text.ts";
+import { PLAIN_CAPABILITIES } from "../packages/core/src/models/plain-model.ts";
+import { API_CLEARING_TRIGGER_TOKENS } from "../packages/core/src/modules/api-clearing/api-clearing.ts";
+import { notesAsSummary } from "../packages/notes/src/as-summary.ts";
+import { NOTES_LIMITS, parseNotes } from "../packages/notes/src/notes-format.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../packages/notes/src/template.ts";
 
 const PAGE = readFileSync(join(import.meta.dirname, "..", "docs", "design", "differences.md"), "utf8");
 const rows = [...PAGE.matchAll(/^\| (\d+) ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)].map(

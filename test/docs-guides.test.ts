@@ -11,12 +11,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { compactSession, loadSession, writeCompaction } from "@longhaul/sessions";
+import { coder, type Simulator, startSimulator, summaries } from "@longhaul/simulator";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { compactSession, writeCompaction } from "../src/host/compact-session.ts";
-import { coder } from "../src/testing/simulator/behaviours/coder.ts";
-import { summaries } from "../src/testing/simulator/behaviours/summaries.ts";
-import { type Simulator, startSimulator } from "../src/testing/simulator/simulator.ts";
-import { loadSession } from "../src/transcript/load.ts";
 import { CLI_MAIN, type CliRun } from "./support/cli.ts";
 import { demoProject } from "./support/demo-project.ts";
 import { guideSession, isCompacted } from "./support/guide-session.ts";

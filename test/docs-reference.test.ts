@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { computeThresholds } from "@longhaul/core/measure";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_SETTINGS } from "../src/window/settings.ts";
-import { computeThresholds } from "../src/window/thresholds.ts";
+import { DEFAULT_SETTINGS } from "../packages/core/src/measure/window/settings.ts";
 import { codeIn, tableUnder } from "./support/markdown.ts";
 import { declaredFields, withoutComments } from "./support/source-types.ts";
 

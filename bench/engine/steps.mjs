@@ -1,4 +1,6 @@
 // How each step of the engine grows with the conversation.
+
+import { planReactive } from "@longhaul/core/compaction";
 import {
   checkRequest,
   ESTIMATORS,
@@ -7,7 +9,6 @@ import {
   measureEntries,
   planCompaction,
 } from "../../dist/index.js";
-import { planReactive } from "../../src/compaction/plan/reactive.ts";
 import { consume } from "../measure.mjs";
 import { ENDLESS_WINDOW, Host } from "./host.mjs";
 

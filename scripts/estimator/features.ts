@@ -12,8 +12,8 @@ import {
   SURROGATE,
   SYMBOL_OF,
   UPPER,
-} from "../../src/tokens/estimate/characters.ts";
-import * as layout from "../../src/tokens/estimate/learned-tables.ts";
+} from "../../packages/core/src/measure/tokens/estimate/characters.ts";
+import * as layout from "../../packages/core/src/measure/tokens/estimate/learned-tables.ts";
 
 const SPACE = 32;
 const LONGEST_RUN = 90;

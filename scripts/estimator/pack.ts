@@ -1,5 +1,8 @@
 /** The reverse of src/tokens/estimate/learned-tables.ts. */
-import { REPEAT_MARK, weightOfLevel } from "../../src/tokens/estimate/learned-tables.ts";
+import {
+  REPEAT_MARK,
+  weightOfLevel,
+} from "../../packages/core/src/measure/tokens/estimate/learned-tables.ts";
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

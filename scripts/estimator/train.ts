@@ -12,10 +12,14 @@ import { join } from "node:path";
 import { Tokenizer } from "ai-tokenizer";
 import * as claude from "ai-tokenizer/encoding/claude";
 import * as o200k from "ai-tokenizer/encoding/o200k_base";
-import { CJK, KIND } from "../../src/tokens/estimate/characters.ts";
-import { scanUntil } from "../../src/tokens/estimate/estimate.ts";
-import * as layout from "../../src/tokens/estimate/learned-tables.ts";
-import { type PackedTables, unpackWeights, WEIGHT_UNIT } from "../../src/tokens/estimate/learned-tables.ts";
+import { CJK, KIND } from "../../packages/core/src/measure/tokens/estimate/characters.ts";
+import { scanUntil } from "../../packages/core/src/measure/tokens/estimate/estimate.ts";
+import * as layout from "../../packages/core/src/measure/tokens/estimate/learned-tables.ts";
+import {
+  type PackedTables,
+  unpackWeights,
+  WEIGHT_UNIT,
+} from "../../packages/core/src/measure/tokens/estimate/learned-tables.ts";
 import { type Encoding, type Passage, readCorpus } from "./corpus.ts";
 import { type Sets, visitFeatures } from "./features.ts";
 import { packSet, packWeights } from "./pack.ts";

@@ -1,8 +1,8 @@
 // An agent that works until it is killed. Prints the id of each message as soon as it is told of, and each snip and each
 // commit of collapsed spans.
 
-import { openAgent } from "../../src/agent/open-agent.ts";
-import { anthropicModel } from "../../src/models/anthropic/anthropic-model.ts";
+import { openAgent } from "@longhaul/agent";
+import { anthropicModel } from "@longhaul/anthropic";
 import { toolOf } from "./agent-scene.case.ts";
 
 const [url = "", cwd = "", home = "", session = "", mode = ""] = process.argv.slice(2);

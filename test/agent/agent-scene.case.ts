@@ -1,17 +1,11 @@
 import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Agent, AgentEvent, AgentOptions, RunResult } from "@longhaul/agent";
+import { defineTool, openAgent, type Tool } from "@longhaul/agent";
+import { anthropicModel } from "@longhaul/anthropic";
+import { type Simulator, type SimulatorOptions, startSimulator } from "@longhaul/simulator";
 import { z } from "zod";
-import type { AgentEvent, RunResult } from "../../src/agent/agent-events.ts";
-import type { Agent, AgentOptions } from "../../src/agent/index.ts";
-import { openAgent } from "../../src/agent/open-agent.ts";
-import { defineTool, type Tool } from "../../src/agent/tool.ts";
-import { anthropicModel } from "../../src/models/anthropic/anthropic-model.ts";
-import {
-  type Simulator,
-  type SimulatorOptions,
-  startSimulator,
-} from "../../src/testing/simulator/simulator.ts";
 
 export interface AgentScene extends AsyncDisposable {
   readonly simulator: Simulator;

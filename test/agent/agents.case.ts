@@ -1,10 +1,8 @@
-import { taskOutputTool, taskStopTool, taskTool } from "../../src/agent/agents/task-tools.ts";
-import type { Tool } from "../../src/agent/tool.ts";
-import { todoWriteTool } from "../../src/agent/tools/session/todo-write.ts";
-import type { Workplace } from "../../src/agent/workplace.ts";
-import { toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
-import { type ScriptedTurn, scriptedTurns } from "../../src/testing/simulator/behaviours/scripted.ts";
-import type { Behaviour, Turn } from "../../src/testing/simulator/exchange.ts";
+import type { Tool, Workplace } from "@longhaul/agent";
+import type { Behaviour, Turn } from "@longhaul/simulator";
+import { type ScriptedTurn, scriptedTurns, toolTurn } from "@longhaul/simulator";
+import { taskOutputTool, taskStopTool, taskTool } from "../../packages/agent/src/agents/task-tools.ts";
+import { todoWriteTool } from "../../packages/agent/src/tools/session/todo-write.ts";
 import { toolOf } from "./agent-scene.case.ts";
 
 export const task = (description: string, more: Readonly<Record<string, unknown>> = {}): Turn =>

@@ -1,11 +1,9 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { listSessions, loadSession } from "@longhaul/sessions";
+import { summaries, textTurn, toolTurn } from "@longhaul/simulator";
 import { describe, expect, it } from "vitest";
-import { agentsFolder } from "../../src/agent/agent-session.ts";
-import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
-import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
-import { listSessions } from "../../src/transcript/list-sessions.ts";
-import { loadSession } from "../../src/transcript/load.ts";
+import { agentsFolder } from "../../packages/agent/src/agent-session.ts";
 import { agentScene, eventsOf, ran, toolOf } from "./agent-scene.case.ts";
 import { Gate, isSubagent, main, Read, subagent, task, withTasks } from "./agents.case.ts";
 

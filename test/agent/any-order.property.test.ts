@@ -1,12 +1,11 @@
 import { readFile } from "node:fs/promises";
+import type { Agent } from "@longhaul/agent";
+import type { Entry } from "@longhaul/core";
+import { LonghaulError } from "@longhaul/core";
+import { resumeSession } from "@longhaul/sessions";
+import { summaries, textTurn, toolTurn } from "@longhaul/simulator";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Agent } from "../../src/agent/index.ts";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { LonghaulError } from "../../src/errors.ts";
-import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
-import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
-import { resumeSession } from "../../src/transcript/resume.ts";
 import { type AgentScene, agentScene, ran, toolOf } from "./agent-scene.case.ts";
 
 const page = "The tide table of the outer harbour, line by line. ".repeat(40);

@@ -1,12 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Agent, AgentEvent } from "@longhaul/agent";
+import type { Turn } from "@longhaul/simulator";
+import { summaries, textTurn, toolTurn } from "@longhaul/simulator";
 import { describe, expect, it } from "vitest";
-import type { AgentEvent } from "../../src/agent/agent-events.ts";
-import type { Agent } from "../../src/agent/index.ts";
-import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
-import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
-import type { Turn } from "../../src/testing/simulator/exchange.ts";
-import { linesOf } from "../../src/transcript/whole-file.ts";
+import { linesOf } from "../../packages/sessions/src/transcript/whole-file.ts";
 import { ConversationBuilder } from "../support/builders.ts";
 import { type AgentScene, agentScene, eventsOf, ran } from "./agent-scene.case.ts";
 import { eachSubagent, Gate, inBackground, main, Read, subagent, withTasks } from "./agents.case.ts";

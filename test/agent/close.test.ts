@@ -1,5 +1,5 @@
+import { textTurn, toolTurn } from "@longhaul/simulator";
 import { describe, expect, it } from "vitest";
-import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { agentScene, ran, toolOf } from "./agent-scene.case.ts";
 
 const hangs = toolOf("hangs", () => new Promise(() => undefined));

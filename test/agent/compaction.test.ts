@@ -1,9 +1,7 @@
+import type { AgentEvent } from "@longhaul/agent";
+import { buildNotes, loadSession, readNotes } from "@longhaul/sessions";
+import { coder, summaries, textTurn, toolTurn } from "@longhaul/simulator";
 import { describe, expect, it } from "vitest";
-import type { AgentEvent } from "../../src/agent/agent-events.ts";
-import { buildNotes, loadSession, readNotes } from "../../src/node.ts";
-import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
-import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
-import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import { isWork, tooLong } from "../engine/faults.case.ts";
 import { agentScene, eventsOf, ran, toolOf } from "./agent-scene.case.ts";
 

@@ -1,9 +1,8 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { resumeSession } from "@longhaul/sessions";
+import { scriptedModel, textTurn, toolTurn } from "@longhaul/simulator";
 import { describe, expect, it } from "vitest";
-import { scriptedModel } from "../../src/models/scripted/scripted-model.ts";
-import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
-import { resumeSession } from "../../src/transcript/resume.ts";
 import { agentScene, eventsOf, ran, toolOf } from "./agent-scene.case.ts";
 
 const uuids = (entries: readonly { readonly uuid?: string | undefined }[]) => entries.map(({ uuid }) => uuid);

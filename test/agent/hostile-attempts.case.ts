@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Entry } from "../../src/conversation/entry.ts";
+import type { Entry } from "@longhaul/core";
 import { ConversationBuilder } from "../support/builders.ts";
 import { type HostileWorld, program, type Step } from "./hostile-world.case.ts";
 

@@ -1,9 +1,8 @@
 import { join } from "node:path";
+import { defineTool, standardTools } from "@longhaul/agent";
+import { writeNewSession } from "@longhaul/sessions";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { defineTool } from "../../src/agent/tool.ts";
-import { standardTools } from "../../src/agent/tools/standard-tools.ts";
-import { writeNewSession } from "../../src/transcript/whole-file.ts";
 import { ATTEMPTS, type Attempt, type Rule } from "./hostile-attempts.case.ts";
 import { type HostileWorld, hostileWorld, type Played, play, SECRET } from "./hostile-world.case.ts";
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { summaries } from "@longhaul/simulator";
 import { expect, it } from "vitest";
-import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
 import { ConversationBuilder } from "../support/builders.ts";
 import { agentScene } from "./agent-scene.case.ts";
 

@@ -6,11 +6,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import type { AgentEvent } from "../../src/agent/agent-events.ts";
-import type { AgentOptions } from "../../src/agent/agent-options.ts";
-import { openAgent } from "../../src/agent/open-agent.ts";
-import type { PermissionMode, PermissionNeed, Person } from "../../src/agent/permission.ts";
-import { type ScriptedModel, scriptedModel } from "../../src/models/scripted/scripted-model.ts";
+import type { AgentEvent, AgentOptions, PermissionMode, PermissionNeed, Person } from "@longhaul/agent";
+import { openAgent } from "@longhaul/agent";
+import { type ScriptedModel, scriptedModel } from "@longhaul/simulator";
 
 /** Stands in everything that nobody but the user may see. */
 export const SECRET = "CANARY-5d41402abc4b2a76b9719d911017c592";

@@ -1,6 +1,6 @@
+import { resumeSession } from "@longhaul/sessions";
+import { textTurn, toolTurn } from "@longhaul/simulator";
 import { describe, expect, it } from "vitest";
-import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
-import { resumeSession } from "../../src/transcript/resume.ts";
 import { agentScene, ran, toolOf } from "./agent-scene.case.ts";
 
 const words = (entries: readonly unknown[]): string => JSON.stringify(entries);

@@ -1,12 +1,9 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { loadSession } from "@longhaul/sessions";
+import { coder, spanSummaries, summaries, textTurn } from "@longhaul/simulator";
 import { describe, expect, it } from "vitest";
-import { isCollapsedSpan, isSnipMarker, standInUuids } from "../../src/conversation/stand-ins.ts";
-import { textTurn } from "../../src/testing/simulator/behaviours/answers.ts";
-import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
-import { spanSummaries } from "../../src/testing/simulator/behaviours/spans.ts";
-import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
-import { loadSession } from "../../src/transcript/load.ts";
+import { isCollapsedSpan, isSnipMarker, standInUuids } from "../../packages/core/src/messages/stand-ins.ts";
 import { agentScene, ran, toolOf } from "./agent-scene.case.ts";
 
 interface Killed {

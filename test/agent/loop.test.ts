@@ -1,9 +1,8 @@
 import { readFile, stat } from "node:fs/promises";
+import type { Workplace } from "@longhaul/agent";
+import { complete } from "@longhaul/core";
+import { scriptedModel, textTurn, toolTurn } from "@longhaul/simulator";
 import { describe, expect, it } from "vitest";
-import type { Workplace } from "../../src/agent/workplace.ts";
-import { complete } from "../../src/models/complete.ts";
-import { scriptedModel } from "../../src/models/scripted/scripted-model.ts";
-import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
 import { agentScene, eventsOf, ran, toolOf } from "./agent-scene.case.ts";
 
 const NO_USAGE = {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
+import { createHooks } from "@longhaul/core";
 import { describe, expect, it } from "vitest";
-import { createHooks } from "../../src/hooks/runner.ts";
 import { agentScene, ran } from "./agent-scene.case.ts";
 
 describe("the mode of an agent", () => {

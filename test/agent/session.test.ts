@@ -1,12 +1,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { anthropicModel } from "@longhaul/anthropic";
+import { loadSession, writeNewSession } from "@longhaul/sessions";
+import { always, summaries, textTurn, toolTurn } from "@longhaul/simulator";
 import { describe, expect, it } from "vitest";
-import { anthropicModel } from "../../src/models/anthropic/anthropic-model.ts";
-import { createDemoSession } from "../../src/testing/demo-session.ts";
-import { always, textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
-import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
-import { loadSession } from "../../src/transcript/load.ts";
-import { writeNewSession } from "../../src/transcript/whole-file.ts";
+import { createDemoSession } from "../../packages/simulator/src/demo-session.ts";
 import { agentScene, eventsOf, ran, toolOf } from "./agent-scene.case.ts";
 
 const AGENT_IN_PLAN_MODE = [

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { commandNeed } from "../../src/agent/tools/shell/command-need.ts";
-import { safeGit } from "../../src/agent/tools/shell/safe-git.ts";
-import { pathRules } from "../../src/agent/workplace/path-rules.ts";
+import { commandNeed } from "../../packages/agent/src/tools/shell/command-need.ts";
+import { safeGit } from "../../packages/agent/src/tools/shell/safe-git.ts";
+import { pathRules } from "../../packages/agent/src/workplace/path-rules.ts";
 import { type HostileWorld, hostileWorld, SECRET } from "./hostile-world.case.ts";
 
 const programs = fc.constantFrom(

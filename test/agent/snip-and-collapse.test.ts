@@ -1,13 +1,10 @@
+import type { Agent } from "@longhaul/agent";
+import type { Entry } from "@longhaul/core";
+import { loadSession, openRecall } from "@longhaul/sessions";
+import { coder, spanSummaries, summaries, textTurn, toolTurn } from "@longhaul/simulator";
 import { describe, expect, it } from "vitest";
-import type { Agent } from "../../src/agent/index.ts";
-import { inspectSession } from "../../src/cli/inspect-report.ts";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { collapsedIn } from "../../src/modules/collapse/report.ts";
-import { loadSession, openRecall } from "../../src/node.ts";
-import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
-import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
-import { spanSummaries } from "../../src/testing/simulator/behaviours/spans.ts";
-import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
+import { collapsedIn } from "../../packages/core/src/modules/collapse/report.ts";
+import { inspectSession } from "../../packages/longhaul/src/inspect-report.ts";
 import { type AgentScene, agentScene, eventsOf, ran, toolOf } from "./agent-scene.case.ts";
 
 const Read = toolOf("Read", ({ of }) => `${of}: ${"the tide table of the outer harbor. ".repeat(80)}`);

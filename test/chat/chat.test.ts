@@ -2,11 +2,9 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { echo, type Simulator, startSimulator, summaries, textTurn, toolTurn } from "@longhaul/simulator";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { EARLY_MS, QUIET_MS } from "../../src/cli/chat/screen/choice.ts";
-import { echo, textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
-import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
-import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
+import { EARLY_MS, QUIET_MS } from "../../packages/longhaul/src/chat/screen/choice.ts";
 import { hasNoPty, openPty, type Pty, type PtyOptions, TIMER_SLACK_MS } from "./pty.case.ts";
 
 let home: string;

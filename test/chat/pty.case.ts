@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { IPty } from "@lydell/node-pty";
-import { EARLY_MS, QUIET_MS } from "../../src/cli/chat/screen/choice.ts";
+import { EARLY_MS, QUIET_MS } from "../../packages/longhaul/src/chat/screen/choice.ts";
 import { CLI_MAIN } from "../support/cli.ts";
 import { openScreenBuffer } from "./screen-buffer.case.ts";
 

@@ -1,8 +1,8 @@
 import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { openScreen } from "../../src/cli/chat/screen/open-screen.ts";
-import type { Screen, ScreenHandlers } from "../../src/cli/chat/screen/screen.ts";
+import { openScreen } from "../../packages/longhaul/src/chat/screen/open-screen.ts";
+import type { Screen, ScreenHandlers } from "../../packages/longhaul/src/chat/screen/screen.ts";
 import { openScreenBuffer, type ScreenBuffer } from "./screen-buffer.case.ts";
 
 /** The terminal is that of this editor, without its window. */

@@ -2,8 +2,8 @@
  * A process of its own with nothing but a screen, for tests that type at it in a pseudo-terminal. It prints what it is told
  * of; some texts are orders.
  */
-import { openScreen } from "../../src/cli/chat/screen/open-screen.ts";
-import type { Choice } from "../../src/cli/chat/screen/screen.ts";
+import { openScreen } from "../../packages/longhaul/src/chat/screen/open-screen.ts";
+import type { Choice } from "../../packages/longhaul/src/chat/screen/screen.ts";
 
 const COMMANDS = ["/compact", "/context", "/cost", "/help"];
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { textWidth } from "../../src/cli/view/text-width.ts";
+import { textWidth } from "../../packages/longhaul/src/view/text-width.ts";
 import { openScreenInBuffer, type ScreenInBuffer } from "./screen-in-buffer.case.ts";
 
 const PLAIN_WORDS = ["plain", "é", "e\u0301", "日本語", "👩", "\t", "─", "[x]", "\u001b[2J", "\u001b[31m"];

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import { EARLY_MS } from "../../src/cli/chat/screen/choice.ts";
+import { EARLY_MS } from "../../packages/longhaul/src/chat/screen/choice.ts";
 import {
   hasNoPty,
   openScriptPty,

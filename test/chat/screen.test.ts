@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import { QUIET_MS } from "../../src/cli/chat/screen/choice.ts";
-import type { Choice } from "../../src/cli/chat/screen/screen.ts";
+import { QUIET_MS } from "../../packages/longhaul/src/chat/screen/choice.ts";
+import type { Choice } from "../../packages/longhaul/src/chat/screen/screen.ts";
 import {
   openScreenInBuffer,
   type ScreenInBuffer,

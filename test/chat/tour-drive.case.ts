@@ -1,9 +1,8 @@
-import type { AgentEvent } from "../../src/agent/agent-events.ts";
-import type { Agent } from "../../src/agent/index.ts";
-import { openAgent } from "../../src/agent/open-agent.ts";
-import type { GuideStep } from "../../src/cli/chat/chat-setup.ts";
-import { openTour, type Tour, type TourOptions } from "../../src/cli/chat/tour/tour.ts";
-import type { TourReport } from "../../src/cli/chat/tour/tour-report.ts";
+import type { Agent, AgentEvent } from "@longhaul/agent";
+import { openAgent } from "@longhaul/agent";
+import type { GuideStep } from "../../packages/longhaul/src/chat/chat-setup.ts";
+import { openTour, type Tour, type TourOptions } from "../../packages/longhaul/src/chat/tour/tour.ts";
+import type { TourReport } from "../../packages/longhaul/src/chat/tour/tour-report.ts";
 
 /** A tour that was gone through without a terminal, as a chat without anybody in front of it does. */
 export interface Driven {

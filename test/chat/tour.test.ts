@@ -1,15 +1,15 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
+import type { AgentEvent } from "@longhaul/agent";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AgentEvent } from "../../src/agent/agent-events.ts";
-import { GAUGE_LOG, levelIn, tourFiles } from "../../src/cli/chat/tour/project.ts";
+import { GAUGE_LOG, levelIn, tourFiles } from "../../packages/longhaul/src/chat/tour/project.ts";
 import {
   FIX_PROMPT,
   OVERVIEW_PROMPT,
   RECALL_PROMPT,
   RESERVE_METRES,
   RESOURCES_PROMPT,
-} from "../../src/cli/chat/tour/scenes.ts";
+} from "../../packages/longhaul/src/chat/tour/scenes.ts";
 import { type Driven, driveTour } from "./tour-drive.case.ts";
 
 const SEED = 7;

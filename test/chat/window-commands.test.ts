@@ -1,15 +1,20 @@
 import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Session } from "@longhaul/sessions";
+import { loadSession } from "@longhaul/sessions";
+import {
+  echo,
+  type Simulator,
+  spanSummaries,
+  startSimulator,
+  summaries,
+  textTurn,
+  toolTurn,
+} from "@longhaul/simulator";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { isSnipMarker } from "../../src/conversation/stand-ins.ts";
-import { collapsedIn } from "../../src/modules/collapse/report.ts";
-import { echo, textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
-import { spanSummaries } from "../../src/testing/simulator/behaviours/spans.ts";
-import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
-import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
-import type { Session } from "../../src/transcript/load.ts";
-import { loadSession } from "../../src/transcript/load.ts";
+import { isSnipMarker } from "../../packages/core/src/messages/stand-ins.ts";
+import { collapsedIn } from "../../packages/core/src/modules/collapse/report.ts";
 import { hasNoPty, openPty, type Pty, type PtyOptions } from "./pty.case.ts";
 
 let home: string;

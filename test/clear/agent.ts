@@ -1,13 +1,11 @@
 import Anthropic from "@anthropic-ai/sdk";
-import { ResultIndex } from "../../src/clear/stale-results.ts";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { type AnthropicModelOptions, anthropicModel } from "../../src/models/anthropic/anthropic-model.ts";
-import { withCacheMarks } from "../../src/models/anthropic/prompt-cache-marks.ts";
-import { complete } from "../../src/models/complete.ts";
-import type { Model, ModelReply, ModelRequest, ToolDefinition } from "../../src/models/port.ts";
-import type { TurnBlock } from "../../src/testing/simulator/exchange.ts";
-import type { Simulator } from "../../src/testing/simulator/simulator.ts";
+import { type AnthropicModelOptions, anthropicModel } from "@longhaul/anthropic";
+import type { Entry, Model, ModelReply, ModelRequest, ToolDefinition } from "@longhaul/core";
+import { complete } from "@longhaul/core";
+import { ResultIndex } from "@longhaul/core/clear";
+import { withCacheMarks } from "@longhaul/core/models";
+import { flatten } from "@longhaul/core/request";
+import type { Simulator, TurnBlock } from "@longhaul/simulator";
 import { ConversationBuilder, toolResult } from "../support/builders.ts";
 import { textOf, tokensOf } from "./work.ts";
 

@@ -1,7 +1,7 @@
+import type { Clearing } from "@longhaul/core/clear";
+import { applyClearing, chooseBySize } from "@longhaul/core/clear";
+import { type Simulator, startSimulator } from "@longhaul/simulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Clearing } from "../../src/clear/stale-results.ts";
-import { applyClearing, chooseBySize } from "../../src/clear/stale-results.ts";
-import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
 import { Agent } from "./agent.ts";
 
 const THINKING = { thinking: { type: "adaptive" } };

@@ -1,13 +1,12 @@
+import type { ApiMessage, ContentBlock, Entry } from "@longhaul/core";
+import { CLEARED_RESULT_TEXT } from "@longhaul/core/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { tokensLeftOut } from "../../src/clear/context-edits.ts";
-import type { Entry } from "../../src/conversation/entry.ts";
-import type { ApiMessage } from "../../src/conversation/message.ts";
-import { type ContentBlock, contentBlocks } from "../../src/conversation/message.ts";
-import { CLEARED_RESULT_TEXT } from "../../src/conversation/stand-ins.ts";
-import type { JsonRecord } from "../../src/conversation/untrusted.ts";
-import { applyEdits, CLEARED_RESULT } from "../../src/testing/simulator/context/context-edits.ts";
-import type { SimulatedModel } from "../../src/testing/simulator/exchange.ts";
+import { tokensLeftOut } from "../../packages/core/src/compaction/clear/context-edits.ts";
+import { contentBlocks } from "../../packages/core/src/messages/message.ts";
+import type { JsonRecord } from "../../packages/core/src/messages/untrusted.ts";
+import { applyEdits, CLEARED_RESULT } from "../../packages/simulator/src/context/context-edits.ts";
+import type { SimulatedModel } from "../../packages/simulator/src/exchange.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../support/builders.ts";
 
 const MODEL = { features: { keepsEarlierThinking: true } } as SimulatedModel;

@@ -1,8 +1,8 @@
+import type { ContentBlock, Entry } from "@longhaul/core";
+import { ResultIndex, type ResultIndexOptions } from "@longhaul/core/clear";
+import { ESTIMATORS } from "@longhaul/core/measure";
 import fc from "fast-check";
-import { ResultIndex, type ResultIndexOptions } from "../../src/clear/stale-results.ts";
-import type { Entry } from "../../src/conversation/entry.ts";
-import type { ContentBlock } from "../../src/conversation/message.ts";
-import { ESTIMATORS, measureBlock } from "../../src/tokens/measure.ts";
+import { measureBlock } from "../../packages/core/src/measure/tokens/measure.ts";
 import { arbitraryEntries } from "../support/arbitraries.ts";
 import { ConversationBuilder } from "../support/builders.ts";
 

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createDemoSession } from "../../src/testing/demo-session.ts";
+import { createDemoSession } from "../../packages/simulator/src/demo-session.ts";
 import { CLI_MAIN, type CliRun, runCli } from "../support/cli.ts";
 
 let home: string;

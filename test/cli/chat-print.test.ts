@@ -10,9 +10,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Simulator, startSimulator, textTurn, toolTurn } from "@longhaul/simulator";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { textTurn, toolTurn } from "../../src/testing/simulator/behaviours/answers.ts";
-import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
 import { CLI_MAIN, type CliRun, runCli, writeSettings } from "../support/cli.ts";
 import { undocumented } from "../support/json-docs.ts";
 import { describeRecorded, realSessionPath } from "../support/real-sessions.ts";

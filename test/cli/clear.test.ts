@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { loadSession } from "@longhaul/sessions";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { loadSession } from "../../src/transcript/load.ts";
 import { CLI_MAIN, type CliRun, runCli } from "../support/cli.ts";
 import { demoProject } from "../support/demo-project.ts";
 

@@ -10,9 +10,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { SECTION_NAMES } from "@longhaul/core/summary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SECTION_NAMES } from "../../src/summary/summary-message.ts";
-import { createDemoSession, demoFiles } from "../../src/testing/demo-session.ts";
+import { createDemoSession, demoFiles } from "../../packages/simulator/src/demo-session.ts";
 import { type CliRun, runCli, unfolded } from "../support/cli.ts";
 
 let home: string;

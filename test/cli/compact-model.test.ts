@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SECTION_NAMES } from "@longhaul/core/summary";
+import { type Simulator, startSimulator } from "@longhaul/simulator";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { SECTION_NAMES } from "../../src/summary/summary-message.ts";
-import { createDemoSession } from "../../src/testing/demo-session.ts";
-import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
+import { createDemoSession } from "../../packages/simulator/src/demo-session.ts";
 import { CLI_MAIN, type CliRun, runCli } from "../support/cli.ts";
 
 const MODEL = "claude-sonnet-5-5";

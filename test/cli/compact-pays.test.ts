@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { linesOf } from "../../src/transcript/whole-file.ts";
+import { linesOf } from "../../packages/sessions/src/transcript/whole-file.ts";
 import { unfolded } from "../support/cli.ts";
 import { longSession } from "../support/long-session.ts";
 import { demoHome } from "./demo-home.ts";

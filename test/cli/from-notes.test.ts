@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { flatten } from "@longhaul/core/request";
+import { loadSession } from "@longhaul/sessions";
 import { beforeEach, describe, expect, it } from "vitest";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { loadSession } from "../../src/transcript/load.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";
 import { unfolded } from "../support/cli.ts";
 import { demoHome } from "./demo-home.ts";

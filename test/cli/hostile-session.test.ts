@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Entry } from "@longhaul/core";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Entry } from "../../src/conversation/entry.ts";
 import { ConversationBuilder } from "../support/builders.ts";
 import { type CliRun, runCli, unfolded } from "../support/cli.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Simulator, startSimulator } from "@longhaul/simulator";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
 import { runCli } from "../support/cli.ts";
 import { demoProject } from "../support/demo-project.ts";
 import { undocumented } from "../support/json-docs.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { type SessionAgent, sessionPath } from "@longhaul/sessions";
 import { afterEach, describe, expect, it } from "vitest";
-import { type SessionAgent, sessionPath } from "../../src/transcript/locations.ts";
 import { hasNoPty, openPty, type Pty } from "../chat/pty.case.ts";
 import { type CliRun, runCli, unfolded } from "../support/cli.ts";
 import { demoProject } from "../support/demo-project.ts";

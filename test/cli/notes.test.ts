@@ -10,8 +10,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { type Simulator, startSimulator } from "@longhaul/simulator";
 import { beforeEach, describe, expect, it } from "vitest";
-import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
 import { CLI_MAIN, type CliRun, runCli, unfolded, writeSettings } from "../support/cli.ts";
 import { demoHome } from "./demo-home.ts";
 

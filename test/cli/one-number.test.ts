@@ -1,10 +1,10 @@
 import { basename, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clear } from "../../src/cli/commands/clear-command.ts";
-import { compact } from "../../src/cli/commands/compact-command.ts";
-import { ledger } from "../../src/cli/commands/ledger-command.ts";
-import { createDemoSession } from "../../src/testing/demo-session.ts";
+import { clear } from "../../packages/longhaul/src/commands/clear-command.ts";
+import { compact } from "../../packages/longhaul/src/commands/compact-command.ts";
+import { ledger } from "../../packages/longhaul/src/commands/ledger-command.ts";
+import { createDemoSession } from "../../packages/simulator/src/demo-session.ts";
 import { image, usage } from "../support/builders.ts";
 import { longSession } from "../support/long-session.ts";
 import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.ts";

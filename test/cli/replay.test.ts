@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createDemoSession } from "../../src/testing/demo-session.ts";
+import { createDemoSession } from "../../packages/simulator/src/demo-session.ts";
 import { type CliRun, runCli, unfolded } from "../support/cli.ts";
 
 let home: string;

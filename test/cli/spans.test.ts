@@ -1,9 +1,9 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { loadSession } from "@longhaul/sessions";
 import { beforeAll, describe, expect, it } from "vitest";
-import { linesOf as collapseLines, commitSpans } from "../../src/modules/collapse/commit.ts";
-import { loadSession } from "../../src/transcript/load.ts";
-import { linesOf } from "../../src/transcript/whole-file.ts";
+import { linesOf as collapseLines, commitSpans } from "../../packages/core/src/modules/collapse/commit.ts";
+import { linesOf } from "../../packages/sessions/src/transcript/whole-file.ts";
 import { countingPorts } from "../support/long-session.ts";
 import { demoHome } from "./demo-home.ts";
 

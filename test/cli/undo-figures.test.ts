@@ -1,10 +1,10 @@
 import { basename, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clear } from "../../src/cli/commands/clear-command.ts";
-import { compact } from "../../src/cli/commands/compact-command.ts";
-import { undo } from "../../src/cli/commands/undo-command.ts";
-import { createDemoSession } from "../../src/testing/demo-session.ts";
+import { clear } from "../../packages/longhaul/src/commands/clear-command.ts";
+import { compact } from "../../packages/longhaul/src/commands/compact-command.ts";
+import { undo } from "../../packages/longhaul/src/commands/undo-command.ts";
+import { createDemoSession } from "../../packages/simulator/src/demo-session.ts";
 import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.ts";
 import { sessionArbitrary } from "../transcript/session-generator.ts";
 import {

@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { flatten } from "@longhaul/core/request";
+import { loadSession } from "@longhaul/sessions";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { loadSession } from "../../src/transcript/load.ts";
 import { type CliRun, runCli, unfolded } from "../support/cli.ts";
 import { demoProject } from "../support/demo-project.ts";
 

@@ -1,8 +1,7 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
+import { coder, type Simulator, startSimulator } from "@longhaul/simulator";
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
-import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
 import { LIST_FILES, READ_FILE, REQUEST, runTool } from "./workspace.ts";
 
 let simulator: Simulator;

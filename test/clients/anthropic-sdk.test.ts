@@ -1,9 +1,8 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
+import { coder, type Simulator, startSimulator } from "@longhaul/simulator";
 import Anthropic0 from "anthropic-sdk-0";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
-import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
 import { LIST_FILES, READ_FILE, REQUEST, runTool } from "./workspace.ts";
 
 const MODEL = "claude-sonnet-5-5";

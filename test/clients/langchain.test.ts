@@ -1,8 +1,7 @@
 import { ChatAnthropic } from "@langchain/anthropic";
 import { type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { coder, type Simulator, startSimulator } from "@longhaul/simulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
-import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
 import { LIST_FILES, READ_FILE, REQUEST, runTool } from "./workspace.ts";
 
 let simulator: Simulator;

@@ -1,23 +1,30 @@
+import type { Entry } from "@longhaul/core";
+import { LonghaulError } from "@longhaul/core";
+import type { CompactionPorts } from "@longhaul/core/compaction";
+import {
+  type Compaction,
+  type CompactionPlan,
+  compact,
+  planCompaction,
+  planReactive,
+} from "@longhaul/core/compaction";
+import { ESTIMATORS } from "@longhaul/core/measure";
+import { indexPairs } from "@longhaul/core/messages";
+import { type SnipOptions, snip } from "@longhaul/core/modules";
+import { flatten } from "@longhaul/core/request";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { tierOf } from "../../src/compaction/apply/assemble.ts";
-import type { CompactionPorts } from "../../src/compaction/apply/new-entries.ts";
-import { type Compaction, compact, rebuild } from "../../src/compaction/compact.ts";
-import { type CompactionPlan, planCompaction } from "../../src/compaction/plan/compaction-plan.ts";
-import { planReactive } from "../../src/compaction/plan/reactive.ts";
-import { lastBoundaryIndex } from "../../src/compaction/plan/sized.ts";
-import { type Entry, isCompactBoundary, isEntry, isSummaryEntry } from "../../src/conversation/entry.ts";
-import { messagesBehind } from "../../src/conversation/flatten/count-messages.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { indexPairs } from "../../src/conversation/pairs.ts";
-import { isCollapseMark, isStandIn, standInUuids } from "../../src/conversation/stand-ins.ts";
-import { LonghaulError } from "../../src/errors.ts";
-import { commitSpans, type StagedSpan } from "../../src/modules/collapse/commit.ts";
-import { expandableSpans, expandSpans } from "../../src/modules/collapse/expand.ts";
-import { planSpan } from "../../src/modules/collapse/plan-span.ts";
-import { notesSource, planFromNotes } from "../../src/modules/notes/plan-from-notes.ts";
-import { type SnipOptions, snip } from "../../src/modules/snip/snip.ts";
-import { ESTIMATORS, measureEntry } from "../../src/tokens/measure.ts";
+import { tierOf } from "../../packages/core/src/compaction/apply/assemble.ts";
+import { rebuild } from "../../packages/core/src/compaction/compact.ts";
+import { lastBoundaryIndex } from "../../packages/core/src/compaction/plan/sized.ts";
+import { measureEntry } from "../../packages/core/src/measure/tokens/measure.ts";
+import { isCompactBoundary, isEntry, isSummaryEntry } from "../../packages/core/src/messages/entry.ts";
+import { isCollapseMark, isStandIn, standInUuids } from "../../packages/core/src/messages/stand-ins.ts";
+import { commitSpans, type StagedSpan } from "../../packages/core/src/modules/collapse/commit.ts";
+import { expandableSpans, expandSpans } from "../../packages/core/src/modules/collapse/expand.ts";
+import { planSpan } from "../../packages/core/src/modules/collapse/plan-span.ts";
+import { messagesBehind } from "../../packages/core/src/request/flatten/count-messages.ts";
+import { notesSource, planFromNotes } from "../../packages/notes/src/plan-from-notes.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";
 import { arbitraryEntries } from "../support/arbitraries.ts";
 import { deepFreeze } from "../support/deep-freeze.ts";

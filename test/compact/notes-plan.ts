@@ -1,8 +1,8 @@
-import type { CompactionPlan } from "../../src/compaction/plan/compaction-plan.ts";
-import type { KnownMeasures } from "../../src/compaction/plan/sized.ts";
-import type { Entry } from "../../src/conversation/entry.ts";
-import type { NotesDecline } from "../../src/modules/notes/plan-from-notes.ts";
-import { type NotesPlanRequest, planFromNotes } from "../../src/modules/notes/plan-from-notes.ts";
+import type { Entry } from "@longhaul/core";
+import type { CompactionPlan } from "@longhaul/core/compaction";
+import type { KnownMeasures } from "../../packages/core/src/compaction/plan/sized.ts";
+import type { NotesDecline } from "../../packages/notes/src/plan-from-notes.ts";
+import { type NotesPlanRequest, planFromNotes } from "../../packages/notes/src/plan-from-notes.ts";
 import { ConversationBuilder } from "../support/builders.ts";
 
 const PER_MESSAGE = 1_000;

@@ -1,23 +1,28 @@
+import type { ContentBlock, Entry, ToolResultBlock } from "@longhaul/core";
+import {
+  type Compaction,
+  type CompactionPlan,
+  compact,
+  planCompaction,
+  planReactive,
+} from "@longhaul/core/compaction";
+import { ESTIMATORS } from "@longhaul/core/measure";
+import { snip } from "@longhaul/core/modules";
+import { flatten } from "@longhaul/core/request";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Compaction, compact, rebuild } from "../../src/compaction/compact.ts";
+import { rebuild } from "../../packages/core/src/compaction/compact.ts";
+import { planFromPrepared } from "../../packages/core/src/compaction/plan/compaction-plan.ts";
 import {
-  type CompactionPlan,
-  planCompaction,
-  planFromPrepared,
-} from "../../src/compaction/plan/compaction-plan.ts";
-import { planReactive } from "../../src/compaction/plan/reactive.ts";
-import { type ShortenedEntries, shortenResults } from "../../src/compaction/plan/shrink-messages.ts";
-import { sizeUp } from "../../src/compaction/plan/sized.ts";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import type { ContentBlock, ToolResultBlock } from "../../src/conversation/message.ts";
-import { unseenFrom } from "../../src/conversation/responses.ts";
-import { contentText } from "../../src/conversation/untrusted.ts";
-import { planSpan } from "../../src/modules/collapse/plan-span.ts";
-import { planFromNotes } from "../../src/modules/notes/plan-from-notes.ts";
-import { snip } from "../../src/modules/snip/snip.ts";
-import { ESTIMATORS, measureBlock } from "../../src/tokens/measure.ts";
+  type ShortenedEntries,
+  shortenResults,
+} from "../../packages/core/src/compaction/plan/shrink-messages.ts";
+import { sizeUp } from "../../packages/core/src/compaction/plan/sized.ts";
+import { measureBlock } from "../../packages/core/src/measure/tokens/measure.ts";
+import { unseenFrom } from "../../packages/core/src/messages/responses.ts";
+import { contentText } from "../../packages/core/src/messages/untrusted.ts";
+import { planSpan } from "../../packages/core/src/modules/collapse/plan-span.ts";
+import { planFromNotes } from "../../packages/notes/src/plan-from-notes.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";
 import { ConversationBuilder, image, toolResult, toolUse } from "../support/builders.ts";
 import { deepFreeze } from "../support/deep-freeze.ts";

@@ -1,6 +1,6 @@
+import type { HostState } from "@longhaul/core";
+import type { HookEvent, HookRunner } from "@longhaul/core/hooks";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { HookEvent, HookRunner } from "../../src/hooks/hook.ts";
-import type { HostState } from "../../src/restore/host-state.ts";
 import type { CompactorOptions } from "../support/full-compactor.ts";
 import type { AgentLoop } from "./agent-loop.case.ts";
 import { isDirect, isFork, status } from "./faults.case.ts";

@@ -1,13 +1,19 @@
-import type { RequestFrame } from "../../src/compaction/write/shared-prefix.ts";
-import type { ContentBlock, ToolUseBlock } from "../../src/conversation/message.ts";
-import { createRandom, type Random } from "../../src/demo/random.ts";
-import { anthropicModel } from "../../src/models/anthropic/anthropic-model.ts";
-import { complete } from "../../src/models/complete.ts";
-import type { Model, ModelReply, ModelUsage } from "../../src/models/port.ts";
-import { withRetries } from "../../src/models/retry.ts";
-import type { Simulator } from "../../src/testing/simulator/simulator.ts";
-import type { CompactorEvent } from "../../src/turn/events.ts";
-import type { Caller, Message, Turn } from "../../src/turn/options.ts";
+import { anthropicModel } from "@longhaul/anthropic";
+import type {
+  Caller,
+  CompactorEvent,
+  ContentBlock,
+  Message,
+  Model,
+  ModelReply,
+  ModelUsage,
+  ToolUseBlock,
+  Turn,
+} from "@longhaul/core";
+import { complete, withRetries } from "@longhaul/core";
+import type { RequestFrame } from "@longhaul/core/compaction";
+import type { Simulator } from "@longhaul/simulator";
+import { createRandom, type Random } from "../../packages/simulator/src/demo/random.ts";
 import { type Compactor, type CompactorOptions, createCompactor } from "../support/full-compactor.ts";
 import { type Form, type HostConversation, hostConversation } from "./host-conversation.case.ts";
 import { AGENT_TOOLS, Workplace } from "./workplace.case.ts";

@@ -1,13 +1,11 @@
+import type { ApiMessage, ContentBlock, Entry, Turn } from "@longhaul/core";
+import { LonghaulError } from "@longhaul/core";
+import { ESTIMATORS, measureRequest } from "@longhaul/core/measure";
 import { expect } from "vitest";
-import type { Entry } from "../../src/conversation/entry.ts";
-import type { ApiMessage } from "../../src/conversation/message.ts";
-import { type ContentBlock, contentBlocks } from "../../src/conversation/message.ts";
-import { withoutTornWrites } from "../../src/conversation/one-write.ts";
-import { LonghaulError } from "../../src/errors.ts";
-import { ESTIMATORS, measureRequest } from "../../src/tokens/measure.ts";
-import { indexEntries, withoutRepeatedLines } from "../../src/transcript/entry-index.ts";
-import { stepBack } from "../../src/transcript/steps.ts";
-import type { Turn } from "../../src/turn/options.ts";
+import { contentBlocks } from "../../packages/core/src/messages/message.ts";
+import { withoutTornWrites } from "../../packages/core/src/messages/one-write.ts";
+import { indexEntries, withoutRepeatedLines } from "../../packages/sessions/src/transcript/entry-index.ts";
+import { stepBack } from "../../packages/sessions/src/transcript/steps.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";
 import { type Compactor, createCompactor } from "../support/full-compactor.ts";
 

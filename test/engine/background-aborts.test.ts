@@ -1,10 +1,8 @@
 import { join } from "node:path";
+import type { Entry, Turn } from "@longhaul/core";
+import type { HookRunner } from "@longhaul/core/hooks";
+import { loadSession, openTranscript, type TranscriptWriter } from "@longhaul/sessions";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Entry } from "../../src/conversation/entry.ts";
-import type { HookRunner } from "../../src/hooks/hook.ts";
-import { loadSession } from "../../src/transcript/load.ts";
-import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";
-import type { Turn } from "../../src/turn/options.ts";
 import type { CompactorOptions } from "../support/full-compactor.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import { AgentLoop, connect, FRAME } from "./agent-loop.case.ts";

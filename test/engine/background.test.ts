@@ -1,10 +1,9 @@
 import { join } from "node:path";
+import type { Entry } from "@longhaul/core";
+import type { SummaryAttempt } from "@longhaul/core/compaction";
+import { loadSession, openTranscript, type TranscriptWriter } from "@longhaul/sessions";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { SummaryAttempt } from "../../src/compaction/write/attempts.ts";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { inputTokens } from "../../src/conversation/responses.ts";
-import { loadSession } from "../../src/transcript/load.ts";
-import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";
+import { inputTokens } from "../../packages/core/src/messages/responses.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import { AgentLoop, connect } from "./agent-loop.case.ts";
 import type { Form } from "./host-conversation.case.ts";

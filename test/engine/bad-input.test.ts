@@ -1,7 +1,7 @@
+import type { Message } from "@longhaul/core";
+import { createHooks } from "@longhaul/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createRandom } from "../../src/demo/random.ts";
-import { createHooks } from "../../src/hooks/runner.ts";
-import type { Message } from "../../src/turn/options.ts";
+import { createRandom } from "../../packages/simulator/src/demo/random.ts";
 import { toolResult, toolUse } from "../support/builders.ts";
 import { AgentLoop } from "./agent-loop.case.ts";
 import type { Form } from "./host-conversation.case.ts";

@@ -1,9 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Entry, Message } from "@longhaul/core";
+import { resumeSession } from "@longhaul/sessions";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { resumeSession } from "../../src/transcript/resume.ts";
-import type { Message } from "../../src/turn/options.ts";
 import { openTranscript } from "../support/open-transcript.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import { type AgentLoop, connect } from "./agent-loop.case.ts";

@@ -1,6 +1,6 @@
+import type { SummaryAttempt } from "@longhaul/core/compaction";
+import type { BadSummaryKind } from "@longhaul/simulator";
 import { afterEach, describe, expect, it } from "vitest";
-import type { SummaryAttempt } from "../../src/compaction/write/attempts.ts";
-import type { BadSummaryKind } from "../../src/testing/simulator/behaviours/summaries.ts";
 import type { AgentLoop } from "./agent-loop.case.ts";
 import { isDirect, isFork, isSummaryCall, status, tooLong } from "./faults.case.ts";
 import {

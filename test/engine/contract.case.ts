@@ -1,11 +1,16 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type {
+  ApiMessage,
+  Compactor,
+  CompactorEvent,
+  CompactorModule,
+  CompactorOptions,
+  Message,
+  Turn,
+} from "@longhaul/core";
+import { createCompactor, ModelError } from "@longhaul/core";
 import { expect, it } from "vitest";
-import type { ApiMessage } from "../../src/conversation/message.ts";
-import { ModelError } from "../../src/models/model-error.ts";
-import { createCompactor } from "../../src/turn/create-compactor.ts";
-import type { CompactorEvent } from "../../src/turn/events.ts";
-import type { Compactor, CompactorModule, CompactorOptions, Message, Turn } from "../../src/turn/options.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";
 import { toolResult, toolUse } from "../support/builders.ts";
 import { openTranscript } from "../support/open-transcript.ts";

@@ -1,12 +1,11 @@
-import { type ApiMessage, contentBlocks } from "../../src/conversation/message.ts";
-import { listField } from "../../src/conversation/untrusted.ts";
-import { createRandom } from "../../src/demo/random.ts";
-import { isSummaryRequest, SUMMARY_SYSTEM_PROMPT } from "../../src/summary/summary-prompt.ts";
-import { isNotesCall } from "../../src/testing/simulator/behaviours/notes.ts";
-import { isSpanCall } from "../../src/testing/simulator/behaviours/spans.ts";
-import type { Fault, FaultCandidate, StatusFault } from "../../src/testing/simulator/server/faults.ts";
-import type { LoggedRequest } from "../../src/testing/simulator/server/request-log.ts";
-import type { Simulator } from "../../src/testing/simulator/simulator.ts";
+import type { ApiMessage } from "@longhaul/core";
+import { SUMMARY_SYSTEM_PROMPT } from "@longhaul/core/summary";
+import type { Fault, FaultCandidate, LoggedRequest, Simulator, StatusFault } from "@longhaul/simulator";
+import { isNotesCall, isSpanCall } from "@longhaul/simulator";
+import { isSummaryRequest } from "../../packages/core/src/compaction/summary/summary-prompt.ts";
+import { contentBlocks } from "../../packages/core/src/messages/message.ts";
+import { listField } from "../../packages/core/src/messages/untrusted.ts";
+import { createRandom } from "../../packages/simulator/src/demo/random.ts";
 
 /** A request is long from this share of the window on, by a rough count. */
 const LONG_SHARE = 0.5;

@@ -1,5 +1,5 @@
+import type { RequestFrame } from "@longhaul/core/compaction";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { RequestFrame } from "../../src/compaction/write/shared-prefix.ts";
 import { FRAME } from "./agent-loop.case.ts";
 import { openScene, type Scene, workUntil } from "./scene.case.ts";
 

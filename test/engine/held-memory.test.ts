@@ -1,7 +1,5 @@
+import { coder, type Simulator, startSimulator, summaries } from "@longhaul/simulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
-import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
-import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
 import { AgentLoop } from "./agent-loop.case.ts";
 import { collectGarbage, Traces } from "./garbage.case.ts";
 import type { Form } from "./host-conversation.case.ts";

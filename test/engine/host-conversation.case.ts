@@ -1,8 +1,6 @@
-import type { EntryLink } from "../../src/conversation/entry.ts";
-import type { ApiMessage } from "../../src/conversation/message.ts";
-import { type ContentBlock, contentBlocks } from "../../src/conversation/message.ts";
-import type { ModelReply } from "../../src/models/port.ts";
-import type { Message } from "../../src/turn/options.ts";
+import type { ApiMessage, ContentBlock, Message, ModelReply } from "@longhaul/core";
+import type { EntryLink } from "@longhaul/core/messages";
+import { contentBlocks } from "../../packages/core/src/messages/message.ts";
 
 /** With reminders: the newest message has one, which is gone when it is not the newest any more. */
 export type Form = "messages" | "entries" | "messages with reminders";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isCompactBoundary } from "../../src/conversation/entry.ts";
-import { createRandom } from "../../src/demo/random.ts";
+import { isCompactBoundary } from "../../packages/core/src/messages/entry.ts";
+import { createRandom } from "../../packages/simulator/src/demo/random.ts";
 import { isSummaryCall } from "./faults.case.ts";
 import { afterAnswer, afterEvent, atWrite, whileAnswering, whileSilent } from "./killed-moments.case.ts";
 import { KILLS_TIMEOUT, killAt, killedRounds, ROUNDS, tornShare } from "./killed-rounds.case.ts";

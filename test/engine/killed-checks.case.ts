@@ -1,13 +1,18 @@
 import { existsSync, readFileSync } from "node:fs";
-import { type Entry, isCompactBoundary } from "../../src/conversation/entry.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { contentBlocks } from "../../src/conversation/message.ts";
-import { standInUuids } from "../../src/conversation/stand-ins.ts";
-import { formatNotes, parseNotes } from "../../src/modules/notes/notes-format.ts";
-import { NOTES_TEMPLATE, parseTemplate } from "../../src/modules/notes/template.ts";
-import { loadSession, type Session } from "../../src/transcript/load.ts";
-import { currentConversation, historyBefore } from "../../src/transcript/relink.ts";
-import { resumeSession } from "../../src/transcript/resume.ts";
+import type { Entry } from "@longhaul/core";
+import { flatten } from "@longhaul/core/request";
+import {
+  currentConversation,
+  historyBefore,
+  loadSession,
+  resumeSession,
+  type Session,
+} from "@longhaul/sessions";
+import { isCompactBoundary } from "../../packages/core/src/messages/entry.ts";
+import { contentBlocks } from "../../packages/core/src/messages/message.ts";
+import { standInUuids } from "../../packages/core/src/messages/stand-ins.ts";
+import { formatNotes, parseNotes } from "../../packages/notes/src/notes-format.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../../packages/notes/src/template.ts";
 import { uuidsOf } from "./killed-report.case.ts";
 import { TranscriptView, tokensIn } from "./transcript-view.case.ts";
 

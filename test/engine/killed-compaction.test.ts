@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createRandom } from "../../src/demo/random.ts";
+import { createRandom } from "../../packages/simulator/src/demo/random.ts";
 import { isSummaryCall } from "./faults.case.ts";
 import { afterEvent, atWrite, whileAnswering, whileSilent } from "./killed-moments.case.ts";
 import { KILLS_TIMEOUT, killAt, killedRounds, ROUNDS, tornShare } from "./killed-rounds.case.ts";

@@ -1,7 +1,7 @@
 import { watch } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Fault, FaultCandidate } from "../../src/testing/simulator/server/faults.ts";
-import type { CompactorEvent } from "../../src/turn/events.ts";
+import type { CompactorEvent } from "@longhaul/core";
+import type { Fault, FaultCandidate } from "@longhaul/simulator";
 import type { Child } from "./killed-child.case.ts";
 import type { Hold, Orders } from "./killed-report.case.ts";
 import type { KilledSession } from "./killed-session.case.ts";

@@ -1,19 +1,21 @@
-import { type AppendFile, type OpenedAppendFile, openAppendFile } from "../../src/transcript/writer.ts";
+import {
+  type AppendFile,
+  type OpenedAppendFile,
+  openAppendFile,
+} from "../../packages/sessions/src/transcript/writer.ts";
 /**
  * A process of its own in which an agent works on a session in files, for tests that kill it. Its one argument are
  * its orders; it goes on with the session that is there, and reports by writes that do not wait in a buffer.
  */
 
 import { existsSync, readFileSync, statSync, writeSync } from "node:fs";
-import { isCompactBoundary } from "../../src/conversation/entry.ts";
-import { stringField } from "../../src/conversation/untrusted.ts";
-import { notesFile } from "../../src/host/notes-file.ts";
-import { parseNotes } from "../../src/modules/notes/notes-format.ts";
-import { NOTES_TEMPLATE, parseTemplate } from "../../src/modules/notes/template.ts";
-import { createFixedClock } from "../../src/testing/clock.ts";
-import { resumeSession } from "../../src/transcript/resume.ts";
-import { openTranscript } from "../../src/transcript/writer.ts";
-import type { TranscriptPort } from "../../src/turn/options.ts";
+import type { TranscriptPort } from "@longhaul/core";
+import { notesFile, openTranscript, resumeSession } from "@longhaul/sessions";
+import { createFixedClock } from "@longhaul/simulator";
+import { isCompactBoundary } from "../../packages/core/src/messages/entry.ts";
+import { stringField } from "../../packages/core/src/messages/untrusted.ts";
+import { parseNotes } from "../../packages/notes/src/notes-format.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../../packages/notes/src/template.ts";
 import type { CompactorOptions } from "../support/full-compactor.ts";
 import { AgentLoop } from "./agent-loop.case.ts";
 import { kindOf, type LineKind, type Orders, type Report, uuidsOf } from "./killed-report.case.ts";

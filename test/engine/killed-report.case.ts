@@ -1,5 +1,4 @@
-import type { Entry } from "../../src/conversation/entry.ts";
-import type { CompactorEvent } from "../../src/turn/events.ts";
+import type { CompactorEvent, Entry } from "@longhaul/core";
 
 /** What an append to the session is about. */
 export type LineKind = "compaction" | "commit" | "messages";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, expect } from "vitest";
-import type { Random } from "../../src/demo/random.ts";
+import type { Random } from "../../packages/simulator/src/demo/random.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import type { Moment } from "./killed-moments.case.ts";
 import { KilledSession, type KilledSessionOptions, type KillFigures } from "./killed-session.case.ts";

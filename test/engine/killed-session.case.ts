@@ -1,11 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { notesPath } from "../../src/host/notes-file.ts";
-import type { LoggedRequest } from "../../src/testing/simulator/server/request-log.ts";
-import type { Simulator } from "../../src/testing/simulator/simulator.ts";
-import { loadSession } from "../../src/transcript/load.ts";
-import type { CompactorEvent } from "../../src/turn/events.ts";
+import type { CompactorEvent, Entry } from "@longhaul/core";
+import { loadSession, notesPath } from "@longhaul/sessions";
+import type { LoggedRequest, Simulator } from "@longhaul/simulator";
 import { asCandidate, isWork } from "./faults.case.ts";
 import { faultsIn, missingWords } from "./killed-checks.case.ts";
 import { Child } from "./killed-child.case.ts";

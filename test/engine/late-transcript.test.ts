@@ -1,12 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { ApiMessage, Entry, TranscriptPort } from "@longhaul/core";
+import { flatten } from "@longhaul/core/request";
+import { openTranscript, resumeSession } from "@longhaul/sessions";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import type { ApiMessage } from "../../src/conversation/message.ts";
-import { resumeSession } from "../../src/transcript/resume.ts";
-import { openTranscript } from "../../src/transcript/writer.ts";
-import type { TranscriptPort } from "../../src/turn/options.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";
 import { createCompactor } from "../support/full-compactor.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";

@@ -1,12 +1,14 @@
-import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
-import { noteTaker } from "../../src/testing/simulator/behaviours/notes.ts";
-import { spanSummaries } from "../../src/testing/simulator/behaviours/spans.ts";
-import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
-import type { LoggedRequest } from "../../src/testing/simulator/server/request-log.ts";
-import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
-import { openTranscript } from "../../src/transcript/writer.ts";
-import type { CompactorEvent } from "../../src/turn/events.ts";
-import type { Turn } from "../../src/turn/options.ts";
+import type { CompactorEvent, Turn } from "@longhaul/core";
+import { openTranscript } from "@longhaul/sessions";
+import type { LoggedRequest } from "@longhaul/simulator";
+import {
+  coder,
+  noteTaker,
+  type Simulator,
+  spanSummaries,
+  startSimulator,
+  summaries,
+} from "@longhaul/simulator";
 import type { CompactorOptions } from "../support/full-compactor.ts";
 import { AgentLoop, type EventOf } from "./agent-loop.case.ts";
 import { armFaults } from "./faults.case.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import type { SummaryAttempt } from "@longhaul/core/compaction";
 import { describe, expect, it } from "vitest";
-import type { SummaryAttempt } from "../../src/compaction/write/attempts.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import { type LongRun, type LongRunOptions, longRun } from "./long-run.case.ts";
 

@@ -1,17 +1,11 @@
+import { openAgent } from "@longhaul/agent";
+import type { ApiMessage, CompactorOptions } from "@longhaul/core";
+import { checkRequest, complete, createCompactor, LonghaulError, memoryFiles } from "@longhaul/core";
+import { accountTokens, contextTokens } from "@longhaul/core/measure";
+import { flatten } from "@longhaul/core/request";
+import { sessionNotes } from "@longhaul/notes";
+import { scriptedModel } from "@longhaul/simulator";
 import { describe, expect, it } from "vitest";
-import { openAgent } from "../../src/agent/open-agent.ts";
-import { checkRequest } from "../../src/conversation/check/check.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import type { ApiMessage } from "../../src/conversation/message.ts";
-import { LonghaulError } from "../../src/errors.ts";
-import { complete } from "../../src/models/complete.ts";
-import { scriptedModel } from "../../src/models/scripted/scripted-model.ts";
-import { memoryFiles } from "../../src/modules/memory-files/memory-files-module.ts";
-import { sessionNotes } from "../../src/modules/notes/notes-module.ts";
-import { accountTokens } from "../../src/tokens/accounting.ts";
-import { contextTokens } from "../../src/tokens/context-meter.ts";
-import { createCompactor } from "../../src/turn/create-compactor.ts";
-import type { CompactorOptions } from "../../src/turn/options.ts";
 import { HeldNotes } from "./notes-file.case.ts";
 
 /** A JavaScript host: no compiler tells it what is wrong. */

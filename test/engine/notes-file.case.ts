@@ -1,4 +1,4 @@
-import type { NotesFile } from "../../src/modules/notes/notes-format.ts";
+import type { NotesFile } from "../../packages/notes/src/notes-format.ts";
 
 /** Notes in memory, as a file would keep them. */
 export class HeldNotes implements NotesFile {

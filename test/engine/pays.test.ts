@@ -1,5 +1,5 @@
+import type { Model } from "@longhaul/core";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { Model } from "../../src/models/port.ts";
 import { type AgentLoop, connect, type EventOf, type LoopOptions } from "./agent-loop.case.ts";
 import { openScene, type Scene, workUntil } from "./scene.case.ts";
 

@@ -1,5 +1,7 @@
-import { findFacts } from "../../src/compaction/facts/find-facts.ts";
-import { isInContext, type Ledger, type LedgerFact } from "../../src/conversation/fact-ledger.ts";
+import type { Ledger } from "@longhaul/core";
+import type { LedgerFact } from "@longhaul/core/messages";
+import { findFacts } from "../../packages/core/src/compaction/facts/find-facts.ts";
+import { isInContext } from "../../packages/core/src/messages/fact-ledger.ts";
 import type { AgentLoop } from "./agent-loop.case.ts";
 
 /** Rules that hold to the end. */

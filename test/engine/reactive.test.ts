@@ -1,6 +1,6 @@
+import type { ContentBlock } from "@longhaul/core";
+import { ModelError } from "@longhaul/core";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ContentBlock } from "../../src/conversation/message.ts";
-import { ModelError } from "../../src/models/model-error.ts";
 import type { AgentLoop } from "./agent-loop.case.ts";
 import { connect } from "./agent-loop.case.ts";
 import { asCandidate, isWork, status, tooLong } from "./faults.case.ts";

@@ -1,5 +1,5 @@
+import type { Entry } from "@longhaul/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Entry } from "../../src/conversation/entry.ts";
 import { HeldNotes } from "./notes-file.case.ts";
 import { hasCommitted, hasCompacted, openScene, type Scene, workUntil } from "./scene.case.ts";
 

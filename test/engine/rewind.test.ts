@@ -1,11 +1,9 @@
 import { join } from "node:path";
+import type { Entry, TranscriptPort } from "@longhaul/core";
+import { withClearedResults } from "@longhaul/core/messages";
+import { flatten } from "@longhaul/core/request";
+import { resumeSession, rewindPoints, rewindSession } from "@longhaul/sessions";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { withClearedResults } from "../../src/conversation/stand-ins.ts";
-import { rewindPoints, rewindSession } from "../../src/host/undo-rewind.ts";
-import { resumeSession } from "../../src/transcript/resume.ts";
-import type { TranscriptPort } from "../../src/turn/options.ts";
 import { openTranscript } from "../support/open-transcript.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import type { AgentLoop } from "./agent-loop.case.ts";

@@ -1,15 +1,19 @@
-import type { Kinds } from "../../src/testing/simulator/behaviours/answers.ts";
-import { type CoderOptions, coder } from "../../src/testing/simulator/behaviours/coder.ts";
-import { type NotesKind, noteTaker } from "../../src/testing/simulator/behaviours/notes.ts";
-import { type SpanKind, spanSummaries } from "../../src/testing/simulator/behaviours/spans.ts";
-import { type SummaryKind, summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
-import type { LoggedRequest } from "../../src/testing/simulator/server/request-log.ts";
+import type { CompactorEvent } from "@longhaul/core";
+import type { LoggedRequest } from "@longhaul/simulator";
 import {
+  type CoderOptions,
+  coder,
+  type NotesKind,
+  noteTaker,
   type Simulator,
   type SimulatorOptions,
+  type SpanKind,
+  type SummaryKind,
+  spanSummaries,
   startSimulator,
-} from "../../src/testing/simulator/simulator.ts";
-import type { CompactorEvent } from "../../src/turn/events.ts";
+  summaries,
+} from "@longhaul/simulator";
+import type { Kinds } from "../../packages/simulator/src/behaviours/answers.ts";
 import { AgentLoop, type LoopOptions } from "./agent-loop.case.ts";
 
 /** Small, so that little work fills it. */

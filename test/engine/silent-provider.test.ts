@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { ApiMessage } from "@longhaul/core";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { ApiMessage } from "../../src/conversation/message.ts";
 import { type CompactorOptions, createCompactor } from "../support/full-compactor.ts";
 import { connect } from "./agent-loop.case.ts";
 

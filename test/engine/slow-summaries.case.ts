@@ -1,7 +1,7 @@
-import { ModelError } from "../../src/models/model-error.ts";
-import type { CallOptions, Model, ModelEvent, ModelRequest } from "../../src/models/port.ts";
-import { summaryRequestIn } from "../../src/summary/builtin/builtin-model.ts";
-import type { MovableClock } from "../../src/testing/clock.ts";
+import type { CallOptions, Model, ModelEvent, ModelRequest } from "@longhaul/core";
+import { ModelError } from "@longhaul/core";
+import type { MovableClock } from "@longhaul/simulator";
+import { summaryRequestIn } from "../../packages/core/src/compaction/summary/builtin/builtin-model.ts";
 
 /**
  * A model that takes its time for summaries, by a clock that only moves when the loop makes its next turn. A turn that

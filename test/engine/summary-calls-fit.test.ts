@@ -1,6 +1,6 @@
+import type { Model, ModelRequest } from "@longhaul/core";
+import type { LoggedRequest } from "@longhaul/simulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Model, ModelRequest } from "../../src/models/port.ts";
-import type { LoggedRequest } from "../../src/testing/simulator/server/request-log.ts";
 import { type AgentLoop, connect, FRAME, type LoopOptions } from "./agent-loop.case.ts";
 import { asCandidate, isWork } from "./faults.case.ts";
 import { HeldNotes } from "./notes-file.case.ts";

@@ -1,6 +1,6 @@
+import { openTelemetry } from "@longhaul/otel";
 import { describe, expect, it } from "vitest";
-import { ATTRIBUTE, METRIC } from "../../src/telemetry/names.ts";
-import { openTelemetry } from "../../src/telemetry/open-telemetry.ts";
+import { ATTRIBUTE, METRIC } from "../../packages/otel/src/names.ts";
 import { collector } from "../support/telemetry-collector.ts";
 import { hasCompacted, openScene, workUntil } from "./scene.case.ts";
 

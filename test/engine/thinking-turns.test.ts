@@ -1,7 +1,6 @@
+import type { ApiMessage, Message, Turn } from "@longhaul/core";
+import { type Simulator, startSimulator } from "@longhaul/simulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ApiMessage } from "../../src/conversation/message.ts";
-import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
-import type { Message, Turn } from "../../src/turn/options.ts";
 import { ConversationBuilder, toolResult, toolUse } from "../support/builders.ts";
 import { type Compactor, createCompactor } from "../support/full-compactor.ts";
 import { connect } from "./agent-loop.case.ts";

@@ -1,4 +1,4 @@
-import { isRecord, parseJson } from "../../src/conversation/untrusted.ts";
+import { isRecord, parseJson } from "../../packages/core/src/messages/untrusted.ts";
 import { GrowingFile } from "../support/growing-file.ts";
 
 const TOKEN = /wish-\d+-[0-9a-f]{8}/g;

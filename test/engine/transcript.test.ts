@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Entry } from "@longhaul/core";
+import { withClearedResults } from "@longhaul/core/messages";
+import { flatten } from "@longhaul/core/request";
+import { openTranscript, resumeSession, type TranscriptWriter } from "@longhaul/sessions";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { withClearedResults } from "../../src/conversation/stand-ins.ts";
-import { resumeSession } from "../../src/transcript/resume.ts";
-import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";
 import { FaultyFile, systemError } from "../transcript/faulty-file.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import type { AgentLoop } from "./agent-loop.case.ts";

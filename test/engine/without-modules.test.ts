@@ -1,6 +1,6 @@
+import type { CompactorModule } from "@longhaul/core";
+import { createCompactor } from "@longhaul/core";
 import { describe, expect, it } from "vitest";
-import { createCompactor } from "../../src/turn/create-compactor.ts";
-import type { CompactorModule } from "../../src/turn/options.ts";
 import { allModules } from "../support/full-compactor.ts";
 import { testPort } from "../support/memory-port.ts";
 import { engineContract } from "./contract.case.ts";

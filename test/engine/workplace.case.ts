@@ -1,7 +1,6 @@
-import type { ContentBlock, ToolUseBlock } from "../../src/conversation/message.ts";
-import { createRandom, type Random } from "../../src/demo/random.ts";
-import type { ToolDefinition } from "../../src/models/port.ts";
-import { TOOLS } from "../../src/testing/simulator/behaviours/toy-session.case.ts";
+import type { ContentBlock, ToolDefinition, ToolUseBlock } from "@longhaul/core";
+import { TOOLS } from "../../packages/simulator/src/behaviours/toy-session.case.ts";
+import { createRandom, type Random } from "../../packages/simulator/src/demo/random.ts";
 import { stockOfText } from "../support/stock-text.ts";
 
 /** The tools of an ordinary coding agent; the results of some can be cleared, those of others cannot. */

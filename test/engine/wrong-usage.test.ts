@@ -1,5 +1,5 @@
+import type { ModelUsage } from "@longhaul/core";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { ModelUsage } from "../../src/models/port.ts";
 import type { AgentLoop } from "./agent-loop.case.ts";
 import type { Form } from "./host-conversation.case.ts";
 import { openScene, type Scene, WINDOW_TOKENS } from "./scene.case.ts";

@@ -1,12 +1,12 @@
 import { basename } from "node:path";
+import type { Entry } from "@longhaul/core";
+import type { PolicyEvaluation } from "@longhaul/lab";
+import { deriveProbes, evaluateStream } from "@longhaul/lab";
+import { loadSession } from "@longhaul/sessions";
 import { describe, expect, it } from "vitest";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { asStream, evaluateStream, sessionStream } from "../../src/evaluate/evaluate.ts";
-import type { PolicyEvaluation } from "../../src/evaluate/evaluation.ts";
-import { deriveProbes } from "../../src/evaluate/probes.ts";
-import { withTranscript } from "../../src/evaluate/still-known.ts";
-import { createDemoSession } from "../../src/testing/demo-session.ts";
-import { loadSession } from "../../src/transcript/load.ts";
+import { asStream, sessionStream } from "../../packages/lab/src/evaluate.ts";
+import { withTranscript } from "../../packages/lab/src/still-known.ts";
+import { createDemoSession } from "../../packages/simulator/src/demo-session.ts";
 import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.ts";
 
 const COMPACTIONS = 10;

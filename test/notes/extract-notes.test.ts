@@ -1,17 +1,15 @@
+import type { ToolDefinition } from "@longhaul/core";
+import type { RequestFrame } from "@longhaul/core/compaction";
+import type { Behaviour, Fault } from "@longhaul/simulator";
+import { isNotesCall, type NotesKind, noteTaker, type Simulator, startSimulator } from "@longhaul/simulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { RequestFrame } from "../../src/compaction/write/shared-prefix.ts";
-import { inputTokens } from "../../src/conversation/responses.ts";
-import type { ToolDefinition } from "../../src/models/port.ts";
+import { inputTokens } from "../../packages/core/src/messages/responses.ts";
 import {
   type ExtractionOutcome,
   type ExtractionRequest,
   extractNotes,
-} from "../../src/modules/notes/extract-notes.ts";
-import { notesAsShown } from "../../src/modules/notes/notes-format.ts";
-import { isNotesCall, type NotesKind, noteTaker } from "../../src/testing/simulator/behaviours/notes.ts";
-import type { Behaviour } from "../../src/testing/simulator/exchange.ts";
-import type { Fault } from "../../src/testing/simulator/server/faults.ts";
-import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
+} from "../../packages/notes/src/extract-notes.ts";
+import { notesAsShown } from "../../packages/notes/src/notes-format.ts";
 import { connect, FRAME, Host, plainWorker, thinkingWorker } from "../summary/host.ts";
 import { request } from "./extraction.case.ts";
 

@@ -1,11 +1,11 @@
-import type { ForkSource } from "../../src/compaction/write/shared-prefix.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import type { Model } from "../../src/models/port.ts";
-import type { ExtractionRequest } from "../../src/modules/notes/extract-notes.ts";
-import type { Notes } from "../../src/modules/notes/notes-format.ts";
-import { emptyNotes, NOTES_LIMITS } from "../../src/modules/notes/notes-format.ts";
-import { NOTES_TEMPLATE, parseTemplate } from "../../src/modules/notes/template.ts";
-import { ESTIMATORS } from "../../src/tokens/measure.ts";
+import type { Model } from "@longhaul/core";
+import type { ForkSource } from "@longhaul/core/compaction";
+import { ESTIMATORS } from "@longhaul/core/measure";
+import { flatten } from "@longhaul/core/request";
+import type { ExtractionRequest } from "../../packages/notes/src/extract-notes.ts";
+import type { Notes } from "../../packages/notes/src/notes-format.ts";
+import { emptyNotes, NOTES_LIMITS } from "../../packages/notes/src/notes-format.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../../packages/notes/src/template.ts";
 import { ConversationBuilder } from "../support/builders.ts";
 
 export const PATH = "/n/notes.md";

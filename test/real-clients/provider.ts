@@ -5,7 +5,7 @@ import {
   type Simulator,
   startSimulator,
   type TurnBlock,
-} from "../../src/testing/index.ts";
+} from "@longhaul/simulator";
 import type { Call, Markers, Step, Turn } from "./script.ts";
 import { type Piece, piecesOf } from "./wire.ts";
 

@@ -1,5 +1,5 @@
+import { openRecall } from "@longhaul/sessions";
 import { describe, expect, it } from "vitest";
-import { openRecall } from "../../src/recall/open-recall.ts";
 import { ConversationBuilder } from "../support/builders.ts";
 import { killedAfter, startProcess } from "../transcript/child-processes.ts";
 import { append, sessionFiles } from "./session-file.ts";

@@ -1,9 +1,8 @@
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { loadSession, openRecall } from "@longhaul/sessions";
 import { expect, it } from "vitest";
-import { documentsOf } from "../../src/recall/documents.ts";
-import { openRecall } from "../../src/recall/open-recall.ts";
-import { loadSession } from "../../src/transcript/load.ts";
+import { documentsOf } from "../../packages/sessions/src/recall/documents.ts";
 import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import { indexDump } from "./session-file.ts";

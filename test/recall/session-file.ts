@@ -1,10 +1,10 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { IndexedSession } from "../../src/recall/indexed-session.ts";
-import { type IndexOptions, openIndex } from "../../src/recall/keep-index.ts";
-import { recallIndexPath } from "../../src/recall/open-recall.ts";
-import { withSessionFile } from "../../src/transcript/session-file.ts";
+import type { Entry } from "@longhaul/core";
+import { recallIndexPath } from "@longhaul/sessions";
+import { IndexedSession } from "../../packages/sessions/src/recall/indexed-session.ts";
+import { type IndexOptions, openIndex } from "../../packages/sessions/src/recall/keep-index.ts";
+import { withSessionFile } from "../../packages/sessions/src/transcript/session-file.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 
 export const linesOf = (entries: readonly Entry[]): string =>

@@ -1,4 +1,4 @@
-import { createRandom, type Random } from "../../src/demo/random.ts";
+import { createRandom, type Random } from "../../packages/simulator/src/demo/random.ts";
 
 /** Every decision of a schedule, drawn from its seed. */
 export class Chance {

@@ -7,13 +7,13 @@ import {
   type Model,
   ModelError,
   type ModelReply,
-  type ThinkingMode,
   type ToolUseBlock,
   type TranscriptPort,
   type Turn,
-} from "../../src/index.ts";
-import { openTranscript, resumeSession, type TranscriptWriter } from "../../src/node.ts";
-import type { LoggedRequest } from "../../src/testing/index.ts";
+} from "@longhaul/core";
+import type { ThinkingMode } from "@longhaul/core/measure";
+import { openTranscript, resumeSession, type TranscriptWriter } from "@longhaul/sessions";
+import type { LoggedRequest } from "@longhaul/simulator";
 import { HeldNotes } from "../engine/notes-file.case.ts";
 import { type Compactor, type CompactorOptions, createCompactor } from "../support/full-compactor.ts";
 import {

@@ -1,4 +1,4 @@
-import type { LoggedRequest } from "../../src/testing/index.ts";
+import type { LoggedRequest } from "@longhaul/simulator";
 import type { Journal, Said } from "./journal.ts";
 import type { SessionView } from "./session-view.ts";
 import { charactersKept, markersIn, roughTokens } from "./texts.ts";

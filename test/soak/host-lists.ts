@@ -1,4 +1,4 @@
-import type { ContentBlock, Message, ModelReply } from "../../src/index.ts";
+import type { ContentBlock, Message, ModelReply } from "@longhaul/core";
 import type { Chance } from "./chance.ts";
 import type { Setup } from "./setup.ts";
 import { openingMarker } from "./texts.ts";

@@ -5,7 +5,7 @@ import {
   summaries,
   type Turn,
   type TurnBlock,
-} from "../../src/testing/index.ts";
+} from "@longhaul/simulator";
 import type { Chance } from "./chance.ts";
 import type { Setup } from "./setup.ts";
 import type { Texts } from "./texts.ts";

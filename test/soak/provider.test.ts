@@ -1,6 +1,6 @@
+import { complete } from "@longhaul/core";
+import { coder } from "@longhaul/simulator";
 import { describe, expect, it } from "vitest";
-import { complete } from "../../src/index.ts";
-import { coder } from "../../src/testing/simulator/behaviours/coder.ts";
 import { Provider } from "./provider.ts";
 import { VirtualTime } from "./virtual-time.ts";
 

@@ -1,15 +1,21 @@
 import Anthropic from "@anthropic-ai/sdk";
-import { asList } from "../../src/conversation/untrusted.ts";
-import { anthropicModel, type Model } from "../../src/index.ts";
-import type { MovableClock } from "../../src/testing/clock.ts";
-import type { Behaviour } from "../../src/testing/simulator/exchange.ts";
-import { buildPrompt } from "../../src/testing/simulator/prompt/model-prompt.ts";
-import { PrefixTree } from "../../src/testing/simulator/prompt/prefix-tree.ts";
-import { createTokenCounter } from "../../src/testing/simulator/prompt/token-count.ts";
-import { Catalogue } from "../../src/testing/simulator/server/catalogue.ts";
-import type { Fault, FaultCandidate, FaultConditions } from "../../src/testing/simulator/server/faults.ts";
-import { type LoggedRequest, RequestLog } from "../../src/testing/simulator/server/request-log.ts";
-import { beginSession, type Session } from "../../src/testing/simulator/simulator.ts";
+import { anthropicModel } from "@longhaul/anthropic";
+import type { Model } from "@longhaul/core";
+import type {
+  Behaviour,
+  Fault,
+  FaultCandidate,
+  FaultConditions,
+  LoggedRequest,
+  MovableClock,
+} from "@longhaul/simulator";
+import { asList } from "../../packages/core/src/messages/untrusted.ts";
+import { buildPrompt } from "../../packages/simulator/src/prompt/model-prompt.ts";
+import { PrefixTree } from "../../packages/simulator/src/prompt/prefix-tree.ts";
+import { createTokenCounter } from "../../packages/simulator/src/prompt/token-count.ts";
+import { Catalogue } from "../../packages/simulator/src/server/catalogue.ts";
+import { RequestLog } from "../../packages/simulator/src/server/request-log.ts";
+import { beginSession, type Session } from "../../packages/simulator/src/simulator.ts";
 import { statedTokens } from "./exam.ts";
 import { inProcessFetch } from "./in-process-fetch.ts";
 

@@ -1,4 +1,4 @@
-import type { ContentBlock, ToolUseBlock } from "../../src/index.ts";
+import type { ContentBlock, ToolUseBlock } from "@longhaul/core";
 import { PICTURE_DATA } from "./texts.ts";
 import type { World } from "./world.ts";
 

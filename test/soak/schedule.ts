@@ -1,4 +1,4 @@
-import { openRecall } from "../../src/node.ts";
+import { openRecall } from "@longhaul/sessions";
 import { Conversation } from "./conversation.ts";
 import type { Plant, Violation } from "./exam.ts";
 import type { Setup } from "./setup.ts";

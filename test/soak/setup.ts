@@ -1,10 +1,12 @@
-import type { ClearingOptions, CompactionOptions, RequestFrame, ThinkingMode } from "../../src/index.ts";
-import { claudeFeatures, MODELS } from "../../src/index.ts";
-import type { ToolDefinition } from "../../src/models/port.ts";
-import { BAD_NOTES_KINDS, BAD_SUMMARY_KINDS, type SummaryKind } from "../../src/testing/index.ts";
-import type { BadNotesKind } from "../../src/testing/simulator/behaviours/notes.ts";
-import { SPAN_KINDS, type SpanKind } from "../../src/testing/simulator/behaviours/spans.ts";
-import { TOOLS } from "../../src/testing/simulator/behaviours/toy-session.case.ts";
+import type { ToolDefinition } from "@longhaul/core";
+import type { RequestFrame } from "@longhaul/core/compaction";
+import type { ClearingOptions, CompactionOptions } from "@longhaul/core/engine";
+import type { ThinkingMode } from "@longhaul/core/measure";
+import { claudeFeatures, MODELS } from "@longhaul/core/measure";
+import type { BadNotesKind, SpanKind } from "@longhaul/simulator";
+import { BAD_NOTES_KINDS, BAD_SUMMARY_KINDS, type SummaryKind } from "@longhaul/simulator";
+import { SPAN_KINDS } from "../../packages/simulator/src/behaviours/spans.ts";
+import { TOOLS } from "../../packages/simulator/src/behaviours/toy-session.case.ts";
 import type { Chance } from "./chance.ts";
 
 /** The way in which a host keeps the list that it passes to `before`. */

@@ -1,6 +1,6 @@
-import type { Message, Turn } from "../../src/index.ts";
-import { claudeFeatures } from "../../src/index.ts";
-import type { SnipSelection } from "../../src/modules/snip/snip.ts";
+import type { Message, Turn } from "@longhaul/core";
+import { claudeFeatures } from "@longhaul/core/measure";
+import type { SnipSelection } from "@longhaul/core/modules";
 import type { Conversation } from "./conversation.ts";
 import { Conversation as Host } from "./conversation.ts";
 import { drawFault } from "./faults.ts";

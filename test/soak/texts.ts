@@ -1,4 +1,4 @@
-import { createRandom, type Random } from "../../src/demo/random.ts";
+import { createRandom, type Random } from "../../packages/simulator/src/demo/random.ts";
 import { stockOfText } from "../support/stock-text.ts";
 
 /** Opens every text of a schedule. No two texts have the same marker. */

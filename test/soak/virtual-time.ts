@@ -1,6 +1,6 @@
 import { syncBuiltinESMExports } from "node:module";
 import timersPromises from "node:timers/promises";
-import type { MovableClock } from "../../src/testing/clock.ts";
+import type { MovableClock } from "@longhaul/simulator";
 
 const realSetTimeout = globalThis.setTimeout;
 const realClearTimeout = globalThis.clearTimeout;

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { LonghaulError } from "../../src/index.ts";
+import { LonghaulError } from "@longhaul/core";
 import { Chance } from "./chance.ts";
 import { type Finding, isOverflow, type Plant, refusal, type Violation } from "./exam.ts";
 import { modelPlay } from "./model-play.ts";

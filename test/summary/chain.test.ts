@@ -1,24 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  type ChainOptions,
-  type WrittenSummary,
-  writeSummaryByChain,
-} from "../../src/compaction/write/summary-chain.ts";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { presentSections, SECTION_NAMES } from "../../src/summary/summary-message.ts";
-import { SUMMARY_SYSTEM_PROMPT } from "../../src/summary/summary-prompt.ts";
+import type { Entry } from "@longhaul/core";
+import type { ChainOptions, WrittenSummary } from "@longhaul/core/compaction";
+import { presentSections, SECTION_NAMES, SUMMARY_SYSTEM_PROMPT } from "@longhaul/core/summary";
+import type { FaultCandidate, StatusFault } from "@longhaul/simulator";
 import {
   BAD_SUMMARY_KINDS,
   type BadSummaryKind,
-  type SummaryKind,
-  summaries,
-} from "../../src/testing/simulator/behaviours/summaries.ts";
-import type { FaultCandidate, StatusFault } from "../../src/testing/simulator/server/faults.ts";
-import {
   type Simulator,
   type SimulatorOptions,
+  type SummaryKind,
   startSimulator,
-} from "../../src/testing/simulator/simulator.ts";
+  summaries,
+} from "@longhaul/simulator";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { writeSummaryByChain } from "../../packages/core/src/compaction/write/summary-chain.ts";
 import { ConversationBuilder } from "../support/builders.ts";
 import { connect, Host, plainWorker } from "./host.ts";
 

@@ -1,13 +1,11 @@
+import type { ApiMessage, ModelRequest } from "@longhaul/core";
+import type { ModelSummary } from "@longhaul/core/compaction";
+import { summaryPrompt } from "@longhaul/core/summary";
+import type { LoggedRequest } from "@longhaul/simulator";
+import { type Simulator, startSimulator, summaries } from "@longhaul/simulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ModelSummary } from "../../src/compaction/write/ask-model.ts";
-import { requestFork } from "../../src/compaction/write/shared-prefix.ts";
-import type { ApiMessage } from "../../src/conversation/message.ts";
-import { findMarks, withoutMarks } from "../../src/models/anthropic/prompt-cache-marks.ts";
-import type { ModelRequest } from "../../src/models/port.ts";
-import { summaryPrompt } from "../../src/summary/summary-prompt.ts";
-import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
-import type { LoggedRequest } from "../../src/testing/simulator/server/request-log.ts";
-import { type Simulator, startSimulator } from "../../src/testing/simulator/simulator.ts";
+import { requestFork } from "../../packages/core/src/compaction/write/shared-prefix.ts";
+import { findMarks, withoutMarks } from "../../packages/core/src/models/prompt-cache-marks.ts";
 import { connect, FRAME, Host, plainWorker, thinkingWorker } from "./host.ts";
 
 const TURNS = 12;

@@ -1,13 +1,11 @@
 import Anthropic from "@anthropic-ai/sdk";
-import type { ForkSource, RequestFrame } from "../../src/compaction/write/shared-prefix.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import type { ContentBlock } from "../../src/conversation/message.ts";
-import { type AnthropicModelOptions, anthropicModel } from "../../src/models/anthropic/anthropic-model.ts";
-import { withCacheMarks } from "../../src/models/anthropic/prompt-cache-marks.ts";
-import { complete } from "../../src/models/complete.ts";
-import type { Model, ModelReply } from "../../src/models/port.ts";
-import type { Behaviour } from "../../src/testing/simulator/exchange.ts";
-import type { Simulator } from "../../src/testing/simulator/simulator.ts";
+import { type AnthropicModelOptions, anthropicModel } from "@longhaul/anthropic";
+import type { ContentBlock, Model, ModelReply } from "@longhaul/core";
+import { complete } from "@longhaul/core";
+import type { ForkSource, RequestFrame } from "@longhaul/core/compaction";
+import { withCacheMarks } from "@longhaul/core/models";
+import { flatten } from "@longhaul/core/request";
+import type { Behaviour, Simulator } from "@longhaul/simulator";
 import { ConversationBuilder, toolResult } from "../support/builders.ts";
 
 /** Long enough to be cached by every model. */

@@ -1,18 +1,9 @@
+import { complete } from "@longhaul/core";
+import type { ChainOptions, RequestFrame, WrittenSummary } from "@longhaul/core/compaction";
+import { flatten } from "@longhaul/core/request";
+import { type Simulator, type SimulatorOptions, startSimulator, summaries } from "@longhaul/simulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { RequestFrame } from "../../src/compaction/write/shared-prefix.ts";
-import {
-  type ChainOptions,
-  type WrittenSummary,
-  writeSummaryByChain,
-} from "../../src/compaction/write/summary-chain.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { complete } from "../../src/models/complete.ts";
-import { summaries } from "../../src/testing/simulator/behaviours/summaries.ts";
-import {
-  type Simulator,
-  type SimulatorOptions,
-  startSimulator,
-} from "../../src/testing/simulator/simulator.ts";
+import { writeSummaryByChain } from "../../packages/core/src/compaction/write/summary-chain.ts";
 import { toolUse } from "../support/builders.ts";
 import { connect, FRAME, Host, plainWorker, thinkingWorker } from "./host.ts";
 

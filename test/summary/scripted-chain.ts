@@ -1,19 +1,13 @@
-import type { ForkSource } from "../../src/compaction/write/shared-prefix.ts";
+import type { Model } from "@longhaul/core";
+import { ModelError, type ModelFailure } from "@longhaul/core";
+import type { ChainOptions, ForkSource, WrittenSummary } from "@longhaul/core/compaction";
+import { flatten } from "@longhaul/core/request";
+import { SECTION_NAMES } from "@longhaul/core/summary";
+import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from "@longhaul/simulator";
 import {
-  type ChainOptions,
   type SummaryTask,
-  type WrittenSummary,
   writeSummaryByChain,
-} from "../../src/compaction/write/summary-chain.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { ModelError, type ModelFailure } from "../../src/models/model-error.ts";
-import type { Model } from "../../src/models/port.ts";
-import {
-  type ScriptedAnswer,
-  type ScriptedModel,
-  scriptedModel,
-} from "../../src/models/scripted/scripted-model.ts";
-import { SECTION_NAMES } from "../../src/summary/summary-message.ts";
+} from "../../packages/core/src/compaction/write/summary-chain.ts";
 import { ConversationBuilder } from "../support/builders.ts";
 
 export const GOOD: string = `<summary>\n${SECTION_NAMES.map((name, at) => `${at + 1}. ${name}: some`).join("\n")}\n</summary>`;

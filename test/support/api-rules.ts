@@ -1,4 +1,4 @@
-import type { ApiMessage } from "../../src/conversation/message.ts";
+import type { ApiMessage } from "@longhaul/core";
 
 type Json = { readonly [field: string]: unknown };
 

@@ -1,6 +1,5 @@
+import type { ContentBlock, Entry } from "@longhaul/core";
 import fc from "fast-check";
-import type { Entry } from "../../src/conversation/entry.ts";
-import type { ContentBlock } from "../../src/conversation/message.ts";
 import { ConversationBuilder, image, thinking, toolResult, toolUse, usage } from "./builders.ts";
 
 export { arbitraryRequest } from "./arbitrary-request.ts";

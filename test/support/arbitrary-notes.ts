@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import type { NotesEdit } from "../../src/modules/notes/note-edits.ts";
-import type { Notes, NotesTemplate } from "../../src/modules/notes/notes-format.ts";
-import { notesAsShown } from "../../src/modules/notes/notes-format.ts";
-import { NOTES_TEMPLATE, parseTemplate } from "../../src/modules/notes/template.ts";
+import type { NotesEdit } from "../../packages/notes/src/note-edits.ts";
+import type { Notes, NotesTemplate } from "../../packages/notes/src/notes-format.ts";
+import { notesAsShown } from "../../packages/notes/src/notes-format.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../../packages/notes/src/template.ts";
 
 export const OUR_TEMPLATE: NotesTemplate = parseTemplate(NOTES_TEMPLATE);
 const OWN_TEMPLATE = parseTemplate("# Plan\n_What next_\n\n# 危険 🚀\n*What hurts*\n\n# Done\n_What next_\n");

@@ -1,5 +1,5 @@
+import type { ApiRequest } from "@longhaul/core/messages";
 import fc from "fast-check";
-import type { ApiRequest } from "../../src/conversation/message.ts";
 import { image, thinking } from "./builders.ts";
 
 interface RequestKinds {

@@ -1,14 +1,12 @@
+import type { ContentBlock, Entry, MessageContent, Usage } from "@longhaul/core";
 import type {
   AssistantEntry,
   Attachment,
   AttachmentEntry,
   CompactBoundaryEntry,
   CompactMetadata,
-  Entry,
-  Usage,
   UserEntry,
-} from "../../src/conversation/entry.ts";
-import type { ContentBlock, MessageContent } from "../../src/conversation/message.ts";
+} from "@longhaul/core/messages";
 
 /** Builds a chain of entries the way an agent writes them: each the child of the one before. */
 export class ConversationBuilder {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { DemoOptions } from "../../src/demo/demo.ts";
-import { createDemoSession, demoFiles } from "../../src/testing/demo-session.ts";
+import type { DemoOptions } from "../../packages/simulator/src/demo/demo.ts";
+import { createDemoSession, demoFiles } from "../../packages/simulator/src/demo-session.ts";
 
 /** The demonstration's project as files, and its session as text to be written wherever a test wants it. */
 export function demoProject(cwd: string, options: DemoOptions = {}): string {

@@ -1,7 +1,7 @@
+import type { Agent, AgentEvent } from "@longhaul/agent";
+import { computeThresholds, windowState } from "@longhaul/core/measure";
 import { createColors } from "picocolors";
-import type { Agent, AgentEvent } from "../../src/agent/index.ts";
-import type { Choice, Chosen, Screen } from "../../src/cli/chat/screen/screen.ts";
-import { computeThresholds, windowState } from "../../src/window/thresholds.ts";
+import type { Choice, Chosen, Screen } from "../../packages/longhaul/src/chat/screen/screen.ts";
 
 /** A screen that remembers what was shown on it. */
 export interface FakeScreen extends Screen {

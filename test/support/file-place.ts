@@ -1,10 +1,9 @@
 import { join } from "node:path";
-import type { PermissionNeed } from "../../src/agent/permission.ts";
-import type { Tool, ToolContext, ToolOutcome } from "../../src/agent/tool.ts";
-import type { FilePlace } from "../../src/agent/tools/files/file-place.ts";
-import { createFileContents } from "../../src/agent/workplace/file-contents.ts";
-import { pathRules } from "../../src/agent/workplace/path-rules.ts";
-import { createReadState } from "../../src/agent/workplace/seen-files.ts";
+import type { PermissionNeed, Tool, ToolContext, ToolOutcome } from "@longhaul/agent";
+import type { FilePlace } from "../../packages/agent/src/tools/files/file-place.ts";
+import { createFileContents } from "../../packages/agent/src/workplace/file-contents.ts";
+import { pathRules } from "../../packages/agent/src/workplace/path-rules.ts";
+import { createReadState } from "../../packages/agent/src/workplace/seen-files.ts";
 
 /** What tools for files need, in a folder; each is an agent of its own. */
 export function filePlace(cwd: string, more: Partial<FilePlace> = {}): FilePlace {

@@ -1,21 +1,24 @@
-import { apiClearing } from "../../src/modules/api-clearing/api-clearing.ts";
-import { cachedEdits } from "../../src/modules/cached-edits/cached-edits.ts";
-import {
-  type CollapseCommands,
-  type CollapseOptions,
-  spanCollapse,
-} from "../../src/modules/collapse/collapse.ts";
-import { memoryFiles as memoryModule } from "../../src/modules/memory-files/memory-files-module.ts";
-import type { MemoryFilesOptions } from "../../src/modules/memory-files/memory-reader.ts";
-import type { NotesOptions } from "../../src/modules/notes/notes-keeper.ts";
-import { sessionNotes } from "../../src/modules/notes/notes-module.ts";
-import { messageSnip, type SnipCommands } from "../../src/modules/snip/snip-module.ts";
-import { createCompactor as createEngine } from "../../src/turn/create-compactor.ts";
 import type {
   CompactorModule,
   Compactor as EngineCompactor,
   CompactorOptions as EngineOptions,
-} from "../../src/turn/options.ts";
+} from "@longhaul/core";
+import {
+  apiClearing,
+  cachedEdits,
+  createCompactor as createEngine,
+  memoryFiles as memoryModule,
+  messageSnip,
+  spanCollapse,
+} from "@longhaul/core";
+import type {
+  CollapseCommands,
+  CollapseOptions,
+  MemoryFilesOptions,
+  SnipCommands,
+} from "@longhaul/core/modules";
+import type { NotesOptions } from "@longhaul/notes";
+import { sessionNotes } from "@longhaul/notes";
 
 type Commands = SnipCommands & CollapseCommands;
 

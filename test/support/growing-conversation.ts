@@ -1,5 +1,5 @@
+import type { ApiMessage, ContentBlock } from "@longhaul/core";
 import fc from "fast-check";
-import type { ApiMessage, ContentBlock } from "../../src/conversation/message.ts";
 import { arbitraryRequest } from "./arbitraries.ts";
 import { image, thinking, toolResult, toolUse } from "./builders.ts";
 

@@ -1,6 +1,6 @@
-import type { CompactionPorts } from "../../src/compaction/apply/new-entries.ts";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { LonghaulError } from "../../src/errors.ts";
+import type { Entry } from "@longhaul/core";
+import { LonghaulError } from "@longhaul/core";
+import type { CompactionPorts } from "@longhaul/core/compaction";
 import { ConversationBuilder, usage } from "./builders.ts";
 
 /** Ids in order, and a clock that stands still after everything that the builders write. */

@@ -1,5 +1,5 @@
-import type { MemoryFilesPort } from "../../src/modules/memory-files/memory-reader.ts";
-import type { FileAnswer } from "../../src/restore/host-state.ts";
+import type { MemoryFilesPort } from "@longhaul/core/modules";
+import type { FileAnswer } from "@longhaul/core/restore";
 
 export interface TestPort extends MemoryFilesPort {
   /** Paths that were asked for, in order. */

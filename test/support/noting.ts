@@ -1,8 +1,8 @@
-import type { Entry } from "../../src/conversation/entry.ts";
-import { updateNotes } from "../../src/modules/notes/built-in/update-notes.ts";
-import type { Notes, NotesLimits, NotesTemplate } from "../../src/modules/notes/notes-format.ts";
-import { emptyNotes, NOTES_LIMITS, nameKey, sectionName } from "../../src/modules/notes/notes-format.ts";
-import { NOTES_TEMPLATE, parseTemplate } from "../../src/modules/notes/template.ts";
+import type { Entry } from "@longhaul/core";
+import { updateNotes } from "../../packages/notes/src/built-in/update-notes.ts";
+import type { Notes, NotesLimits, NotesTemplate } from "../../packages/notes/src/notes-format.ts";
+import { emptyNotes, NOTES_LIMITS, nameKey, sectionName } from "../../packages/notes/src/notes-format.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "../../packages/notes/src/template.ts";
 import { ConversationBuilder } from "./builders.ts";
 
 export const notesTemplate: NotesTemplate = parseTemplate(NOTES_TEMPLATE);

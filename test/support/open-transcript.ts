@@ -1,9 +1,5 @@
+import { openTranscript as open, type TranscriptOptions, type TranscriptWriter } from "@longhaul/sessions";
 import { onTestFinished } from "vitest";
-import {
-  openTranscript as open,
-  type TranscriptOptions,
-  type TranscriptWriter,
-} from "../../src/transcript/writer.ts";
 
 /** Closed when the test is done: otherwise garbage collection closes its file, with the warning DEP0137. */
 export async function openTranscript(path: string, options?: TranscriptOptions): Promise<TranscriptWriter> {

@@ -1,5 +1,5 @@
 import { beforeEach } from "vitest";
-import { type Body, createScene, type Scene } from "../../src/testing/simulator/prompt/scene.case.ts";
+import { type Body, createScene, type Scene } from "../../packages/simulator/src/prompt/scene.case.ts";
 
 /** Another one for each test of the file that imports it. */
 export let scene: Scene;

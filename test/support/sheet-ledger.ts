@@ -1,5 +1,5 @@
-import type { FactSheet } from "../../src/compaction/facts/extract-facts.ts";
-import type { Ledger } from "../../src/conversation/fact-ledger.ts";
+import type { Ledger } from "@longhaul/core";
+import type { FactSheet } from "../../packages/core/src/compaction/facts/extract-facts.ts";
 
 /** The ledger of a compaction that quoted everything. */
 export const ledgerOf = ({ facts, earlier }: FactSheet): Ledger => ({

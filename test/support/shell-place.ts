@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Workplace } from "@longhaul/agent";
 import { vi } from "vitest";
-import { createShells, type ShellsOptions } from "../../src/agent/tools/shell/shells.ts";
-import { pathRules } from "../../src/agent/workplace/path-rules.ts";
-import type { Workplace } from "../../src/agent/workplace.ts";
+import { createShells, type ShellsOptions } from "../../packages/agent/src/tools/shell/shells.ts";
+import { pathRules } from "../../packages/agent/src/workplace/path-rules.ts";
 
 export type ShellPlace = Pick<Workplace, "cwd" | "paths" | "shells" | "outputFolder" | "resultLimit">;
 

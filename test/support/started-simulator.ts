@@ -1,9 +1,5 @@
+import { type Simulator, type SimulatorOptions, startSimulator } from "@longhaul/simulator";
 import { afterEach } from "vitest";
-import {
-  type Simulator,
-  type SimulatorOptions,
-  startSimulator,
-} from "../../src/testing/simulator/simulator.ts";
 
 /** The one that the test started. It is closed after the test. */
 export let simulator: Simulator;

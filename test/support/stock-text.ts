@@ -1,4 +1,4 @@
-import type { Random } from "../../src/demo/random.ts";
+import type { Random } from "../../packages/simulator/src/demo/random.ts";
 
 const WORDS = [
   "const",

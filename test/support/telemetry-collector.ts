@@ -1,3 +1,4 @@
+import type { OpenTelemetryApi } from "@longhaul/otel";
 import {
   AggregationTemporality,
   InMemoryMetricExporter,
@@ -11,7 +12,6 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
-import type { OpenTelemetryApi } from "../../src/telemetry/api.ts";
 
 export interface Collected {
   readonly spans: readonly ReadableSpan[];

@@ -1,5 +1,5 @@
 import { createColors } from "picocolors";
-import type { Terminal } from "../../src/cli/terminal.ts";
+import type { Terminal } from "../../packages/longhaul/src/terminal.ts";
 
 /** A terminal of this width that nobody looks at, for views that only ask how wide and how coloured they may be. */
 export const terminal = (width: number, isColoured = false): Terminal => ({

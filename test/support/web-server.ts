@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type LookupFunction, type Socket } from
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Gzip } from "node:zlib";
-import type { ToolContext, ToolOutcome } from "../../src/agent/tool.ts";
+import type { ToolContext, ToolOutcome } from "@longhaul/agent";
 
 const MIB = 1024 * 1024;
 /** Bytes. An endless answer ends here, so a test of a missing bound fails instead of running on. */

@@ -4,8 +4,8 @@
  * acknowledged, by a write that does not wait in a buffer of this process.
  */
 import { writeSync } from "node:fs";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { openTranscript } from "../../src/transcript/writer.ts";
+import type { Entry } from "@longhaul/core";
+import { openTranscript } from "@longhaul/sessions";
 
 const [path = "", name = "", count = "0", together = "1"] = process.argv.slice(2);
 

@@ -1,20 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
-import { describe, expect, it } from "vitest";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { LonghaulError } from "../../src/errors.ts";
-import { clearSession, writeClearing } from "../../src/host/clear-session.ts";
+import type { Entry } from "@longhaul/core";
+import { LonghaulError } from "@longhaul/core";
+import type { Session } from "@longhaul/sessions";
 import {
   type CompactSessionOptions,
+  clearSession,
   compactSession,
+  loadSession,
+  resumeSession,
+  undoSession,
+  writeClearing,
   writeCompaction,
-} from "../../src/host/compact-session.ts";
-import { undoSession, writeUndo } from "../../src/host/undo-rewind.ts";
-import type { Session } from "../../src/transcript/load.ts";
-import { loadSession } from "../../src/transcript/load.ts";
-import { resumeSession } from "../../src/transcript/resume.ts";
+  writeUndo,
+} from "@longhaul/sessions";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, toolUse } from "../support/builders.ts";
 import { resumedByClaudeCode } from "./resumed-by-claude-code.ts";
 import { currentSessionArbitrary } from "./session-generator.ts";

@@ -1,4 +1,4 @@
-import type { AppendFile, AppendFileState } from "../../src/transcript/writer.ts";
+import type { AppendFile, AppendFileState } from "../../packages/sessions/src/transcript/writer.ts";
 
 /** A disk in memory that fails when it is told to. */
 export class FaultyFile implements AppendFile {

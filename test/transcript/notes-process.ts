@@ -4,7 +4,7 @@
  * not wait in a buffer of this process.
  */
 import { writeSync } from "node:fs";
-import { notesFile } from "../../src/host/notes-file.ts";
+import { notesFile } from "@longhaul/sessions";
 
 const [path = "", name = "", count = "0"] = process.argv.slice(2);
 /** Large enough that a write torn in the middle would show. */

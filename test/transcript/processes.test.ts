@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { loadSession } from "@longhaul/sessions";
 import { describe, expect, it } from "vitest";
-import { loadSession } from "../../src/transcript/load.ts";
 import { killedAfter, nodeArguments, startProcess } from "./child-processes.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -90,7 +90,7 @@ describe("a disk that takes no more", () => {
   );
 
   it.skipIf(!existsSync("/dev/full"))("is said in words", async () => {
-    const { notWritten } = await import("../../src/transcript/whole-file.ts");
+    const { notWritten } = await import("../../packages/sessions/src/transcript/whole-file.ts");
     const { open } = await import("node:fs/promises");
     const full = await open("/dev/full", "w");
     const failure: unknown = await full.write("x").catch((error: unknown) => error);

@@ -1,5 +1,5 @@
+import type { Entry } from "@longhaul/core";
 import fc from "fast-check";
-import type { Entry } from "../../src/conversation/entry.ts";
 import { ConversationBuilder, toolResult, toolUse } from "../support/builders.ts";
 
 /** A session in which a user types while the agent works, and what the agent received. */

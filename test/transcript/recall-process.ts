@@ -3,7 +3,7 @@
  * path, the word, how many times. Each answer is printed as it comes.
  */
 import { writeSync } from "node:fs";
-import { openRecall } from "../../src/recall/open-recall.ts";
+import { openRecall } from "@longhaul/sessions";
 
 const [path = "", words = "", count = "0"] = process.argv.slice(2);
 const recall = openRecall(path);

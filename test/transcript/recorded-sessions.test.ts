@@ -1,9 +1,8 @@
 import { basename } from "node:path";
+import type { Entry } from "@longhaul/core";
+import type { AssistantEntry, UserEntry } from "@longhaul/core/messages";
+import { historyBefore, loadSession, responses } from "@longhaul/sessions";
 import { expect, it } from "vitest";
-import type { AssistantEntry, Entry, UserEntry } from "../../src/conversation/entry.ts";
-import { loadSession } from "../../src/transcript/load.ts";
-import { historyBefore } from "../../src/transcript/relink.ts";
-import { responses } from "../../src/transcript/responses.ts";
 import { claudeCodeSessions, describeRecorded, realSessionPath } from "../support/real-sessions.ts";
 
 const blockIds = (entry: UserEntry | AssistantEntry, kind: "tool_use" | "tool_result"): string[] => {

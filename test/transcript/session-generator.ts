@@ -1,11 +1,6 @@
+import type { ContentBlock, Entry, MessageContent } from "@longhaul/core";
+import type { CompactBoundaryEntry, CompactMetadata, EntryLink } from "@longhaul/core/messages";
 import fc from "fast-check";
-import type {
-  CompactBoundaryEntry,
-  CompactMetadata,
-  Entry,
-  EntryLink,
-} from "../../src/conversation/entry.ts";
-import type { ContentBlock, MessageContent } from "../../src/conversation/message.ts";
 import { toolResult, toolUse } from "../support/builders.ts";
 
 /** What an agent did, and beside it what it then had in its memory: the truth a reader must find again. */

@@ -1,9 +1,8 @@
 import { join } from "node:path";
-import type { Entry } from "../../src/conversation/entry.ts";
-import type { Session } from "../../src/transcript/load.ts";
-import { loadSession } from "../../src/transcript/load.ts";
-import { wholeLine } from "../../src/transcript/released-line.ts";
-import { writeNewSession } from "../../src/transcript/whole-file.ts";
+import type { Entry } from "@longhaul/core";
+import type { Session } from "@longhaul/sessions";
+import { loadSession, writeNewSession } from "@longhaul/sessions";
+import { wholeLine } from "../../packages/sessions/src/transcript/released-line.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 /** Puts entries into a session file of their own and loads it; all are gone when the tests of the file are done. */

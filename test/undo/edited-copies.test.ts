@@ -1,11 +1,7 @@
+import type { ApiMessage, Entry, Message } from "@longhaul/core";
+import { flatten } from "@longhaul/core/request";
+import { loadSession, resumeSession, undoSession, writeUndo } from "@longhaul/sessions";
 import { describe, expect, it } from "vitest";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import type { ApiMessage } from "../../src/conversation/message.ts";
-import { undoSession, writeUndo } from "../../src/host/undo-rewind.ts";
-import { loadSession } from "../../src/transcript/load.ts";
-import { resumeSession } from "../../src/transcript/resume.ts";
-import type { Message } from "../../src/turn/options.ts";
 import { EngineOnFile } from "./engine-on-file.case.ts";
 
 const TODOS = [{ content: "Check the books", status: "pending", activeForm: "Checking the books" }] as const;

@@ -1,8 +1,6 @@
+import type { ApiMessage, Entry, ManualOptions, Message } from "@longhaul/core";
+import { flatten } from "@longhaul/core/request";
 import { describe, expect, it } from "vitest";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import type { ApiMessage } from "../../src/conversation/message.ts";
-import type { ManualOptions, Message } from "../../src/turn/options.ts";
 import { EngineOnFile } from "./engine-on-file.case.ts";
 
 const session = new EngineOnFile();

@@ -1,20 +1,16 @@
+import type { ApiMessage, CompactorEvent, Entry, Message, TranscriptPort, Turn } from "@longhaul/core";
+import { findModel, LonghaulError } from "@longhaul/core";
+import { CLEARED_RESULT_TEXT, withClearedResults } from "@longhaul/core/messages";
+import { flatten } from "@longhaul/core/request";
+import { currentConversation } from "@longhaul/sessions";
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import type { ApiMessage } from "../../src/conversation/message.ts";
-import { contentBlocks } from "../../src/conversation/message.ts";
-import { withoutTornWrites } from "../../src/conversation/one-write.ts";
-import { CLEARED_RESULT_TEXT, withClearedResults } from "../../src/conversation/stand-ins.ts";
-import { contentWithoutThinking } from "../../src/conversation/without-thinking.ts";
-import { LonghaulError } from "../../src/errors.ts";
-import { rewindLoaded } from "../../src/host/undo-rewind.ts";
-import { indexEntries } from "../../src/transcript/entry-index.ts";
-import { currentConversation } from "../../src/transcript/relink.ts";
-import { stepBack } from "../../src/transcript/steps.ts";
-import type { CompactorEvent } from "../../src/turn/events.ts";
-import type { Message, TranscriptPort, Turn } from "../../src/turn/options.ts";
-import { findModel } from "../../src/window/models.ts";
+import { contentBlocks } from "../../packages/core/src/messages/message.ts";
+import { withoutTornWrites } from "../../packages/core/src/messages/one-write.ts";
+import { contentWithoutThinking } from "../../packages/core/src/messages/without-thinking.ts";
+import { rewindLoaded } from "../../packages/sessions/src/operations/undo-rewind.ts";
+import { indexEntries } from "../../packages/sessions/src/transcript/entry-index.ts";
+import { stepBack } from "../../packages/sessions/src/transcript/steps.ts";
 import { type Compactor, createCompactor } from "../support/full-compactor.ts";
 
 export type EngineStep =

@@ -1,8 +1,7 @@
 import { join } from "node:path";
+import type { Entry } from "@longhaul/core";
+import { openTranscript, resumeSession, type TranscriptWriter } from "@longhaul/sessions";
 import { afterEach, beforeEach } from "vitest";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { resumeSession } from "../../src/transcript/resume.ts";
-import { openTranscript, type TranscriptWriter } from "../../src/transcript/writer.ts";
 import { type Compactor, type CompactorOptions, createCompactor } from "../support/full-compactor.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 

@@ -1,8 +1,8 @@
+import { withClearedResults } from "@longhaul/core/messages";
+import { flatten } from "@longhaul/core/request";
+import { currentConversation } from "@longhaul/sessions";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { withClearedResults } from "../../src/conversation/stand-ins.ts";
-import { currentConversation } from "../../src/transcript/relink.ts";
 import { EngineLife, engineStep, shown } from "./engine-life.case.ts";
 
 describe.each(["messages", "entries"] as const)("a conversation in the form of %s", (form) => {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import type { ApiMessage } from "@longhaul/core";
+import { openTranscript } from "@longhaul/sessions";
 import { expect, it } from "vitest";
-import type { ApiMessage } from "../../src/conversation/message.ts";
-import { openTranscript } from "../../src/transcript/writer.ts";
 import { collectGarbage, Traces } from "../engine/garbage.case.ts";
 import { createCompactor } from "../support/full-compactor.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";

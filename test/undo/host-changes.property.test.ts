@@ -1,14 +1,12 @@
+import type { ApiMessage, Entry, Message, TranscriptPort } from "@longhaul/core";
+import { LonghaulError } from "@longhaul/core";
+import { flatten } from "@longhaul/core/request";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import type { ApiMessage } from "../../src/conversation/message.ts";
-import { LonghaulError } from "../../src/errors.ts";
-import type { EntryIndex } from "../../src/transcript/entry-index.ts";
-import { indexWithoutDuplicates } from "../../src/transcript/load.ts";
-import { conversationOf } from "../../src/transcript/relink.ts";
-import { stepBack } from "../../src/transcript/steps.ts";
-import type { Message, TranscriptPort } from "../../src/turn/options.ts";
+import type { EntryIndex } from "../../packages/sessions/src/transcript/entry-index.ts";
+import { indexWithoutDuplicates } from "../../packages/sessions/src/transcript/load.ts";
+import { conversationOf } from "../../packages/sessions/src/transcript/relink.ts";
+import { stepBack } from "../../packages/sessions/src/transcript/steps.ts";
 import { createCompactor } from "../support/full-compactor.ts";
 
 type Form = "messages" | "entries";

@@ -1,22 +1,26 @@
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { chooseMessage } from "../../src/cli/message-choice.ts";
-import { promptsOf } from "../../src/cli/prompts-report.ts";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
+import type { Entry } from "@longhaul/core";
+import { flatten } from "@longhaul/core/request";
+import type { Session } from "@longhaul/sessions";
 import {
+  buildNotes,
   type CompactSessionOptions,
   compactSession,
+  loadSession,
+  openRecall,
+  readNotes,
+  rewindPoints,
+  undoSession,
   writeCompaction,
-} from "../../src/host/compact-session.ts";
-import { coveredIn } from "../../src/host/notes-coverage.ts";
-import { buildNotes, readNotes } from "../../src/host/session-notes.ts";
-import { rewindLoaded, rewindPoints, undoSession, writeUndo } from "../../src/host/undo-rewind.ts";
-import { SYSTEM_PORTS } from "../../src/host/write-lines.ts";
-import { openRecall } from "../../src/recall/open-recall.ts";
-import type { Session } from "../../src/transcript/load.ts";
-import { loadSession } from "../../src/transcript/load.ts";
-import { writeNewSession } from "../../src/transcript/whole-file.ts";
+  writeNewSession,
+  writeUndo,
+} from "@longhaul/sessions";
+import { describe, expect, it } from "vitest";
+import { chooseMessage } from "../../packages/longhaul/src/message-choice.ts";
+import { promptsOf } from "../../packages/longhaul/src/prompts-report.ts";
+import { coveredIn } from "../../packages/sessions/src/operations/notes-coverage.ts";
+import { rewindLoaded } from "../../packages/sessions/src/operations/undo-rewind.ts";
+import { SYSTEM_PORTS } from "../../packages/sessions/src/operations/write-lines.ts";
 import { longSession } from "../support/long-session.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 

@@ -1,17 +1,22 @@
 import { chmodSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Entry } from "@longhaul/core";
+import { withClearedResults } from "@longhaul/core/messages";
+import { flatten } from "@longhaul/core/request";
+import {
+  buildNotes,
+  compactSession,
+  historyBefore,
+  loadSession,
+  readNotes,
+  resumeSession,
+  undoSession,
+  writeCompaction,
+  writeUndo,
+} from "@longhaul/sessions";
 import { expect, it } from "vitest";
-import { chooseMessage } from "../../src/cli/message-choice.ts";
-import { promptsOf } from "../../src/cli/prompts-report.ts";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { withClearedResults } from "../../src/conversation/stand-ins.ts";
-import { compactSession, writeCompaction } from "../../src/host/compact-session.ts";
-import { buildNotes, readNotes } from "../../src/host/session-notes.ts";
-import { undoSession, writeUndo } from "../../src/host/undo-rewind.ts";
-import { loadSession } from "../../src/transcript/load.ts";
-import { historyBefore } from "../../src/transcript/relink.ts";
-import { resumeSession } from "../../src/transcript/resume.ts";
+import { chooseMessage } from "../../packages/longhaul/src/message-choice.ts";
+import { promptsOf } from "../../packages/longhaul/src/prompts-report.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";
 import { describeRecorded, realSessionPath } from "../support/real-sessions.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";

@@ -1,19 +1,28 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Entry } from "@longhaul/core";
+import { withClearedResults } from "@longhaul/core/messages";
+import { flatten } from "@longhaul/core/request";
+import {
+  buildNotes,
+  compactSession,
+  loadSession,
+  notesPath,
+  openRecall,
+  readNotes,
+  resumeSession,
+  rewindPoints,
+  rewindSession,
+  sessionLedgers,
+  takeNotesBack,
+  undoSession,
+  writeCompaction,
+  writeUndo,
+} from "@longhaul/sessions";
 import { beforeEach, describe, expect, it } from "vitest";
-import { type Entry, isCompactBoundary } from "../../src/conversation/entry.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { withClearedResults } from "../../src/conversation/stand-ins.ts";
-import { compactSession, writeCompaction } from "../../src/host/compact-session.ts";
-import { notesPath } from "../../src/host/notes-file.ts";
-import { sessionLedgers } from "../../src/host/session-ledgers.ts";
-import { buildNotes, readNotes, takeNotesBack } from "../../src/host/session-notes.ts";
-import { rewindPoints, rewindSession, undoSession, writeUndo } from "../../src/host/undo-rewind.ts";
-import { openRecall } from "../../src/recall/open-recall.ts";
-import { glanceAtSession } from "../../src/transcript/list-sessions.ts";
-import { loadSession } from "../../src/transcript/load.ts";
-import { resumeSession } from "../../src/transcript/resume.ts";
-import { linesOf } from "../../src/transcript/whole-file.ts";
+import { isCompactBoundary } from "../../packages/core/src/messages/entry.ts";
+import { glanceAtSession } from "../../packages/sessions/src/transcript/list-sessions.ts";
+import { linesOf } from "../../packages/sessions/src/transcript/whole-file.ts";
 import { ConversationBuilder, image, toolResult } from "../support/builders.ts";
 import { codeOf } from "../support/long-session.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";

@@ -1,28 +1,29 @@
 import { randomUUID } from "node:crypto";
-import fc from "fast-check";
-import { expect } from "vitest";
-import type { CompactionPorts } from "../../src/compaction/apply/new-entries.ts";
-import type { Entry } from "../../src/conversation/entry.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { soundCuts } from "../../src/conversation/pairs.ts";
-import { withClearedResults } from "../../src/conversation/stand-ins.ts";
-import { withoutThinkingFrom } from "../../src/conversation/without-thinking.ts";
-import { LonghaulError } from "../../src/errors.ts";
-import { clearSession, writeClearing } from "../../src/host/clear-session.ts";
+import type { Entry } from "@longhaul/core";
+import { findModel, LonghaulError } from "@longhaul/core";
+import type { CompactionPorts } from "@longhaul/core/compaction";
+import { withClearedResults } from "@longhaul/core/messages";
+import { snip } from "@longhaul/core/modules";
+import { flatten } from "@longhaul/core/request";
+import type { Session } from "@longhaul/sessions";
 import {
   type CompactSessionOptions,
+  clearSession,
   compactSession,
+  loadSession,
+  openTranscript,
+  undoSession,
+  writeClearing,
   writeCompaction,
-} from "../../src/host/compact-session.ts";
-import { undoSession, writeUndo } from "../../src/host/undo-rewind.ts";
-import { commitSpans, linesOf } from "../../src/modules/collapse/commit.ts";
-import { expandableSpans, expandSpans } from "../../src/modules/collapse/expand.ts";
-import { snip } from "../../src/modules/snip/snip.ts";
-import type { Session } from "../../src/transcript/load.ts";
-import { loadSession } from "../../src/transcript/load.ts";
-import { writeNewSession } from "../../src/transcript/whole-file.ts";
-import { openTranscript } from "../../src/transcript/writer.ts";
-import { findModel } from "../../src/window/models.ts";
+  writeNewSession,
+  writeUndo,
+} from "@longhaul/sessions";
+import fc from "fast-check";
+import { expect } from "vitest";
+import { soundCuts } from "../../packages/core/src/messages/pairs.ts";
+import { withoutThinkingFrom } from "../../packages/core/src/messages/without-thinking.ts";
+import { commitSpans, linesOf } from "../../packages/core/src/modules/collapse/commit.ts";
+import { expandableSpans, expandSpans } from "../../packages/core/src/modules/collapse/expand.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";
 import { ConversationBuilder, thinking, toolResult, toolUse } from "../support/builders.ts";
 

@@ -1,14 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ApiMessage } from "@longhaul/core";
+import { withClearedResults } from "@longhaul/core/messages";
+import { flatten } from "@longhaul/core/request";
+import type { Session } from "@longhaul/sessions";
+import { loadSession, resumeSession, rewindPoints, rewindSession } from "@longhaul/sessions";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import type { ApiMessage } from "../../src/conversation/message.ts";
-import { withClearedResults } from "../../src/conversation/stand-ins.ts";
-import { rewindPoints, rewindSession } from "../../src/host/undo-rewind.ts";
-import type { Session } from "../../src/transcript/load.ts";
-import { loadSession } from "../../src/transcript/load.ts";
-import { resumeSession } from "../../src/transcript/resume.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import { SessionLife, step } from "./session-life.case.ts";
 

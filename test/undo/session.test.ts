@@ -1,19 +1,27 @@
 import { appendFileSync, copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Entry } from "@longhaul/core";
+import { contextTokens } from "@longhaul/core/measure";
+import { flatten } from "@longhaul/core/request";
+import {
+  clearSession,
+  compactSession,
+  listSessions,
+  loadSession,
+  resumeSession,
+  type Session,
+  undoableSteps,
+  undoSession,
+  writeClearing,
+  writeCompaction,
+  writeNewSession,
+  writeUndo,
+} from "@longhaul/sessions";
 import { describe, expect, it } from "vitest";
-import { type Entry, isCompactBoundary } from "../../src/conversation/entry.ts";
-import { flatten } from "../../src/conversation/flatten/flatten.ts";
-import { isUndoMark } from "../../src/conversation/undo-marks.ts";
-import { clearSession, writeClearing } from "../../src/host/clear-session.ts";
-import { compactSession, writeCompaction } from "../../src/host/compact-session.ts";
-import { coverageOf } from "../../src/host/notes-coverage.ts";
-import { sessionHistory } from "../../src/host/session-history.ts";
-import { undoableSteps, undoSession, writeUndo } from "../../src/host/undo-rewind.ts";
-import { contextTokens } from "../../src/tokens/context-meter.ts";
-import { listSessions } from "../../src/transcript/list-sessions.ts";
-import { loadSession, type Session } from "../../src/transcript/load.ts";
-import { resumeSession } from "../../src/transcript/resume.ts";
-import { writeNewSession } from "../../src/transcript/whole-file.ts";
+import { isCompactBoundary } from "../../packages/core/src/messages/entry.ts";
+import { isUndoMark } from "../../packages/core/src/messages/undo-marks.ts";
+import { coverageOf } from "../../packages/sessions/src/operations/notes-coverage.ts";
+import { sessionHistory } from "../../packages/sessions/src/operations/session-history.ts";
 import { codeOf, longSession } from "../support/long-session.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 

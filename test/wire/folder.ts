@@ -1,11 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  FAILURE_SCENARIOS,
-  REPLY_SCENARIOS,
-  type Scenario,
-  type WireAnswer,
-} from "../../src/testing/contract/subject.ts";
+import type { Scenario, WireAnswer } from "@longhaul/simulator";
+import { FAILURE_SCENARIOS, REPLY_SCENARIOS } from "../../packages/simulator/src/contract/subject.ts";
 
 /** The status of answers that are no streams, unless a folder says otherwise. */
 const STATUS: Readonly<Partial<Record<Scenario, number>>> = {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Scenario, WireAnswer } from "../../../src/testing/contract/subject.ts";
+import type { Scenario, WireAnswer } from "@longhaul/simulator";
 
 /** An answer of the Messages API in this folder, with the status and headers that belong to it. */
 export function anthropicWire(file: string, answer: Omit<WireAnswer, "body"> = {}): WireAnswer {

@@ -1,0 +1,345 @@
+import {
+  apiClearing,
+  type CommandsOf,
+  type Compactor,
+  type CompactorModule,
+  type CompactorOptions,
+  cachedEdits,
+  type Entry,
+  type HostState,
+  LonghaulError,
+  type Model,
+  memoryFiles,
+  messageSnip,
+  spanCollapse,
+} from "@longhaul/core";
+import type { RequestFrame } from "@longhaul/core/compaction";
+import type { WindowSources } from "@longhaul/core/engine";
+import {
+  computeThresholds,
+  contextTokens,
+  resolveSettings,
+  sessionWindow,
+  type Thresholds,
+  windowState,
+} from "@longhaul/core/measure";
+import { MODEL_TIME_LIMITS } from "@longhaul/core/models";
+import type { CollapseCommands, CollapseOptions, SnipCommands } from "@longhaul/core/modules";
+import { type NotesOptions, sessionNotes } from "@longhaul/notes";
+import { fileState, memoryFilesPort, type TranscriptWriter } from "@longhaul/sessions";
+import type { AgentEvent, WindowReading } from "./agent-events.ts";
+import type { AgentType } from "./agent-options.ts";
+import { ConversationLoop } from "./loop/conversation-loop.ts";
+import { Journal } from "./loop/journal.ts";
+import { type CallPorts, resultLimit } from "./loop/run-calls.ts";
+import type { House } from "./shared-services.ts";
+import { systemPrompt } from "./system-prompt.ts";
+import type { Tool } from "./tool.ts";
+import { standardTools } from "./tools/standard-tools.ts";
+import { createReadState } from "./workplace/seen-files.ts";
+import type { AgentRoster, AgentState, Workplace } from "./workplace.ts";
+
+/** One agent's conversation: the main one, or a subagent's, which has its own window and its own eyes. */
+export interface ConversationSpec {
+  /** Undefined for the main conversation. */
+  readonly agentId: string | undefined;
+  readonly agentType?: AgentType | undefined;
+  /** True for the names of tools that the conversation has; all unless given. */
+  readonly hasTool?: (name: string) => boolean;
+  readonly writer: TranscriptWriter;
+  readonly entries: readonly Entry[];
+  readonly state: AgentState;
+  readonly agents: AgentRoster;
+  readonly emit: (event: AgentEvent) => void;
+}
+
+/** The optional mechanisms of the engine that the agent has. */
+type AgentModules = ReturnType<typeof modulesFor>;
+type AgentCommands = CommandsOf<AgentModules>;
+export type AgentCompactor = Compactor<AgentCommands> & AgentCommands;
+
+/** `memoryFolder`: the folder whose memory files are attached. */
+function modulesFor(
+  { notes, collapse }: Pick<EngineSpec, "notes" | "collapse">,
+  memoryFolder: string | undefined,
+): readonly (CompactorModule | CompactorModule<SnipCommands> | CompactorModule<CollapseCommands>)[] {
+  return [
+    cachedEdits(),
+    apiClearing(),
+    messageSnip(),
+    spanCollapse(collapse ?? { enabled: "by-setting" }),
+    ...(notes === undefined ? [] : [sessionNotes(notes)]),
+    ...(memoryFolder === undefined
+      ? []
+      : [
+          memoryFiles({
+            cwd: memoryFolder,
+            port: memoryFilesPort({ cwd: memoryFolder }),
+            fromStart: true,
+          }),
+        ]),
+  ];
+}
+
+export interface EngineSpec {
+  readonly model: Model;
+  readonly windowTokens: number | undefined;
+  /** The window that the resumed session's file shows; null: it shows none. */
+  readonly windowEvidence?: WindowSources["evidence"];
+  readonly notes: NotesOptions | undefined;
+  readonly notesPath?: string | undefined;
+  /** Of the main conversation only. */
+  readonly collapse?: CollapseOptions | undefined;
+  /** `createCompactor`, or a parent's `child`. */
+  readonly create: (options: CompactorOptions<AgentModules>) => AgentCompactor;
+}
+
+export class Conversation {
+  readonly journal: Journal;
+  readonly place: Workplace;
+  readonly tools: readonly Tool[];
+  readonly #house: House;
+  readonly #spec: ConversationSpec;
+  /** Stays the same, as the tools do, so that the provider's cache holds. */
+  readonly #system: string;
+  #forgetting: Promise<unknown> = Promise.resolve();
+  #compactor: AgentCompactor;
+  #loop: ConversationLoop;
+  #model: Model;
+
+  constructor(house: House, spec: ConversationSpec, engine: EngineSpec) {
+    this.#house = house;
+    this.#spec = spec;
+    const { agentId, writer, entries, emit } = spec;
+    const { sessionId, cwd, ports } = house;
+    const sidechain = agentId === undefined ? {} : { isSidechain: true, agentId };
+    const fields = { sessionId, cwd, ...sidechain };
+    this.journal = new Journal({ writer, fields, entries, ports, emit });
+    this.place = workplaceOf(house, spec, {
+      resultLimit: () => this.#resultLimit(),
+      smallModel: tellingModel(() => house.options.smallModel ?? this.#model, emit),
+    });
+    this.tools = (house.options.tools ?? standardTools)(this.place).filter(
+      ({ definition }) => spec.hasTool?.(definition.name) ?? true,
+    );
+    this.#system = systemPrompt({
+      ...{ cwd, platform: process.platform, date: ports.now(), isGitRepo: house.isGitRepo },
+      model: engine.model.name,
+      tools: this.tools.map(({ definition }) => definition.name),
+      instructions: house.options.instructions,
+      agentType: spec.agentType,
+    });
+    this.#model = engine.model;
+    [this.#compactor, this.#loop] = this.#connect(engine);
+  }
+
+  get model(): Model {
+    return this.#model;
+  }
+
+  get compactor(): AgentCompactor {
+    return this.#compactor;
+  }
+
+  get loop(): ConversationLoop {
+    return this.#loop;
+  }
+
+  /** As sessions and hooks tell of it. */
+  permissionMode(): string {
+    return this.#spec.state.isPlanMode ? "plan" : this.#house.permissions.mode;
+  }
+
+  /** Another model, or another way to take notes: the conversation goes on as it is, with an engine of its own. */
+  async reconnect(engine: EngineSpec): Promise<void> {
+    // What it could not write waits in the journal.
+    await this.#compactor.close().catch((error: unknown) => {
+      if (!(error instanceof LonghaulError)) throw error;
+      this.#spec.emit({ type: "problem", error });
+    });
+    this.#model = engine.model;
+    [this.#compactor, this.#loop] = this.#connect(engine);
+  }
+
+  /** Resolves when everything is written for good. */
+  async close(): Promise<void> {
+    await this.#compactor.close();
+    await this.journal.flush();
+  }
+
+  #connect(engine: EngineSpec): readonly [AgentCompactor, ConversationLoop] {
+    const { journal, tools } = this;
+    const { emit, agents, agentId } = this.#spec;
+    const { model } = engine;
+    const thresholds = thresholdsFor(engine, this.#house);
+    const compactor = engine.create(this.#engineOptions(engine, thresholds));
+    const loop = new ConversationLoop({
+      journal,
+      compactor,
+      model,
+      tools,
+      retries: this.#house.options.retries,
+      firstByteMs:
+        this.#house.options.compactor?.compaction?.firstByteTimeoutMs ?? MODEL_TIME_LIMITS.firstByteMs,
+      reading: readingOf(journal.entries, thresholds),
+      caller: agentId === undefined ? "main" : "subagent",
+      mayRun: this.#mayRun,
+      resultLimit: () => this.#resultLimit(),
+      outputFolder: this.#house.outputFolder,
+      news: () => agents.news(),
+      emit,
+      now: () => this.#house.ports.now().getTime(),
+    });
+    return [compactor, loop];
+  }
+
+  #resultLimit(): number {
+    return resultLimit(this.#loop.reading.thresholds);
+  }
+
+  readonly #mayRun: CallPorts["mayRun"] = async (tool, input, context) => {
+    const { state, agentId } = this.#spec;
+    await this.#forgetting;
+    const needs = await tool.needs(input, context);
+    const verdict = await this.#house.permissions.check(needs, {
+      signal: context.signal,
+      agentId,
+      isPlanMode: state.isPlanMode,
+      isReadOnly: tool.isReadOnly,
+      tool: tool.definition.name,
+    });
+    if (verdict.allowed) return undefined;
+    const { refusals, byPerson, words } = verdict;
+    const { callId } = context;
+    this.#spec.emit({ type: "refused", callId, tool: tool.definition.name, refusals, byPerson });
+    return { refusal: words };
+  };
+
+  #engineOptions(engine: EngineSpec, thresholds: Thresholds): CompactorOptions<AgentModules> {
+    const { journal, place } = this;
+    const { options, cwd, ports, sessionId, files, isWideFolder } = this.#house;
+    return {
+      ...options.compactor,
+      model: engine.model,
+      window: {
+        ...options.compactor?.window,
+        tokens: engine.windowTokens,
+        evidence: engine.windowEvidence,
+      },
+      request: this.#frame(thresholds),
+      // In the home folder a memory file of any project below it could import whatever lies there.
+      modules: modulesFor(engine, isWideFolder ? undefined : cwd),
+      transcript: journal.transcript,
+      state: this.#hostState(engine),
+      ports,
+      session: { id: sessionId, cwd, permissionMode: () => this.permissionMode() },
+      host: {
+        ...this.#told(),
+        onMessage: (entry) => journal.tell(entry),
+        onFilesForgotten: (paths) => {
+          // Several may be under way: the next call waits for all of them.
+          this.#forgetting = Promise.all([this.#forgetting, forgetFiles(paths, place)]);
+        },
+        caches: [() => place.reads.clear(), () => files.clear()],
+      },
+    };
+  }
+
+  #told(): NonNullable<CompactorOptions["host"]> {
+    const { emit } = this.#spec;
+    let isCompacting = false;
+    return {
+      onEvent: (event) => emit({ type: "compactor", event }),
+      onStatus: (status) => {
+        const isNew = (status === "compacting") !== isCompacting;
+        isCompacting = status === "compacting";
+        if (isNew)
+          emit(isCompacting ? { type: "compacting", progress: undefined } : { type: "compacting-ended" });
+      },
+      onProgress: (progress) => emit({ type: "compacting", progress }),
+      onHookMessage: (text) => emit({ type: "hook", text }),
+    };
+  }
+
+  #frame({ size, effective }: Thresholds): RequestFrame {
+    // What the thresholds keep free for an answer: more could not be written when the window is nearly full.
+    const max_tokens = this.#house.options.maxOutputTokens ?? size - effective;
+    return { system: this.#system, tools: this.tools.map(({ definition }) => definition), max_tokens };
+  }
+
+  #hostState({ notesPath }: EngineSpec): HostState {
+    const { state, agents } = this.#spec;
+    return {
+      ...fileState({
+        folder: this.#house.isWideFolder ? undefined : this.#house.cwd,
+        planPath: state.planPath,
+        notesPath,
+      }),
+      todos: () => state.todos,
+      isPlanMode: () => state.isPlanMode,
+      skills: () => state.usedSkills,
+      agents: () => agents.list(),
+      tools: () => this.tools.map(({ definition }) => definition.name),
+    };
+  }
+}
+
+function workplaceOf(
+  house: House,
+  { agentId, state, agents, writer }: ConversationSpec,
+  changing: Pick<Workplace, "resultLimit" | "smallModel">,
+): Workplace {
+  const { cwd, paths, files, shells, skills, outputFolder } = house;
+  const { person } = house.permissions;
+  const own = { agentId, state, agents, reads: createReadState(), sessionPath: writer.path };
+  return { cwd, paths, files, shells, skills, outputFolder, person, ...own, ...changing };
+}
+
+/** As the engine will see them: it says its own with the first turn. */
+function thresholdsFor(spec: EngineSpec, { options }: House): Thresholds {
+  const { model, windowTokens, windowEvidence: evidence = null } = spec;
+  const { window, settings: given } = options.compactor ?? {};
+  const { settings } = resolveSettings({ ...given, environment: given?.environment ?? process.env });
+  const session = { model: model.name, entries: [] };
+  const isCollapsed =
+    spec.collapse === undefined ? settings.collapseEnabled : spec.collapse.enabled !== false;
+  const modes = { ...settings, collapseEnabled: isCollapsed };
+  return computeThresholds(
+    sessionWindow(session, { windowTokens, models: window?.models, settings, evidence }),
+    modes,
+  );
+}
+
+function readingOf(entries: readonly Entry[], thresholds: Thresholds): WindowReading {
+  const tokens = contextTokens(entries);
+  return { tokens, thresholds, window: windowState(tokens, thresholds) };
+}
+
+/** The agent no longer sees them, so its next read must be a real one. */
+async function forgetFiles(paths: readonly string[], { paths: rules, reads }: Workplace): Promise<void> {
+  const resolved = await Promise.allSettled(paths.map((path) => rules.resolve(path)));
+  for (const each of resolved) if (each.status === "fulfilled") reads.forget(each.value.realPath);
+}
+
+/** Whichever model is the right one now; what its calls cost is told, as that of the conversation's own is. */
+function tellingModel(current: () => Model, emit: (event: AgentEvent) => void): Model {
+  return {
+    get name() {
+      return current().name;
+    },
+    get capabilities() {
+      return current().capabilities;
+    },
+    async *stream(request, call) {
+      const model = current();
+      for await (const event of model.stream(request, call)) {
+        if (event.type === "end") {
+          const { usage, model: answered } = event.reply;
+          emit({ type: "usage", usage, model: answered || model.name });
+        }
+        yield event;
+      }
+    },
+    countTokens: (request, call) => current().countTokens(request, call),
+  };
+}

@@ -1,0 +1,343 @@
+import {
+  type ContentBlock,
+  createCompactor,
+  type Entry,
+  type ManualOptions,
+  type Model,
+} from "@longhaul/core";
+import { requireWindow } from "@longhaul/core/engine";
+import type { Attachment, Todo } from "@longhaul/core/messages";
+import { requireModel } from "@longhaul/core/models";
+import type { CollapseOptions, SnipSelection } from "@longhaul/core/modules";
+import { readHostState } from "@longhaul/core/restore";
+import {
+  loadSession,
+  notesFile,
+  notesPath,
+  rewindPoints,
+  rewindSession,
+  takeNotesBack,
+} from "@longhaul/sessions";
+import { Conversation, type EngineSpec } from "./agent-conversation.ts";
+import type { AgentEvent, RunResult, WindowReading } from "./agent-events.ts";
+import type { NotesWriter, PromptAt, RunOptions, SnipResult } from "./agent-options.ts";
+import { besideSession, type OpenedSession, withoutForeignUsage } from "./agent-session.ts";
+import { createAgentState, type SessionState } from "./agent-state.ts";
+import { Roster } from "./agents/roster.ts";
+import { runSubagent } from "./agents/subagent.ts";
+import { type EventQueue, listenTo } from "./loop/event-queue.ts";
+import type { PermissionMode } from "./permission.ts";
+import type { House } from "./shared-services.ts";
+import type { Tool } from "./tool.ts";
+import { Turnstile } from "./turnstile.ts";
+import type { AgentRoster } from "./workplace.ts";
+
+/** One conversation with an agent. One thing at a time: a second run waits for the first to end. */
+export type Agent = Pick<LonghaulAgent, keyof LonghaulAgent>;
+
+/** The main conversation of a session, and what people do with it. */
+export class LonghaulAgent {
+  readonly sessionId: string;
+  readonly sessionPath: string;
+  readonly cwd: string;
+  readonly notesPath: string;
+  readonly #roster: Roster;
+  readonly #house: House;
+  readonly #session: OpenedSession;
+  readonly #state: SessionState;
+  readonly #main: Conversation;
+  #notes: NotesWriter;
+  #collapse: CollapseOptions | undefined;
+  #windowTokens: number | undefined;
+  /** Where events of a run go; outside of one, to the host's callback. */
+  #run: EventQueue<AgentEvent> | undefined;
+  #closing: Promise<void> | undefined;
+  readonly #turnstile = new Turnstile();
+
+  constructor(house: House, session: OpenedSession) {
+    const { options, cwd } = house;
+    this.#house = house;
+    this.#session = session;
+    this.sessionId = session.id;
+    this.sessionPath = session.path;
+    this.cwd = cwd;
+    this.notesPath = notesPath(session.path);
+    this.#notes = options.notes ?? "off";
+    this.#collapse = options.collapse;
+    this.#windowTokens = options.compactor?.window?.tokens;
+    const { conversation } = session;
+    this.#state = createAgentState({ conversation, planPath: besideSession(session.path, ".plan.md") });
+    if (options.isPlanMode !== undefined) this.setPlanMode(options.isPlanMode);
+    const emit = (event: AgentEvent): void => this.#emit(event);
+    this.#roster = new Roster({
+      house,
+      conversation,
+      emit,
+      run: (subagent) => {
+        const { model, compactor } = this.#main;
+        const own = { model, compactor, windowTokens: this.#windowTokens, state: this.#state };
+        return runSubagent({ ...own, house, emit }, subagent);
+      },
+    });
+    const spec = { agentId: undefined, writer: session.writer, entries: conversation };
+    this.#main = new Conversation(
+      house,
+      { ...spec, state: this.#state, agents: this.#roster, emit },
+      this.#engine(options.model),
+    );
+  }
+
+  get model(): Model {
+    return this.#main.model;
+  }
+
+  get conversation(): readonly Entry[] {
+    return this.#main.journal.entries;
+  }
+
+  /** A new one after each compaction. */
+  get conversationId(): string {
+    return this.#main.journal.conversationId;
+  }
+
+  get reading(): WindowReading {
+    return this.#main.loop.reading;
+  }
+
+  get todos(): readonly Todo[] {
+    return this.#state.todos;
+  }
+
+  get isPlanMode(): boolean {
+    return this.#state.isPlanMode;
+  }
+
+  /** `accept-edits` after the person has allowed edits for the session. */
+  get permissionMode(): PermissionMode {
+    return this.#house.permissions.mode;
+  }
+
+  /** The working folder is the home folder, or contains it: everything asks, each time. */
+  get isWideFolder(): boolean {
+    return this.#house.isWideFolder;
+  }
+
+  get planPath(): string {
+    return this.#state.planPath;
+  }
+
+  get notes(): NotesWriter {
+    return this.#notes;
+  }
+
+  /** True while context collapse replaces auto-compact. */
+  get isCollapseOn(): boolean {
+    return this.#main.compactor.headroomBy === "collapse";
+  }
+
+  get agents(): AgentRoster {
+    return this.#roster;
+  }
+
+  get tools(): readonly Tool[] {
+    return this.#main.tools;
+  }
+
+  /** Says this to the agent, and yields what it does until it has nothing more to do. To stop iterating aborts it. */
+  run(
+    prompt: string | readonly ContentBlock[],
+    { signal, maxTurns }: RunOptions = {},
+  ): AsyncGenerator<AgentEvent, RunResult> {
+    const limit = maxTurns ?? this.#house.options.maxTurns ?? Number.POSITIVE_INFINITY;
+    return listenTo(
+      (queue, stopped) =>
+        this.#turnstile.alone((within) => {
+          this.#run = queue;
+          // Before the next one begins: what happens in between is nobody's.
+          return this.#work(prompt, within, limit).finally(() => queue.end());
+        }, stopped),
+      signal,
+    );
+  }
+
+  async #work(
+    prompt: string | readonly ContentBlock[],
+    signal: AbortSignal,
+    maxTurns: number,
+  ): Promise<RunResult> {
+    const { journal, loop } = this.#main;
+    await loop.answerOpenCalls();
+    const { isPlanMode, planPath } = this.#state;
+    // The person may have switched it, or the message that announced it was removed or collapsed.
+    const believed = readHostState(journal.entries).isPlanMode;
+    await journal.say(prompt, { permissionMode: this.#main.permissionMode() });
+    if (isPlanMode !== believed) await journal.attach(planModeNotice(isPlanMode, planPath));
+    return await loop.run(signal, maxTurns);
+  }
+
+  /** Events of these go to `onEvent`. Each fails with an error that says what to do, and then nothing has changed. */
+  compact(options: ManualOptions = {}): Promise<void> {
+    return this.#turnstile.alone(async (signal) => {
+      const { compactor, journal, loop } = this.#main;
+      loop.take(await compactor.compact(journal.entries, { ...options, signal }));
+    }, options.signal);
+  }
+
+  /** Empties results of tools that can be run again, all but the newest; how many. */
+  clearResults({ keep }: { readonly keep?: number | undefined } = {}): Promise<number> {
+    return this.#turnstile.alone(async () => {
+      const { compactor, journal, loop } = this.#main;
+      const turn = await compactor.clear(journal.entries, { keep });
+      loop.take(turn);
+      return turn.cleared;
+    });
+  }
+
+  /**
+   * Removes chosen messages from the context and leaves a marker in their place. Resolves with what was removed, spared
+   * and freed, when the session file has it. `undo` restores the messages.
+   */
+  snip(selection: SnipSelection): Promise<SnipResult> {
+    return this.#turnstile.alone(async () => {
+      const { compactor, journal, loop } = this.#main;
+      const turn = await compactor.snip(journal.entries, selection);
+      loop.take(turn);
+      const { isPlanMode } = this.#state;
+      this.#state.readFrom(journal.entries);
+      // A permission does not change because the message that announced it is gone.
+      this.#state.setPlanMode(isPlanMode);
+      return turn.snipped;
+    });
+  }
+
+  /** Puts the messages of collapsed spans back in their place: of these spans, or of all. */
+  expand(spanIds?: readonly string[]): Promise<void> {
+    return this.#turnstile.alone(async () => {
+      const { compactor, journal, loop } = this.#main;
+      loop.take(await compactor.expand(journal.entries, spanIds));
+    });
+  }
+
+  undo(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
+    return this.#stepBack("undo", options.signal);
+  }
+
+  redo(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
+    return this.#stepBack("redo", options.signal);
+  }
+
+  #stepBack(direction: "undo" | "redo", given: AbortSignal | undefined): Promise<void> {
+    return this.#turnstile.alone(async (signal) => {
+      const { compactor, journal, loop } = this.#main;
+      loop.take(await compactor[direction](journal.entries, { signal }));
+      this.#changed();
+    }, given);
+  }
+
+  /** Prompts of the person that one can rewind to, the newest first, also from before compactions. */
+  prompts(): Promise<readonly PromptAt[]> {
+    if (this.conversation.length === 0) return Promise.resolve([]);
+    return rewindPoints(this.sessionPath);
+  }
+
+  /** The conversation is as it was right before this prompt. Files stay as they are. */
+  rewind(promptUuid: string): Promise<void> {
+    return this.#turnstile.alone(async () => {
+      const { journal, model } = this.#main;
+      try {
+        // What is still on its way to the transcript is part of the history.
+        await this.#main.close();
+        const { conversation, mark } = await rewindSession(this.sessionPath, promptUuid, this.#house.ports);
+        await journal.goBackTo(withoutForeignUsage(conversation, this.sessionId), mark);
+        this.#changed();
+        // It has gone back all the same: notes that could not be written are not used before they are up to date.
+        await loadSession(this.sessionPath)
+          .then((session) => takeNotesBack(session))
+          .catch(() => undefined);
+      } finally {
+        // Whatever came of it: the old engine is closed.
+        await this.#main.reconnect(this.#engine(model));
+      }
+    });
+  }
+
+  setModel(
+    model: Model,
+    { windowTokens }: { readonly windowTokens?: number | undefined } = {},
+  ): Promise<void> {
+    return this.#turnstile.alone(async () => {
+      requireModel(model);
+      requireWindow(windowTokens);
+      this.#windowTokens = windowTokens;
+      await this.#main.reconnect(this.#engine(model));
+    });
+  }
+
+  setNotes(writer: NotesWriter): Promise<void> {
+    return this.#turnstile.alone(async () => {
+      this.#notes = writer;
+      await this.#main.reconnect(this.#engine(this.model));
+    });
+  }
+
+  /** Switches context collapse. Spans that are collapsed stay collapsed. */
+  setCollapse(isOn: boolean): Promise<void> {
+    return this.#turnstile.alone(async () => {
+      this.#collapse = { ...this.#collapse, enabled: isOn };
+      await this.#main.reconnect(this.#engine(this.model));
+    });
+  }
+
+  setPlanMode(isOn: boolean): void {
+    this.#state.setPlanMode(isOn);
+  }
+
+  /** Ends the run and what is in the background, and waits until everything is written. */
+  close(): Promise<void> {
+    this.#closing ??= this.#turnstile.close(() => this.#close());
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#roster.close();
+    await this.#house.shells.close();
+    try {
+      await this.#main.close();
+    } finally {
+      await this.#session.writer.close();
+    }
+  }
+
+  /** The conversation is another one: what was known of it is read from it anew. */
+  #changed(): void {
+    const { isPlanMode } = this.#state;
+    this.#state.readFrom(this.#main.journal.entries);
+    // Only the person ends plan mode: what the session says of it may be anybody's words.
+    if (isPlanMode) this.#state.setPlanMode(true);
+    this.#main.place.reads.clear();
+  }
+
+  #engine(model: Model): EngineSpec {
+    const path = this.notesPath;
+    const writer = this.#notes;
+    return {
+      model,
+      windowTokens: this.#windowTokens,
+      windowEvidence: this.#session.windowEvidence,
+      notes: writer === "off" ? undefined : { file: notesFile(path), writer },
+      notesPath: writer === "off" ? undefined : path,
+      collapse: this.#collapse,
+      create: createCompactor,
+    };
+  }
+
+  #emit(event: AgentEvent): void {
+    if (this.#run?.push(event) !== true) this.#house.options.onEvent?.(event);
+  }
+}
+
+/** As sessions tell of it, so that it is known again when they are read. */
+const planModeNotice = (isOn: boolean, planFilePath: string): Attachment =>
+  isOn
+    ? { type: "plan_mode", reminderType: "full", isSubAgent: false, planFilePath }
+    : { type: "plan_mode_exit", message: "Plan mode is off: you may change things again." };

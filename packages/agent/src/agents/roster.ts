@@ -1,0 +1,262 @@
+import { readFileSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Entry, LonghaulError } from "@longhaul/core";
+import { untilAborted } from "@longhaul/core/models";
+import { type BackgroundAgent, readHostState } from "@longhaul/core/restore";
+import type { AgentEvent, RunResult } from "../agent-events.ts";
+import type { AgentType } from "../agent-options.ts";
+import { agentsFolder } from "../agent-session.ts";
+import type { House } from "../shared-services.ts";
+import { failure, type ToolOutcome } from "../tool.ts";
+import type { AgentRoster, SubagentTask } from "../workplace.ts";
+import type { SubagentRun } from "./subagent.ts";
+
+/** Each is a conversation of its own that calls a model: more at once is hardly ever meant. */
+const MOST_IN_BACKGROUND = 8;
+const GENERAL: AgentType = {
+  name: "general-purpose",
+  description: "Any task that can be done apart from this conversation, such as a search through many files.",
+};
+
+interface RosterOptions {
+  readonly house: House;
+  /** Of a session that is gone on with. */
+  readonly conversation: readonly Entry[];
+  readonly run: (subagent: SubagentRun) => Promise<RunResult>;
+  readonly emit: (event: AgentEvent) => void;
+}
+
+export class Roster implements AgentRoster {
+  readonly types: readonly AgentType[];
+  readonly #options: RosterOptions;
+  readonly #records = new Map<string, AgentRecord>();
+  /** Of those that somebody waits for. */
+  readonly #inForeground = new Set<Promise<unknown>>();
+
+  constructor(options: RosterOptions) {
+    this.#options = options;
+    this.types = [GENERAL, ...(options.house.options.agentTypes ?? [])];
+    // Those of an earlier process have ended with it; what they had finished can still be read.
+    for (const known of readHostState(options.conversation).agents) this.#adopt(known);
+  }
+
+  async start(task: SubagentTask, { signal }: { readonly signal: AbortSignal }): Promise<ToolOutcome> {
+    const type = this.types.find(({ name }) => name === (task.type ?? GENERAL.name));
+    if (type === undefined) return this.#unknownType(task.type ?? "");
+    if (task.isBackground) return this.#startInBackground(task, type);
+    const run = this.#options.run({ id: this.#newId(), type, task, signal });
+    const ended = run.catch(() => undefined).finally(() => this.#inForeground.delete(ended));
+    this.#inForeground.add(ended);
+    const result = await run;
+    signal.throwIfAborted();
+    return outcomeOf(result);
+  }
+
+  list(): readonly BackgroundAgent[] {
+    return [...this.#records.values()]
+      .filter(({ isCollected, status }) => status === "running" || !isCollected)
+      .map(({ id, description, status, outputPath }) => ({ id, description, status, outputPath }));
+  }
+
+  async collect(
+    id: string,
+    { wait, signal }: { readonly wait: number; readonly signal: AbortSignal },
+  ): Promise<ToolOutcome> {
+    const record = this.#records.get(id);
+    if (record === undefined) return this.#unknownAgent(id);
+    if (record.status === "running" && wait > 0) {
+      const timer = new AbortController();
+      const over = sleep(wait, undefined, { signal: timer.signal }).catch(() => undefined);
+      await untilAborted(signal, Promise.race([record.ended, over])).catch(() => undefined);
+      timer.abort();
+    }
+    signal.throwIfAborted();
+    if (record.status === "running") {
+      const content = `<status>running</status>\n${record.description}: it is still at work. Go on with something else.`;
+      return { content, summary: "still running" };
+    }
+    record.isCollected = true;
+    record.isTold = true;
+    const {
+      status,
+      outputPath,
+      result = `(Its result is no longer known here. It was to be in ${outputPath}.)`,
+    } = record;
+    return {
+      content: `<status>${status}</status>\n${result}`,
+      isError: status === "failed",
+      summary: status,
+    };
+  }
+
+  async stop(id: string): Promise<ToolOutcome> {
+    const record = this.#records.get(id);
+    if (record === undefined) return this.#unknownAgent(id);
+    if (record.status !== "running") return { content: `${id} has ended already (${record.status}).` };
+    record.abort.abort();
+    await record.ended;
+    record.isCollected = true;
+    record.isTold = true;
+    return { content: `${id} was stopped.\n${record.result ?? ""}`, summary: "stopped" };
+  }
+
+  news(): readonly string[] {
+    return [...this.#records.values()]
+      .filter(({ status, isTold }) => status !== "running" && !isTold)
+      .map(newsOf);
+  }
+
+  async close(): Promise<void> {
+    const running = this.#running();
+    for (const { abort } of running) abort.abort();
+    // Those that were waited for end with the run that waits.
+    await Promise.all([...running.map(({ ended }) => ended), ...this.#inForeground]);
+  }
+
+  #startInBackground(task: SubagentTask, type: AgentType): ToolOutcome {
+    if (this.#running().length >= MOST_IN_BACKGROUND)
+      return failure(
+        `${MOST_IN_BACKGROUND} agents run in the background already. Collect or stop one of them first.`,
+        "too many",
+      );
+    const id = this.#newId();
+    const outputPath = this.#outputPathOf(id);
+    const record = recordOf({ id, description: task.description, status: "running", outputPath });
+    this.#records.set(id, record);
+    record.ended = this.#see(record, this.#options.run({ id, type, task, signal: record.abort.signal }));
+    // The first words and the two names are those by which readers of sessions know a launch.
+    const content = `Async agent launched. You are told when it has ended; TaskOutput waits for it.\nagentId: ${id}\noutput_file: ${outputPath}`;
+    return { content, summary: `${id} in the background` };
+  }
+
+  async #see(record: AgentRecord, run: Promise<RunResult>): Promise<void> {
+    const result = await run.catch(failed);
+    record.result = wordsOf(result);
+    await mkdir(agentsFolder(this.#options.house.sessionPath), { recursive: true, mode: 0o700 })
+      .then(() => writeFile(record.outputPath, record.result ?? "", { mode: 0o600 }))
+      // It is in the memory still, and is told.
+      .catch(() => undefined);
+    const isStopped = record.abort.signal.aborted;
+    record.status = isStopped ? "stopped" : result.reason === "failed" ? "failed" : "completed";
+    this.#options.emit({
+      type: "notice",
+      text: `The agent "${record.description}" has ended: ${record.status}.`,
+    });
+  }
+
+  /** It has ended with its process, or before it: then its result was written, and perhaps not told any more. */
+  #adopt(known: BackgroundAgent): void {
+    const written = this.#writtenResult(known.id);
+    const wasRunning = known.status === "running";
+    const isLost = wasRunning && written === undefined;
+    this.#records.set(known.id, {
+      ...recordOf(known),
+      ...(wasRunning ? { status: isLost ? "stopped" : "completed" } : {}),
+      result: isLost ? "It was stopped when the program ended, before it was finished." : written,
+      isTold: !wasRunning,
+    });
+  }
+
+  #running(): readonly AgentRecord[] {
+    return [...this.#records.values()].filter(({ status }) => status === "running");
+  }
+
+  /** Only of an agent of ours, where we write it: what a session says of paths may be anybody's words. */
+  #writtenResult(id: string): string | undefined {
+    if (!/^\w+$/.test(id)) return undefined;
+    try {
+      return readFileSync(this.#outputPathOf(id), "utf8");
+    } catch {
+      return undefined;
+    }
+  }
+
+  #outputPathOf(id: string): string {
+    return join(agentsFolder(this.#options.house.sessionPath), `${id}.md`);
+  }
+
+  /** Only letters and digits: readers of sessions take it up to the first other sign. */
+  #newId(): string {
+    return `a${this.#options.house.ports.newUuid().replaceAll("-", "").slice(0, 10)}`;
+  }
+
+  #unknownType(type: string): ToolOutcome {
+    const names = this.types.map(({ name }) => name).join(", ");
+    return { content: `There is no agent type ${type}. There are: ${names}.`, isError: true };
+  }
+
+  #unknownAgent(id: string): ToolOutcome {
+    const ids = [...this.#records.keys()].join(", ");
+    return { content: `There is no agent ${id}.${ids === "" ? "" : ` There are: ${ids}.`}`, isError: true };
+  }
+}
+
+const failed = (cause: unknown): RunResult => {
+  const words = cause instanceof Error ? cause.message : String(cause);
+  return { reason: "failed", error: new LonghaulError("agent-failed", words, { cause }), text: "", turns: 0 };
+};
+
+function outcomeOf(result: RunResult): ToolOutcome {
+  const { reason, turns } = result;
+  const summary = `${turns} turn${turns === 1 ? "" : "s"}${reason === "answered" ? "" : ` · ${reason}`}`;
+  return { content: wordsOf(result), isError: reason !== "answered", summary };
+}
+
+interface AgentRecord extends Omit<BackgroundAgent, "status" | "outputPath"> {
+  readonly outputPath: string;
+  readonly abort: AbortController;
+  status: BackgroundAgent["status"];
+  /** The outcome, in words for the model; undefined while the agent runs. */
+  result: string | undefined;
+  /** The main conversation has the result. */
+  isCollected: boolean;
+  /** The main conversation knows that it has ended. */
+  isTold: boolean;
+  /** Settled when it has ended, whichever way; never rejects. */
+  ended: Promise<void>;
+}
+
+const recordOf = ({ id, description, status, outputPath = "" }: BackgroundAgent): AgentRecord => ({
+  ...{ id, description, status, outputPath },
+  abort: new AbortController(),
+  result: undefined,
+  isCollected: false,
+  isTold: false,
+  ended: Promise.resolve(),
+});
+
+/** The result of a run, for whoever asked for it: what went wrong, and what was got until then. */
+function wordsOf({ reason, text, error }: RunResult): string {
+  if (reason === "answered") return text || "(It ended without a word.)";
+  const why = {
+    aborted: "It was stopped before it was finished.",
+    "turn-limit": "It reached its limit of turns before it was finished.",
+    failed: `It failed: ${error?.message ?? "nobody knows why"}`,
+  }[reason];
+  return text === "" ? why : `${why}\n\nThe last it said:\n${text}`;
+}
+
+/** A result that is longer is fetched with TaskOutput: news must not fill the window by itself. */
+const LONGEST_NEWS_CHARS = 4_000;
+
+/** In the form in which sessions tell of it, so that a reader knows which results have been had. */
+function newsOf(record: AgentRecord): string {
+  const { id, description, status, outputPath, result = "" } = record;
+  const isWhole = result.length <= LONGEST_NEWS_CHARS;
+  const lines = [
+    "<task-notification>",
+    `<task-id>${id}</task-id>`,
+    `<status>${status}</status>`,
+    `<summary>The agent "${description.replaceAll(/[<>\s]+/g, " ")}" has ended.</summary>`,
+    `<output-file>${outputPath}</output-file>`,
+    ...(isWhole
+      ? [`<result>\n${result}\n</result>`]
+      : [`Its result is long: TaskOutput with task_id ${id} gives it.`]),
+    "</task-notification>",
+  ];
+  record.isTold = true;
+  record.isCollected ||= isWhole;
+  return lines.join("\n");
+}

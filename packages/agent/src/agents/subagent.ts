@@ -1,0 +1,104 @@
+import { join } from "node:path";
+import { LonghaulError, type Model } from "@longhaul/core";
+import { type AgentCompactor, Conversation, type ConversationSpec } from "../agent-conversation.ts";
+import type { AgentEvent, RunResult } from "../agent-events.ts";
+import type { AgentType } from "../agent-options.ts";
+import { agentsFolder, lazyTranscript } from "../agent-session.ts";
+import { createAgentState } from "../agent-state.ts";
+import type { House } from "../shared-services.ts";
+import type { ToolOutcome } from "../tool.ts";
+import type { AgentRoster, AgentState, SubagentTask } from "../workplace.ts";
+
+export interface Parent {
+  readonly house: House;
+  /** As they are when the subagent starts. */
+  readonly model: Model;
+  readonly windowTokens: number | undefined;
+  readonly compactor: AgentCompactor;
+  readonly state: AgentState;
+  readonly emit: (event: AgentEvent) => void;
+}
+
+export interface SubagentRun {
+  readonly id: string;
+  readonly type: AgentType;
+  readonly task: SubagentTask;
+  readonly signal: AbortSignal;
+}
+
+/** A conversation of its own, from its task to its answer: own window, own eyes, own transcript. */
+export async function runSubagent(parent: Parent, run: SubagentRun): Promise<RunResult> {
+  const { house } = parent;
+  const { id, task, signal } = run;
+  const { description } = task;
+  const emit = (event: AgentEvent): void => parent.emit({ type: "agent", agentId: id, description, event });
+  const writer = lazyTranscript(join(agentsFolder(house.sessionPath), `${id}.jsonl`), 0);
+  const conversation = conversationOf(parent, run, { writer, emit });
+  try {
+    await conversation.journal.say(task.prompt);
+    const result = await conversation.loop.run(signal, house.options.maxTurns ?? Number.POSITIVE_INFINITY);
+    emit({ type: "ended", ...result });
+    return result;
+  } finally {
+    // What it has found out counts, also where its own transcript could not be written to the end.
+    const tell = (error: unknown): void => {
+      if (!(error instanceof LonghaulError)) throw error;
+      emit({ type: "problem", error });
+    };
+    await conversation.close().catch(tell);
+    await writer.close().catch(tell);
+  }
+}
+
+function conversationOf(
+  parent: Parent,
+  { id, type, task }: SubagentRun,
+  { writer, emit }: Pick<ConversationSpec, "writer" | "emit">,
+): Conversation {
+  const { planPath } = parent.state;
+  return new Conversation(
+    parent.house,
+    {
+      agentId: id,
+      agentType: type,
+      hasTool: (name) => hasTool(type, name),
+      writer,
+      entries: [],
+      state: createAgentState({ planPath, main: parent.state }),
+      agents: NO_AGENTS,
+      emit,
+    },
+    {
+      model: type.model ?? parent.model,
+      windowTokens: type.windowTokens ?? (type.model === undefined ? parent.windowTokens : undefined),
+      notes: undefined,
+      create: ({ ports: _, settings: __, ...own }) =>
+        parent.compactor.child({ ...own, agentId: id, description: task.description }),
+    },
+  );
+}
+
+/** No agent type gets these: a subagent starts no others, and plan mode belongs to its parent. */
+const NOT_FOR_SUBAGENTS: ReadonlySet<string> = new Set([
+  ...["Task", "TaskOutput", "TaskStop"],
+  ...["EnterPlanMode", "ExitPlanMode"],
+]);
+/** Only an agent type that names it gets it. */
+const ONLY_BY_NAME: ReadonlySet<string> = new Set(["AskUserQuestion"]);
+
+const hasTool = ({ tools }: AgentType, name: string): boolean =>
+  !NOT_FOR_SUBAGENTS.has(name) && (tools === undefined ? !ONLY_BY_NAME.has(name) : tools.includes(name));
+
+const noOutcome = async (): Promise<ToolOutcome> => ({
+  content: "A subagent starts no agents.",
+  isError: true,
+});
+
+const NO_AGENTS: AgentRoster = {
+  start: noOutcome,
+  collect: noOutcome,
+  stop: noOutcome,
+  list: () => [],
+  news: () => [],
+  types: [],
+};

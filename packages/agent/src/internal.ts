@@ -1,0 +1,1 @@
+export { commandKey } from "./tools/shell/command-text.ts";

@@ -1,0 +1,240 @@
+import {
+  type Compactor,
+  type ContentBlock,
+  complete,
+  type Entry,
+  LonghaulError,
+  type Model,
+  type ModelReply,
+  type ToolUseBlock,
+  type Turn,
+  withRetries,
+} from "@longhaul/core";
+import { windowState } from "@longhaul/core/measure";
+import { indexPairs } from "@longhaul/core/messages";
+import { withFirstByteLimit } from "@longhaul/core/models";
+import type { RunResult, WindowReading } from "../agent-events.ts";
+import type { AgentOptions } from "../agent-options.ts";
+import type { ToolOutcome } from "../tool.ts";
+import type { Journal } from "./journal.ts";
+import { type CallPorts, runCalls } from "./run-calls.ts";
+
+interface LoopParts extends Omit<CallPorts, "signal" | "answered"> {
+  readonly journal: Journal;
+  readonly compactor: Compactor;
+  readonly model: Model;
+  readonly retries: AgentOptions["retries"];
+  /** Milliseconds that each call waits for its first byte. Then the run ends with `model-timed-out`. */
+  readonly firstByteMs: number;
+  readonly reading: WindowReading;
+  readonly caller: "main" | "subagent";
+  /** What the model is to be told before its next answer: agents in the background that have ended. */
+  news(): readonly string[];
+}
+
+/** An answer that its limit cut off is gone on with; one that never ends is not. */
+const MOST_CONTINUATIONS = 3;
+/** What people see of a call when a session is shown again; the transcript has the result itself anyway. */
+const LONGEST_KEPT_DISPLAY_CHARS = 10_000;
+const GO_ON =
+  "Your answer reached its length limit. Go on exactly where it ended, without repeating anything.";
+const INTERRUPTED = "The person interrupted this. Wait for what they say next.";
+const NOT_FINISHED =
+  "Not finished: the person interrupted it, or the program ended. Parts of it may have been done.";
+
+/** One conversation with a model: turns, each a call with everything around it, until nothing is left to do. */
+export class ConversationLoop {
+  readonly #parts: LoopParts;
+  readonly #calling: Model;
+  #reading: WindowReading;
+  /** What has been heard of the answer under way. */
+  #heard = "";
+
+  constructor(parts: LoopParts) {
+    this.#parts = parts;
+    this.#reading = parts.reading;
+    this.#calling = withRetries(withFirstByteLimit(parts.model, parts.firstByteMs), {
+      ...parts.retries,
+      restarts: true,
+      onRetry: ({ attempt, delayMs, error }) =>
+        parts.emit({ type: "retry", attempt, delayMs, code: error.code }),
+    });
+  }
+
+  get reading(): WindowReading {
+    return this.#reading;
+  }
+
+  /** `said` is in the journal by then; the run is what comes of it. */
+  async run(signal: AbortSignal, maxTurns: number): Promise<RunResult> {
+    const run = { turns: 0, text: "", continuations: 0 };
+    try {
+      for (;;) {
+        signal.throwIfAborted();
+        if (run.turns >= maxTurns) return { reason: "turn-limit", text: run.text, turns: run.turns };
+        const reply = await this.#turn(signal);
+        run.turns += 1;
+        run.text = wordsOf(reply.content) || run.text;
+        const calls = reply.content.filter((block): block is ToolUseBlock => block.type === "tool_use");
+        if (calls.length > 0)
+          await runCalls(calls, { ...this.#parts, signal, answered: (...told) => this.#answered(...told) });
+        else if (!(await this.#goesOn(reply, run)))
+          return { reason: "answered", text: run.text, turns: run.turns };
+      }
+    } catch (error) {
+      const { turns, text } = run;
+      const isAborted = signal.aborted;
+      await this.#keepHeard();
+      if (!isAborted) return { reason: "failed", error: asError(error), text, turns };
+      await this.answerOpenCalls();
+      await this.#parts.journal.say(INTERRUPTED, { isMeta: true });
+      return { reason: "aborted", text, turns };
+    }
+  }
+
+  /** Calls that nobody will answer any more, because the program ended or was interrupted, are answered with that. */
+  async answerOpenCalls(): Promise<void> {
+    const { journal } = this.#parts;
+    for (const call of openCalls(journal.entries)) {
+      await this.#answered(call, { content: NOT_FINISHED, isError: true, summary: "interrupted" });
+    }
+  }
+
+  /** After something was done to the conversation, by the loop or by hand. */
+  take(turn: Turn<Entry>): void {
+    const { journal } = this.#parts;
+    journal.goOnWith(turn.messages);
+    const { tokens, thresholds, window } = turn;
+    this.#read({ tokens, thresholds, window });
+  }
+
+  #read(reading: WindowReading): void {
+    this.#reading = reading;
+    this.#parts.emit({ type: "window", ...reading });
+  }
+
+  async #turn(signal: AbortSignal): Promise<ModelReply> {
+    const { journal, compactor, caller, emit, model } = this.#parts;
+    for (const text of this.#parts.news()) await journal.say(text, { isMeta: true });
+    const turn = await compactor.before<Entry>(journal.entries, { signal, caller });
+    this.take(turn);
+    if (turn.problem !== undefined) {
+      if (turn.window.isAtBlockingLimit) throw turn.problem;
+      emit({ type: "problem", error: turn.problem });
+    }
+    const reply = await this.#callUntilItFits(turn, signal);
+    compactor.after(reply);
+    await journal.reply(reply);
+    emit({ type: "usage", usage: reply.usage, model: reply.model || model.name });
+    const { thresholds } = this.#reading;
+    // Some providers report nothing.
+    const tokens = occupied(reply) || this.#reading.tokens;
+    this.#read({ tokens, thresholds, window: windowState(tokens, thresholds) });
+    return reply;
+  }
+
+  /** The compactor gives up after a few recoveries. */
+  async #callUntilItFits(turn: Turn<Entry>, signal: AbortSignal): Promise<ModelReply> {
+    try {
+      return await this.#call(turn, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const again = await this.#parts.compactor.recover<Entry>(error, { signal });
+      if (again === undefined) throw error;
+      this.take(again);
+      return await this.#callUntilItFits(again, signal);
+    }
+  }
+
+  async #call(turn: Turn<Entry>, signal: AbortSignal): Promise<ModelReply> {
+    const { emit } = this.#parts;
+    // A call before this one broke off after it had begun.
+    let isAgain = this.#heard !== "";
+    const reply = await complete(this.#calling, turn.request, { signal }, (event) => {
+      if (event.type === "start") {
+        this.#heard = "";
+        if (isAgain) emit({ type: "restarted" });
+        isAgain = true;
+      } else if (event.type === "text") {
+        this.#heard += event.text;
+        emit({ type: "text", text: event.text });
+      } else if (event.type === "thinking") emit({ type: "thinking", text: event.text });
+    });
+    this.#heard = "";
+    return reply;
+  }
+
+  async #answered({ id }: Pick<ToolUseBlock, "id">, outcome: ToolOutcome): Promise<void> {
+    const { content, isError, summary, display } = outcome;
+    const result: ContentBlock = {
+      type: "tool_result",
+      tool_use_id: id,
+      content: content === "" ? "(no output)" : content,
+      ...(isError ? { is_error: true } : {}),
+    };
+    const isShort = display !== undefined && display.length <= LONGEST_KEPT_DISPLAY_CHARS;
+    const shown = { ...(summary === undefined ? {} : { summary }), ...(isShort ? { display } : {}) };
+    await this.#parts.journal.say([result], { toolUseResult: shown });
+  }
+
+  /** Whether the model is to be asked again although it called no tool. */
+  async #goesOn({ stopReason }: ModelReply, run: { continuations: number }): Promise<boolean> {
+    if (stopReason === "pause_turn" || stopReason === "compaction") return true;
+    const isCut = stopReason === "max_tokens" || stopReason === "model_context_window_exceeded";
+    if (!isCut || run.continuations >= MOST_CONTINUATIONS) return false;
+    run.continuations += 1;
+    await this.#parts.journal.say(GO_ON, { isMeta: true });
+    return true;
+  }
+
+  /** What was shown stays in the conversation, so that the person can refer to it. */
+  async #keepHeard(): Promise<void> {
+    const { journal, model } = this.#parts;
+    if (this.#heard.trim() !== "") await journal.partial(this.#heard, model.name);
+    this.#heard = "";
+  }
+}
+
+const occupied = ({ usage }: ModelReply): number =>
+  usage.input_tokens +
+  usage.cache_creation_input_tokens +
+  usage.cache_read_input_tokens +
+  usage.output_tokens;
+
+const wordsOf = (content: readonly ContentBlock[]): string =>
+  content
+    .flatMap((block) => (block.type === "text" ? [block.text] : []))
+    .join("\n")
+    .trim();
+
+function asError(error: unknown): LonghaulError {
+  if (error instanceof LonghaulError) return error;
+  const words = error instanceof Error ? error.message : String(error);
+  return new LonghaulError("agent-failed", `The agent failed unexpectedly: ${words}`, {
+    remedy: "The conversation is whole and can be gone on with. Please report this.",
+    cause: error,
+  });
+}
+
+/** Calls of the newest response that have no result. Those of older ones cannot be answered any more. */
+function openCalls(entries: readonly Entry[]): readonly { readonly id: string }[] {
+  const newest = entries.findLastIndex(({ type }) => type === "assistant");
+  if (newest < 0) return [];
+  return indexPairs(entries.slice(startOfResponse(entries, newest))).unanswered;
+}
+
+/** One response may stand in several entries, with results in between. */
+function startOfResponse(entries: readonly Entry[], newest: number): number {
+  const responseId = idOf(entries[newest]);
+  if (responseId === undefined) return newest;
+  let start = newest;
+  for (let at = newest - 1; at >= 0; at--) {
+    const entry = entries[at];
+    if (entry?.type === "assistant" && idOf(entry) !== responseId) break;
+    if (entry?.type === "assistant") start = at;
+  }
+  return start;
+}
+
+const idOf = (entry: Entry | undefined): string | undefined =>
+  entry?.type === "assistant" ? entry.message?.id : undefined;

@@ -1,0 +1,154 @@
+import { setMaxListeners } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ToolUseBlock } from "@longhaul/core";
+import type { Thresholds } from "@longhaul/core/measure";
+import { untilAborted } from "@longhaul/core/models";
+import type { AgentEvent } from "../agent-events.ts";
+import { failure, type Tool, type ToolContext, type ToolOutcome } from "../tool.ts";
+
+export interface CallPorts {
+  readonly tools: readonly Tool[];
+  readonly signal: AbortSignal;
+  /** Whether it may be done; the words are for the model. */
+  mayRun(tool: Tool, input: unknown, context: ToolContext): Promise<{ readonly refusal: string } | undefined>;
+  /** How long a result may be as the window is now, in characters. The whole of a longer one goes into a file. */
+  resultLimit(): number;
+  outputFolder(): Promise<string>;
+  /** As soon as there is one: it has happened, whatever becomes of the others. */
+  answered(call: ToolUseBlock, outcome: ToolOutcome): Promise<void>;
+  emit(event: AgentEvent): void;
+  now(): number;
+}
+
+/** An answer may have hundreds of calls, and each may be an agent with a model of its own, or a download. */
+const MOST_AT_ONCE = 10;
+
+/** Calls that only look run together; one that changes something runs alone, in its place. */
+export async function runCalls(calls: readonly ToolUseBlock[], ports: CallPorts): Promise<void> {
+  // Each call listens more than once: node would print a warning in the middle of the screen.
+  setMaxListeners(0, ports.signal);
+  const toolOf = new Map(ports.tools.map((tool) => [tool.definition.name, tool]));
+  for (const group of groupsOf(calls, (name) => toolOf.get(name)?.isReadOnly ?? true)) {
+    const done = await Promise.allSettled(group.map((call) => runCall(call, toolOf.get(call.name), ports)));
+    const failed = done.find((each) => each.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+  }
+}
+
+function groupsOf(
+  calls: readonly ToolUseBlock[],
+  isReadOnly: (name: string) => boolean,
+): readonly (readonly ToolUseBlock[])[] {
+  const groups: ToolUseBlock[][] = [];
+  let mayJoin = false;
+  for (const call of calls) {
+    const onlyLooks = isReadOnly(call.name);
+    const last = groups.at(-1);
+    if (last !== undefined && last.length < MOST_AT_ONCE && mayJoin && onlyLooks) last.push(call);
+    else groups.push([call]);
+    mayJoin = onlyLooks;
+  }
+  return groups;
+}
+
+async function runCall(call: ToolUseBlock, tool: Tool | undefined, ports: CallPorts): Promise<void> {
+  const { emit, now } = ports;
+  const { id: callId, name, input } = call;
+  const startedAt = now();
+  const title = tool === undefined ? "" : titleOf(tool, input);
+  emit({ type: "call-started", callId, tool: name, title, input });
+  const given = tool === undefined ? unknownTool(name, ports) : await carryOut(call, tool, ports);
+  const outcome = await fitOutcome(given, callId, ports);
+  await ports.answered(call, outcome);
+  emit({
+    type: "call-ended",
+    callId,
+    tool: name,
+    title,
+    isError: outcome.isError ?? false,
+    summary: outcome.summary,
+    display: outcome.display ?? textIn(outcome),
+    durationMs: now() - startedAt,
+  });
+}
+
+/** A title is for people only: a mistake in it is no reason not to answer the call. */
+function titleOf(tool: Tool, input: unknown): string {
+  try {
+    return tool.title(input);
+  } catch {
+    return "";
+  }
+}
+
+async function carryOut({ id, input }: ToolUseBlock, tool: Tool, ports: CallPorts): Promise<ToolOutcome> {
+  const { signal, emit } = ports;
+  const onProgress = (text: string): void => emit({ type: "call-progress", callId: id, text });
+  const context: ToolContext = { callId: id, signal, onProgress };
+  try {
+    const refused = await untilAborted(signal, ports.mayRun(tool, input, context));
+    if (refused !== undefined) return failure(refused.refusal, "not allowed");
+    return await untilAborted(signal, tool.call(input, context));
+  } catch (error) {
+    signal.throwIfAborted();
+    const words = error instanceof Error ? error.message : String(error);
+    return failure(`${tool.definition.name} failed: ${words}`, "failed");
+  }
+}
+
+function unknownTool(name: string, { tools }: CallPorts): ToolOutcome {
+  const names = tools.map(({ definition }) => definition.name).join(", ");
+  return failure(`There is no tool ${name}. There are: ${names}.`, "no such tool");
+}
+
+function textIn({ content }: ToolOutcome): string {
+  if (typeof content === "string") return content;
+  return content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join("\n");
+}
+
+/** The limit in any window: nobody reads through more. */
+const LONGEST_RESULT_CHARS = 100_000;
+/** A fifth of the window at about two and a half characters a token: a turn must have room for several results. */
+const CHARS_PER_WINDOW_TOKEN = 0.5;
+const SHORTEST_LIMIT_CHARS = 2_000;
+/** Beginnings tell most; the end has the outcome. */
+const HEAD_SHARE = 0.75;
+
+export const resultLimit = ({ effective }: Thresholds): number =>
+  Math.round(
+    Math.min(LONGEST_RESULT_CHARS, Math.max(SHORTEST_LIMIT_CHARS, effective * CHARS_PER_WINDOW_TOKEN)),
+  );
+
+/** A result that would take too much of the window is cut in its middle; the whole is in a file that can be read. */
+async function fitOutcome(outcome: ToolOutcome, callId: string, ports: CallPorts): Promise<ToolOutcome> {
+  const { content } = outcome;
+  const limit = ports.resultLimit();
+  const fitted = async (text: string): Promise<string> =>
+    text.length <= limit ? text : cutText(text, limit, await keptWhole(text, callId, ports));
+  if (typeof content === "string") return { ...outcome, content: await fitted(content) };
+  const blocks = await Promise.all(
+    content.map(async (block) =>
+      block.type === "text" ? { ...block, text: await fitted(block.text) } : block,
+    ),
+  );
+  return { ...outcome, content: blocks };
+}
+
+function cutText(text: string, limit: number, whole: string): string {
+  const head = text.slice(0, Math.floor(limit * HEAD_SHARE)).toWellFormed();
+  const tail = text.slice(text.length - (limit - head.length)).toWellFormed();
+  const left = text.length - limit;
+  return `${head}\n\n[… ${left} characters left out here; ${whole}]\n\n${tail}`;
+}
+
+/** The place of the whole result, in words. A call that ran must be reported even if no file can be written. */
+async function keptWhole(text: string, callId: string, ports: CallPorts): Promise<string> {
+  try {
+    const path = join(await ports.outputFolder(), `${callId.replaceAll(/[^\w-]/g, "_")}.txt`);
+    await writeFile(path, text, { mode: 0o600 });
+    return `the whole is in ${path}: read it in parts`;
+  } catch (error) {
+    return `the whole could not be written to a file: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}

@@ -1,0 +1,188 @@
+import { linkSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { filePlace, needsOf } from "../../../../../test/support/file-place.ts";
+import { temporaryFolder } from "../../../../../test/transcript/temporary-folder.ts";
+import { pathRules } from "../../workplace/path-rules.ts";
+import { editTool } from "./edit-file.ts";
+import { readTool } from "./read-file.ts";
+import { writeTool } from "./write-file.ts";
+
+const root = realpathSync(temporaryFolder());
+const cwd = join(root, "project");
+const outside = join(root, "outside.txt");
+const place = filePlace(cwd);
+const [read, write, edit] = [readTool(place), writeTool(place), editTool(place)];
+
+beforeAll(() => {
+  mkdirSync(join(cwd, ".git", "hooks"), { recursive: true });
+  writeFileSync(join(cwd, "a.txt"), "one\ntwo\n");
+  writeFileSync(outside, "secret\n");
+  symlinkSync(outside, join(cwd, "link"));
+  symlinkSync(".git/hooks", join(cwd, "innocent"));
+});
+
+const kindsFor = async (file_path: string): Promise<readonly string[]> => [
+  ...(await needsOf(read, { file_path })).map(({ kind }) => `read ${kind}`),
+  ...(await needsOf(write, { file_path, content: "x" })).map(({ kind }) => `write ${kind}`),
+  ...(await needsOf(edit, { file_path, old_string: "a", new_string: "b" })).map(({ kind }) => `edit ${kind}`),
+];
+
+describe("what has to be allowed", () => {
+  it("reading inside needs nobody, changes are changes, and everything outside is asked for", async () => {
+    expect(await kindsFor("a.txt")).toEqual(["write change", "edit change"]);
+    expect(await kindsFor("new/b.txt")).toEqual(["write change", "edit change"]);
+    const all = ["read outside-path", "write outside-path", "edit outside-path"];
+    for (const path of [outside, "../outside.txt", "link", "~/x", "/etc/motd"])
+      expect(await kindsFor(path)).toEqual(all);
+  });
+
+  it("a path that cannot be is refused by the tool, so nobody is asked; nor for what is no input", async () => {
+    expect(await kindsFor("a\0b")).toEqual([]);
+    expect(await needsOf(read, { file_path: 1 })).toEqual([]);
+  });
+
+  it("a change shows its difference, and always means every ordinary edit in the folder", async () => {
+    const input = { file_path: "a.txt", old_string: "two", new_string: "2" };
+    const detail = "@@ -1,2 +1,2 @@\n one\n-two\n+2";
+    expect(await needsOf(edit, input)).toEqual([
+      {
+        kind: "change",
+        title: "Edit a.txt",
+        key: "change:a.txt",
+        scope: "edits of ordinary files in the working folder",
+        detail,
+      },
+    ]);
+    expect(await needsOf(write, { file_path: "a.txt", content: "one\n2\n" })).toMatchObject([
+      { title: "Write a.txt", detail },
+    ]);
+    expect(await needsOf(write, { file_path: "b.txt", content: "" })).toMatchObject([
+      { title: "Create b.txt" },
+    ]);
+  });
+
+  it("an edit that will be refused as things are is asked for all the same: things may change until then", async () => {
+    const needs = await needsOf(edit, { file_path: "a.txt", old_string: "three", new_string: "3" });
+    expect(needs).toMatchObject([{ kind: "change", detail: "@@ -1,1 +1,1 @@\n-three\n+3" }]);
+  });
+
+  it("where a link leads is what is asked for, and leave to read is no leave to write", async () => {
+    const [reading] = await needsOf(read, { file_path: "link" });
+    const [writing] = await needsOf(write, { file_path: "link", content: "x" });
+    expect(reading).toMatchObject({ key: `path:${outside}`, scope: `reading ${outside}` });
+    expect(reading?.title).toContain(`(which is ${outside})`);
+    expect(writing).toMatchObject({ key: `write:${outside}`, scope: `changes of ${outside}` });
+  });
+});
+
+describe("what is asked for each time, although it is inside", () => {
+  const CHANGES = ["write guarded-file", "edit guarded-file"];
+
+  it.each([".git/hooks/pre-commit", ".git/info/x", ".git", "sub/.GIT/hooks/x", "innocent/pre-commit"])(
+    "%s: git runs what stands there",
+    async (path) => {
+      expect(await kindsFor(path)).toEqual(CHANGES);
+      const [need] = await needsOf(write, { file_path: path, content: "x" });
+      expect(need?.scope).toBeUndefined();
+    },
+  );
+
+  it.each([".claude/settings.json", "sub/.Claude/Settings.local.json", ".longhaul/settings.json"])(
+    "%s: agents run the hooks that stand there",
+    async (path) => {
+      expect(await kindsFor(path)).toEqual(CHANGES);
+    },
+  );
+
+  it("names that only begin alike are files like any other", async () => {
+    for (const path of [".gitignore", "src/git-notes", "objects/x", "refs/x", "config"])
+      expect(await kindsFor(path)).toEqual(["write change", "edit change"]);
+  });
+
+  it("longhaul's own folder, its settings and sessions: read freely, changed only when asked", async () => {
+    const sessionPath = join(cwd, ".longhaul", "projects", "0123456789abcdef", "s.agents", "one.jsonl");
+    const tool = writeTool(filePlace(cwd, { sessionPath }));
+    for (const path of [sessionPath, join(cwd, ".longhaul", "settings.json"), ".longhaul/projects/x/y.jsonl"])
+      expect(await needsOf(tool, { file_path: path, content: "x" })).toMatchObject([
+        { kind: "guarded-file" },
+      ]);
+    expect(await needsOf(tool, { file_path: "a.txt", content: "x" })).toMatchObject([{ kind: "change" }]);
+  });
+
+  it("the session's own files outside may be read: a summary points at them", async () => {
+    const stem = place.sessionPath.replace(/\.jsonl$/, "");
+    for (const path of [place.sessionPath, `${stem}.notes.md`, `${stem}.outputs/1.txt`])
+      expect(await kindsFor(path)).toEqual(CHANGES);
+    expect(await kindsFor(join(stem, "..", "other-session.jsonl"))).toContain("read outside-path");
+  });
+
+  it("a session in the middle of the project guards itself alone", async () => {
+    const tool = writeTool(filePlace(cwd, { sessionPath: join(cwd, "s.jsonl") }));
+    expect(await needsOf(tool, { file_path: "s.jsonl", content: "x" })).toMatchObject([
+      { kind: "guarded-file" },
+    ]);
+    expect(await needsOf(tool, { file_path: "a.txt", content: "x" })).toMatchObject([{ kind: "change" }]);
+  });
+
+  it("a subagent may do no more with the session than its parent", async () => {
+    for (const sessionPath of [join(cwd, "s.jsonl"), join(cwd, "s.agents", "a1.jsonl")]) {
+      const tool = writeTool(filePlace(cwd, { sessionPath }));
+      for (const path of ["s.jsonl", "s.plan.md", "s.outputs/x.txt", "s.agents/a1.jsonl", "s.agents/a2.md"])
+        expect(await needsOf(tool, { file_path: path, content: "x" })).toMatchObject([
+          { kind: "guarded-file" },
+        ]);
+    }
+  });
+
+  it("a folder that was allowed is as good as inside, but not what git runs there", async () => {
+    const paths = pathRules({ cwd, home: root, allowed: [join(root, "data")] });
+    const tool = writeTool({ ...place, paths });
+    expect(await needsOf(tool, { file_path: "../data/x", content: "" })).toMatchObject([{ kind: "change" }]);
+    expect(await needsOf(tool, { file_path: "../data/.git/x", content: "" })).toMatchObject([
+      { kind: "guarded-file" },
+    ]);
+  });
+
+  it("a folder of any name that git takes for a repository, from its first file on", async () => {
+    const change = ["write change", "edit change"];
+    for (const path of ["meta/config", "meta/objects/x", "meta/refs/x"])
+      expect(await kindsFor(path)).toEqual(change);
+    expect(await kindsFor("meta/HEAD")).toEqual(CHANGES);
+    mkdirSync(join(cwd, "meta", "objects"), { recursive: true });
+    writeFileSync(join(cwd, "meta", "HEAD"), "ref: refs/heads/main\n");
+    for (const path of ["meta/config", "meta/objects/x", "meta/hooks/post-index-change"])
+      expect(await kindsFor(path)).toEqual(CHANGES);
+    expect(await kindsFor("metal/config")).toEqual(change);
+  });
+
+  it("a file with several names on the disk: the other name may be anywhere", async () => {
+    linkSync(outside, join(cwd, "twin.txt"));
+    expect(await kindsFor("twin.txt")).toEqual(CHANGES);
+  });
+
+  it.each([
+    "package.json",
+    "Makefile",
+    "conftest.py",
+    ".npmrc",
+    ".husky/pre-push",
+    ".vscode/tasks.json",
+    "AGENTS.md",
+  ])("%s: it runs code later or tells agents what to do", async (path) => {
+    const [need] = await needsOf(write, { file_path: path, content: "x" });
+    expect(need).toMatchObject({ kind: "guarded-file", key: `write-guarded:${join(cwd, path)}` });
+    expect(need?.scope).toBeUndefined();
+    expect(need?.title).toContain(", wh");
+  });
+
+  it.each([".env", "certs/server.pem", "sub/id_rsa", "to-env"])(
+    "%s: it may hold credentials",
+    async (path) => {
+      if (path === "to-env") symlinkSync(".env", join(cwd, path));
+      const [need] = await needsOf(read, { file_path: path });
+      expect(need).toMatchObject({ kind: "secret-file" });
+      expect(need?.scope).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,204 @@
+import { lstat, readdir } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { isSecretFile } from "@longhaul/sessions";
+import { z } from "zod";
+import type { PermissionNeed } from "../../permission.ts";
+import { type GuardedFile, guardedFile } from "../../permissions/guarded-files.ts";
+import { type FileProblem, fileProblemOf, systemCode } from "../../workplace/file-contents.ts";
+import { isWithin, realPathOf, shortPath } from "../../workplace/path-rules.ts";
+import type { FileContent, ResolvedPath, Workplace } from "../../workplace.ts";
+import { similarFiles } from "./similar.ts";
+
+/** What tools for files need of a workplace. */
+export type FilePlace = Pick<Workplace, "cwd" | "paths" | "reads" | "files" | "sessionPath" | "resultLimit">;
+
+export const pathInput: z.ZodType<string> = z
+  .string()
+  .min(1)
+  .describe("The file: an absolute path, or one relative to the working directory.");
+
+/** For titles, which cannot wait until links are followed. */
+export const pathInTitle = ({ cwd }: FilePlace, path: string): string => shortPath(resolve(cwd, path), [cwd]);
+
+export type CurrentFile =
+  | { readonly state: "there"; readonly content: FileContent }
+  | { readonly state: "missing" }
+  /** In words, as the end of a sentence that begins with its path. */
+  | { readonly state: "unusable"; readonly reason: FileProblem; readonly words: string };
+
+export async function currentFile(
+  { files }: FilePlace,
+  { realPath, problem }: ResolvedPath,
+): Promise<CurrentFile> {
+  if (problem !== undefined)
+    return { state: "unusable", reason: "unreadable", words: `cannot be used: ${problem}.` };
+  try {
+    return { state: "there", content: await files.read(realPath) };
+  } catch (error) {
+    const reason = fileProblemOf(error);
+    if (reason === undefined || !(error instanceof Error)) throw error;
+    if (reason === "missing") return { state: "missing" };
+    const words = error.message.replace(`${realPath} `, "");
+    return { state: "unusable", reason, words };
+  }
+}
+
+/** What to say where there is no such file. Names beside it are told only where the agent may look anyway. */
+export async function missingWords({ cwd }: FilePlace, file: ResolvedPath): Promise<string> {
+  const similar = file.isInside ? await similarFiles(file.path) : [];
+  const names = similar.map((path) => shortPath(path, [cwd]));
+  const hint =
+    names.length === 0
+      ? " Glob finds files by parts of their names."
+      : ` Did you mean ${names.join(" or ")}?`;
+  return `There is no file ${file.displayPath}. The working directory is ${cwd}.${hint}`;
+}
+
+export async function needsForReading(place: FilePlace, path: string): Promise<readonly PermissionNeed[]> {
+  const file = await place.paths.resolve(path);
+  // The tool refuses an impossible path anyway, so nobody is asked.
+  if (file.problem !== undefined || (await isOfSession(place, file))) return [];
+  const { realPath } = file;
+  if (isSecret(file)) {
+    const title = `Read ${fullName(file)}, which may hold credentials`;
+    return [{ kind: "secret-file", title, key: `read-secret:${realPath}` }];
+  }
+  if (file.isInside) return [];
+  const title = `Read ${fullName(file)}, ${whereOf(place, file)}`;
+  return [{ kind: "outside-path", title, key: `path:${realPath}`, scope: `reading ${realPath}` }];
+}
+
+/** By its own name, and by the name of the file that a link leads to. */
+export const isSecret = ({ path, realPath }: ResolvedPath): boolean =>
+  isSecretFile(path) || isSecretFile(realPath);
+
+/** A key of its own: a permission to read is no permission to change. */
+export async function needsForChange(
+  place: FilePlace,
+  file: ResolvedPath,
+  { verb, detail }: { readonly verb: string; readonly detail: string },
+): Promise<readonly PermissionNeed[]> {
+  const { realPath, displayPath, problem } = file;
+  if (problem !== undefined) return [];
+  const guarded = await whyGuarded(place, file);
+  if (guarded !== undefined) {
+    const { why, decidesCommands } = guarded;
+    const title = `${verb} ${fullName(file)}, ${why}`;
+    return [{ kind: "guarded-file", title, detail, key: `write-guarded:${realPath}`, decidesCommands }];
+  }
+  if (file.isInside) {
+    const title = `${verb} ${file.path === realPath ? displayPath : fullName(file)}`;
+    const scope = "edits of ordinary files in the working folder";
+    return [{ kind: "change", title, detail, key: `change:${displayPath}`, scope }];
+  }
+  const title = `${verb} ${fullName(file)}, ${whereOf(place, file)}`;
+  const key = `write:${realPath}`;
+  return [{ kind: "outside-path", title, detail, key, scope: `changes of ${realPath}` }];
+}
+
+/** Nothing counts as inside a folder that is too wide, also if it lies there. */
+const whereOf = ({ cwd }: FilePlace, { realPath }: ResolvedPath): string =>
+  isWithin(realPath, cwd) ? "in a folder where everything asks" : "outside the working folder";
+
+/** The name that was meant, and the place that it leads to. */
+const fullName = ({ path, realPath }: ResolvedPath): string =>
+  path === realPath ? path : `${path} (which is ${realPath})`;
+
+async function whyGuarded(place: FilePlace, file: ResolvedPath): Promise<GuardedFile | undefined> {
+  const inProject = (path: string): string | undefined =>
+    isWithin(path, place.cwd) ? relative(place.cwd, path) : undefined;
+  for (const path of [file.path, file.realPath]) {
+    const byName = guardedFile(path, inProject(path));
+    if (byName !== undefined) return byName;
+  }
+  const byLink = await guardedLinkTo(place, file.realPath);
+  if (byLink !== undefined) return byLink;
+  if (await isInGitFolder(file.realPath))
+    return { why: "which lies in a folder that git takes for its own", decidesCommands: true };
+  if (await hasSeveralNames(file.realPath))
+    return {
+      why: "which has several names on the disk, so the change may reach another place",
+      decidesCommands: true,
+    };
+  return (await isOfSession(place, file)) || (await isBesideSession(place, file))
+    ? { why: "where longhaul keeps its sessions", decidesCommands: false }
+    : undefined;
+}
+
+/** Folders beside the file's own in which a link with a guarded name is looked for. */
+const FOLDERS_WITH_LINKS = [
+  ...["", ".git", ".git/hooks", ".vscode", ".github", ".github/workflows", ".husky", ".husky/_", ".cargo"],
+  ...[".claude", ".claude/skills", ".claude/commands", ".claude/hooks", ".claude/agents"],
+];
+
+/** A link of the project with a guarded name may lead to a file with an ordinary one. */
+async function guardedLinkTo({ cwd }: FilePlace, realPath: string): Promise<GuardedFile | undefined> {
+  const folders = [...FOLDERS_WITH_LINKS.map((name) => join(cwd, name)), dirname(realPath)];
+  for (const folder of folders) {
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    for (const entry of entries.filter((each) => each.isSymbolicLink())) {
+      const path = join(folder, entry.name);
+      const guarded = guardedFile(path, relative(cwd, path));
+      const target = guarded && (await realPathOf(path).catch(() => undefined));
+      if (target !== undefined && isWithin(realPath, target)) return guarded;
+    }
+  }
+  return undefined;
+}
+
+/** Git takes a folder of any name for a repository if it has these. A file `HEAD` is guarded by its name already. */
+async function isInGitFolder(path: string): Promise<boolean> {
+  for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder)) {
+    if (await isThere(join(folder, "HEAD"))) {
+      const marks = await Promise.all(
+        ["objects", "refs", "commondir"].map((name) => isThere(join(folder, name))),
+      );
+      if (marks.some(Boolean)) return true;
+    }
+  }
+  return false;
+}
+
+/** False only where the system says so: what cannot be looked up may be there all the same. */
+export const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    (error: unknown) => !["ENOENT", "ENOTDIR"].includes(systemCode(error)),
+  );
+
+/** A hard link: the other name may be anywhere, such as a start-up file of the shell. */
+const hasSeveralNames = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    (found) => found.isFile() && found.nlink > 1,
+    () => false,
+  );
+
+/** A subagent's lies beside the main one, which is guarded from both. */
+const mainSession = (sessionPath: string): string =>
+  sessionPath.replace(/\.agents[\\/][^\\/]+\.jsonl$/, ".jsonl");
+
+/** The session file, and what is called like it: notes, plan, long results, subagents. */
+async function isOfSession({ paths, sessionPath }: FilePlace, { realPath }: ResolvedPath): Promise<boolean> {
+  const session = await paths.resolve(mainSession(sessionPath));
+  const stem = session.realPath.replace(/\.jsonl$/, "");
+  return isWithin(realPath, stem) || realPath.startsWith(`${stem}.`);
+}
+
+/**
+ * Other sessions, and the settings above them, whose hooks are programs. Not what holds the working directory itself:
+ * where the session lies in the middle of the project, that is the person's own order.
+ */
+async function isBesideSession({ cwd, paths, sessionPath }: FilePlace, file: ResolvedPath): Promise<boolean> {
+  const [session, here] = await Promise.all([paths.resolve(sessionPath), paths.resolve(cwd)]);
+  const own = [dirname(session.realPath), agentFolderOf(session.realPath)].filter(
+    (each) => each !== undefined,
+  );
+  return own.some((each) => !isWithin(here.realPath, each) && isWithin(file.realPath, each));
+}
+
+/** The folder of all projects' sessions is in it, as `sessionPath` of longhaul/node has it; a subagent's lie deeper. */
+function agentFolderOf(sessionPath: string): string | undefined {
+  const folder = dirname(sessionPath);
+  if (folder === sessionPath) return undefined;
+  return basename(folder) === "projects" ? dirname(folder) : agentFolderOf(folder);
+}

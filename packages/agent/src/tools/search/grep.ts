@@ -1,0 +1,315 @@
+import { stat } from "node:fs/promises";
+import { LonghaulError } from "@longhaul/core";
+import { isSecretFile } from "@longhaul/sessions";
+import { z } from "zod";
+import { defineTool, failure, type Tool, type ToolContext, type ToolOutcome } from "../../tool.ts";
+import { type FilePlace, needsForReading } from "../files/file-place.ts";
+import { throttled } from "../throttled.ts";
+import { problemWithPattern } from "./glob-pattern.ts";
+import { type FileSearch, type Row, SearchPattern, type SkipReason, searchFile } from "./search-file.ts";
+import { newestFirst, shownBelow, walk, walkNotes } from "./walk.ts";
+
+/** More than this around a match is reading, not searching. */
+const MOST_CONTEXT_LINES = 50;
+/** Unless the model says how many it wants. */
+const USUAL_ENTRIES = 100;
+const MOST_ENTRIES = 2_000;
+/** What a search may take of the context; whoever wants more reads the file. */
+const SHOWN_CHARS = 20_000;
+/** For the words behind what was found. */
+const NOTES_CHARS = 500;
+const PROGRESS_EVERY_MS = 250;
+/** Read together: waiting for the disk is most of the work. */
+const FILES_AT_ONCE = 8;
+
+const DESCRIPTION = `Searches what is in files, by a regular expression as in JavaScript: \`log.*Error\`, \`function\\s+\\w+\`, \`interface\\{\\}\`. Each line is searched by itself, unless \`multiline\` is set.
+
+- \`output_mode\`: \`files_with_matches\` (the default) gives paths, the newest change first; \`content\` gives the lines, as path:line:text, with \`-A\`, \`-B\`, \`-C\` lines around them as path-line-text; \`count\` gives how many lines match in each file.
+- \`path\`: a folder or a single file. \`glob\`: only files of these names, such as \`*.ts\` (at any depth), \`src/**/*.{ts,tsx}\`, \`!*.test.ts\`.
+- Hidden files are searched too. Not searched are \`.git\`, \`node_modules\` and what .gitignore files leave out (unless \`path\` or \`glob\` names them), binary and very large files. Links are not followed.
+- At most ${USUAL_ENTRIES} paths, lines or counts unless \`head_limit\` says otherwise. Long lines are cut around the match.
+- Use this rather than grep or rg in Bash.`;
+
+const lineCount = z.number().int().min(0).max(MOST_CONTEXT_LINES).optional();
+
+const grepInput = z.object({
+  pattern: z.string().min(1).describe("A regular expression, as in JavaScript."),
+  path: z.string().optional().describe("A folder or a file; the working directory unless given."),
+  glob: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Only files like this, such as *.ts; with ! in front, all others."),
+  output_mode: z.enum(["files_with_matches", "content", "count"]).optional(),
+  "-i": z.boolean().optional().describe("Capital and small letters are the same."),
+  "-n": z.boolean().optional().describe("Line numbers in content; true unless given."),
+  "-A": lineCount.describe("Lines after each match, in content."),
+  "-B": lineCount.describe("Lines before each match, in content."),
+  "-C": lineCount.describe("Lines before and after each match, in content."),
+  head_limit: z
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .describe(`At most so many; 0: as many as can be, ${MOST_ENTRIES}.`),
+  multiline: z.boolean().optional().describe("A match may go over several lines, and . matches line ends."),
+});
+
+type GrepInput = z.infer<typeof grepInput>;
+
+export function grepTool(place: FilePlace): Tool {
+  return defineTool({
+    name: "Grep",
+    description: DESCRIPTION,
+    input: grepInput,
+    isReadOnly: true,
+    title: ({ pattern, path, glob }) =>
+      [pattern, path === undefined ? "" : `in ${path}`, glob === undefined ? "" : `(${glob})`]
+        .filter((part) => part !== "")
+        .join(" "),
+    needs: ({ path }) => needsForReading(place, path ?? "."),
+    call: async (input, context) => {
+      try {
+        return await grep(place, input, context);
+      } catch (error) {
+        if (!(error instanceof LonghaulError) || error.code !== "pattern-invalid") throw error;
+        return failure(`${error.message} ${error.remedy}`, "wrong pattern");
+      }
+    },
+  });
+}
+
+async function grep(place: FilePlace, input: GrepInput, context: ToolContext): Promise<ToolOutcome> {
+  const problem = input.glob === undefined ? undefined : problemWithPattern(input.glob);
+  if (problem !== undefined) return failure(problem, "wrong pattern");
+  const pattern = new SearchPattern({
+    pattern: input.pattern,
+    ignoreCase: input["-i"] ?? false,
+    isMultiline: input.multiline ?? false,
+  });
+  const root = await place.paths.resolve(input.path ?? ".");
+  const found = await stat(root.realPath).catch(() => undefined);
+  if (found === undefined) return failure(`There is no ${root.displayPath}.`, "no such path");
+  const wishes = wishesOf(input);
+  const progress = throttled(context.onProgress, PROGRESS_EVERY_MS);
+  try {
+    const { signal } = context;
+    const isNamed = !found.isDirectory();
+    const chosen = isNamed
+      ? { files: [root.realPath], isCut: false, unreadable: 0 }
+      : await walk({ root: root.realPath, patterns: globPatterns(input.glob), signal });
+    // A file that may hold credentials is searched only when it is named: then the person was asked.
+    const files = isNamed ? chosen.files : chosen.files.filter((file) => !isSecretFile(file));
+    const findings = await searchAll(files, {
+      ...{ pattern, isNamed, signal, wishes },
+      ...limitsOf(wishes),
+      shown: (file) => shownBelow(place, root, file),
+      tell: (searched) => progress.tell(`${searched} of ${files.length} files searched`),
+    });
+    const hits = wishes.mode === "files_with_matches" ? await byAge(findings.hits, signal) : findings.hits;
+    const room = Math.min(SHOWN_CHARS, place.resultLimit()) - NOTES_CHARS;
+    const secret = chosen.files.length - files.length;
+    const { isCut, unreadable } = chosen;
+    return grepOutcome({ ...findings, hits, secret, isCut, unreadable }, wishes, room);
+  } finally {
+    progress.stop();
+  }
+}
+
+interface GrepWishes {
+  readonly mode: "files_with_matches" | "content" | "count";
+  readonly before: number;
+  readonly after: number;
+  readonly hasNumbers: boolean;
+  readonly mostEntries: number;
+}
+
+function wishesOf(input: GrepInput): GrepWishes {
+  const around = input["-C"] ?? 0;
+  return {
+    mode: input.output_mode ?? "files_with_matches",
+    before: input["-B"] ?? around,
+    after: input["-A"] ?? around,
+    hasNumbers: input["-n"] ?? true,
+    mostEntries: Math.min(
+      input.head_limit === 0 ? MOST_ENTRIES : (input.head_limit ?? USUAL_ENTRIES),
+      MOST_ENTRIES,
+    ),
+  };
+}
+
+/** A name alone means at any depth. */
+function globPatterns(glob: string | undefined): readonly string[] {
+  if (glob === undefined) return ["**/*"];
+  const isNot = glob.startsWith("!");
+  const name = isNot ? glob.slice(1) : glob;
+  const pattern = name.includes("/") ? name.replace(/^\.?\//, "") : `**/${name}`;
+  return isNot ? ["**/*", `!${pattern}`] : [pattern];
+}
+
+/** Of a single file: no more than can be shown, and one line more to know that there is more. */
+function limitsOf(wishes: GrepWishes): Pick<FileSearch, "limits" | "mostMatches"> {
+  const { mode, before, after, mostEntries } = wishes;
+  if (mode === "content") {
+    return { limits: { before, after, mostRows: mostEntries + 1 }, mostMatches: mostEntries + 1 };
+  }
+  const limits = { before: 0, after: 0, mostRows: 0 };
+  return { limits, mostMatches: mode === "count" ? Number.MAX_SAFE_INTEGER : 1 };
+}
+
+async function searchAll(
+  files: readonly string[],
+  search: FileSearch & {
+    readonly wishes: GrepWishes;
+    shown(file: string): string;
+    tell(searched: number): void;
+  },
+): Promise<Omit<GrepFindings, "isCut" | "unreadable" | "secret">> {
+  const { wishes, pattern, signal } = search;
+  const hits: FileHit[] = [];
+  const skipped = { binary: 0, "too-large": 0, unreadable: 0 };
+  let [searched, slow, rows] = [0, 0, 0];
+  const isEnough = (): boolean =>
+    pattern.isGivenUp || (wishes.mode === "content" && rows > wishes.mostEntries);
+  for (let at = 0; at < files.length && !isEnough(); at += FILES_AT_ONCE) {
+    signal.throwIfAborted();
+    const some = files.slice(at, at + FILES_AT_ONCE);
+    const results = await Promise.all(some.map((file) => searchFile(file, search)));
+    for (const [nth, result] of results.entries()) {
+      if (typeof result === "string") {
+        skipped[result]++;
+        continue;
+      }
+      searched++;
+      if (result.isSlow) slow++;
+      const { matches, rows: found } = result.excerpt;
+      rows += found.length;
+      const file = some[nth] ?? "";
+      if (matches > 0) hits.push({ file, path: search.shown(file), matches, rows: found });
+    }
+    search.tell(at + some.length);
+  }
+  return { hits, searched, skipped, slow, isGivenUp: pattern.isGivenUp && searched < files.length };
+}
+
+async function byAge(hits: readonly FileHit[], signal: AbortSignal): Promise<readonly FileHit[]> {
+  const hitOf = new Map(hits.map((hit) => [hit.file, hit]));
+  const files = await newestFirst([...hitOf.keys()], signal);
+  return files.map((file) => hitOf.get(file)).filter((hit) => hit !== undefined);
+}
+
+interface FileHit {
+  /** The real path. */
+  readonly file: string;
+  /** As it is shown. */
+  readonly path: string;
+  readonly matches: number;
+  readonly rows: readonly Row[];
+}
+
+interface GrepFindings {
+  readonly hits: readonly FileHit[];
+  readonly searched: number;
+  readonly skipped: Readonly<Record<SkipReason, number>>;
+  /** Files that may hold credentials, and were therefore not searched. */
+  readonly secret: number;
+  /** Files in which the pattern took too long. */
+  readonly slow: number;
+  /** It was given up before all files were searched. */
+  readonly isGivenUp: boolean;
+  /** There are more files than can be looked through. */
+  readonly isCut: boolean;
+  /** Folders that could not be looked into. */
+  readonly unreadable: number;
+}
+
+function grepOutcome(findings: GrepFindings, wishes: GrepWishes, limitChars: number): ToolOutcome {
+  const { hits } = findings;
+  const entries = entriesOf(hits, wishes);
+  const shown = fitting(entries.slice(0, wishes.mostEntries), limitChars);
+  const isMore = shown.length < entries.length;
+  const notes = [
+    entries.length === 0 ? `No matches in ${count(findings.searched, "file")}.` : "",
+    isMore ? moreWords(wishes, shown.length, hits) : "",
+    ...trouble(findings),
+  ].filter((note) => note !== "");
+  // The pattern was of no use: the model must know it before it goes on as if nothing were there.
+  const isError = findings.slow > 0 && hits.length === 0;
+  const summary =
+    isMore && wishes.mode === "content" ? `the first ${shown.length} lines` : summaryOf(hits, wishes);
+  return { content: [...shown, ...notes].join("\n"), isError, summary };
+}
+
+function entriesOf(hits: readonly FileHit[], wishes: GrepWishes): readonly string[] {
+  switch (wishes.mode) {
+    case "files_with_matches":
+      return hits.map(({ path }) => path);
+    case "count":
+      return hits.map(({ path, matches }) => `${path}:${matches}`);
+    case "content":
+      return hits.flatMap((hit) => contentOf(hit, wishes)).filter((line, at) => at > 0 || line !== APART);
+  }
+}
+
+/** Between lines that do not follow each other. */
+const APART = "--";
+
+function contentOf({ path, rows }: FileHit, { before, after, hasNumbers }: GrepWishes): readonly string[] {
+  const hasContext = before + after > 0;
+  return rows.flatMap((row, at) => {
+    const sign = row.isMatch ? ":" : "-";
+    const line = `${path}${sign}${hasNumbers ? `${row.number}${sign}` : ""}${row.text}`;
+    const last = rows[at - 1];
+    const isApart = last === undefined || row.number !== last.number + 1;
+    return hasContext && isApart ? [APART, line] : [line];
+  });
+}
+
+/** As many as have room. */
+function fitting(entries: readonly string[], limitChars: number): readonly string[] {
+  let room = limitChars;
+  const end = entries.findIndex((entry) => {
+    room -= entry.length + 1;
+    return room < 0;
+  });
+  return end < 0 ? entries : entries.slice(0, end);
+}
+
+function moreWords({ mode }: GrepWishes, shown: number, hits: readonly FileHit[]): string {
+  return mode === "content"
+    ? `[There is more than these ${shown} lines: search for something rarer, or in fewer files.]`
+    : `[${hits.length} files match; these are the first ${shown}.]`;
+}
+
+const SKIPPED: readonly (readonly [SkipReason, string])[] = [
+  ["binary", "binary file"],
+  ["too-large", "very large file"],
+  ["unreadable", "unreadable file"],
+];
+
+function trouble(findings: GrepFindings): readonly string[] {
+  const { skipped, secret, slow, isGivenUp, searched } = findings;
+  const left = SKIPPED.filter(([reason]) => skipped[reason] > 0).map(([reason, noun]) =>
+    count(skipped[reason], noun),
+  );
+  return [
+    left.length > 0 ? `[Not searched: ${left.join(", ")}.]` : "",
+    secret > 0
+      ? `[Not searched: ${count(secret, "file")} that may hold credentials. Name such a file in path to ask the user for it.]`
+      : "",
+    slow > 0
+      ? `[The pattern takes too long: ${count(slow, "file")} could not be searched to the end. Simplify it.]`
+      : "",
+    isGivenUp ? `[The search was given up after ${count(searched, "file")}.]` : "",
+    ...walkNotes(findings),
+  ];
+}
+
+function summaryOf(hits: readonly FileHit[], { mode }: GrepWishes): string {
+  if (hits.length === 0) return "no matches";
+  if (mode === "files_with_matches") return count(hits.length, "file");
+  const matches = hits.reduce((sum, hit) => sum + hit.matches, 0);
+  return `${count(matches, "line")} in ${count(hits.length, "file")}`;
+}
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;

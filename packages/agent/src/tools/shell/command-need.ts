@@ -1,0 +1,220 @@
+import { stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { headOf } from "@longhaul/core/messages";
+import { isSecretFile } from "@longhaul/sessions";
+import type { PermissionNeed } from "../../permission.ts";
+import { type GuardedFile, guardedFile } from "../../permissions/guarded-files.ts";
+import type { Workplace } from "../../workplace.ts";
+import { isSecret, isThere } from "../files/file-place.ts";
+import {
+  changesNoFile,
+  commandKey,
+  commandsIn,
+  exactKey,
+  isOnlyLooking,
+  READERS,
+  runsNoProjectCode,
+} from "./command-text.ts";
+import { isGitReader, repositoryAt } from "./safe-git.ts";
+
+export interface CommandToAllow {
+  readonly command: string;
+  /** In one line, for people. */
+  readonly line: string;
+  readonly isBackground: boolean;
+}
+
+/** Longest title of a question. Its detail has the whole command. */
+const TITLE_CHARS = 200;
+/** Linux runs no longer command, and searching a megabyte for names would take seconds. */
+const LONGEST_COMMAND_CHARS = 131_072;
+
+type Place = Pick<Workplace, "cwd" | "paths">;
+
+/** The question about a command, with as wide an "always" as its text and its paths permit. */
+export async function commandNeed(place: Place, toAllow: CommandToAllow): Promise<PermissionNeed> {
+  const { command, line, isBackground } = toAllow;
+  const run = isBackground ? "Run in the background" : "Run";
+  const title = `${run} ${shown(line)}`;
+  const reach = await reachOf(place, command);
+  const { kind = "shell", because, key, scope, decidesCommands } = reach;
+  const runsCode = !isGitReader(command) && !runsNoProjectCode(command);
+  return {
+    kind,
+    title: because === undefined ? title : `${title}, ${because}`,
+    detail: command,
+    key,
+    ...(scope === undefined
+      ? {}
+      : { scope: runsCode ? `${scope}, whatever the project's code does` : scope }),
+    ...(runsCode ? { runsCode } : {}),
+    ...(decidesCommands ? { decidesCommands } : {}),
+  };
+}
+
+interface Reach {
+  readonly kind?: PermissionNeed["kind"];
+  readonly because?: string;
+  readonly key: string;
+  readonly scope?: string;
+  readonly decidesCommands?: boolean;
+}
+
+async function reachOf(place: Place, command: string): Promise<Reach> {
+  const { key, scope } = exactKey(command);
+  if (command.length > LONGEST_COMMAND_CHARS) return { key };
+  const { words, ...byText } = commandKey(command);
+  const secret = await secretIn(place, command);
+  if (secret !== undefined)
+    return { kind: "secret-file", because: `which names ${shown(secret)}, where credentials may be`, key };
+  const guarded = changesNoFile(command) ? undefined : guardedIn(command);
+  if (guarded !== undefined) {
+    const { name, why, decidesCommands } = guarded;
+    return { kind: "guarded-file", because: `which names ${shown(name)}, ${why}`, key, decidesCommands };
+  }
+  if (words === undefined) return (await reachOfGit(place, command)) ?? byText;
+  const outside = await firstOutside(place, words);
+  if (outside !== undefined)
+    return { ...outside, key, ...(outside.kind === "outside-path" ? { scope } : {}) };
+  if (await takesMore(place, words)) return { key, scope };
+  return (await reachOfGit(place, command)) ?? byText;
+}
+
+/**
+ * Given a folder, `diff` looks at everything in it, also at credentials and through links. `git add` takes folders and
+ * patterns, and what it adds a later look shows: only files that are there are plain.
+ */
+async function takesMore({ paths }: Place, words: readonly string[]): Promise<boolean> {
+  const isAdd = words[0] === "git" && words[1] === "add";
+  if (!isAdd && words[0] !== "diff") return false;
+  const given = words.slice(isAdd ? 2 : 1).filter((word) => !word.startsWith("-"));
+  const files = await Promise.all(given.map((word) => paths.resolve(word)));
+  const found = await Promise.all(files.map(({ realPath }) => stat(realPath).catch(() => undefined)));
+  return isAdd
+    ? given.length === 0 || !found.every((each) => each?.isFile())
+    : found.some((each) => each?.isDirectory());
+}
+
+/** The reach of a look of git, which the settings of the repository may widen. */
+async function reachOfGit({ cwd, paths }: Place, command: string): Promise<Reach | undefined> {
+  if (!isGitReader(command) && !(isOnlyLooking(command) && /\bgit\b/.test(command))) return undefined;
+  const { key, scope } = exactKey(command);
+  const { reasons, folders } = await repositoryAt(cwd, isGitReader(command) ? "alone" : "combined");
+  if (reasons.length > 0)
+    return {
+      because: `in a repository whose own settings reach further (${shown(reasons.join(", "))})`,
+      key,
+    };
+  // Outside of a repository, git compares any two files, folders and all that is in them.
+  if (folders.length === 0) return { key, scope };
+  const resolved = await Promise.all(folders.map((folder) => paths.resolve(folder)));
+  const outside = resolved.find(({ isInside }) => !isInside);
+  if (outside === undefined) return undefined;
+  const because = `in a repository that lies in ${shown(outside.realPath)}, outside the working folder`;
+  return { kind: "outside-path", because, key, scope };
+}
+
+/** The first word of the command that leads out of the folders that Read may look into, or to credentials. */
+async function firstOutside(
+  { paths }: Place,
+  words: readonly string[],
+): Promise<Pick<Reach, "kind" | "because"> | undefined> {
+  const canOnlyRead = READERS.has(words[0] ?? "") || words[0] === "git";
+  for (const word of words.slice(1).flatMap(pathsIn)) {
+    if (/[^/]\/+\.\.(?:\/|$)/.test(word))
+      return {
+        kind: "outside-path",
+        because: `which goes up again in ${shown(word)}, where a link may lead out`,
+      };
+    const file = await paths.resolve(word);
+    if (file.problem !== undefined)
+      return { kind: "outside-path", because: `which names ${shown(word)}, and ${file.problem}` };
+    if ((canOnlyRead || !isPathLike(word)) && !(await isThere(file.realPath))) continue;
+    if (isSecret(file))
+      return { kind: "secret-file", because: `which names ${shown(word)}, where credentials may be` };
+    if (!file.isInside)
+      return {
+        kind: "outside-path",
+        because: `which names ${shown(file.realPath)}, outside the working folder`,
+      };
+  }
+  return undefined;
+}
+
+/** Everything in a word that a program may take for a path: `--file=/x`, `-f/x`, `HEAD:/x`, `a,b`. */
+function pathsIn(word: string): readonly string[] {
+  const parts = word.split(/[=:,]/).flatMap((part) => (part.startsWith("-") ? [part.slice(2)] : [part]));
+  return [...new Set([word, ...parts])].filter((part) => part !== "");
+}
+
+/** Words that a program may take for a path, whatever joins them and whatever a variable holds. */
+const namesIn = (command: string): readonly string[] =>
+  command
+    .replace(/\\\n|["'\\]/g, "")
+    .replace(/\$\{?[\w$?#-]+\}?/g, "x")
+    .split(/[\s;|&<>(){}`$=:,!@%^*?[\]]+/)
+    .filter((name) => name !== "");
+
+/** "credentials" in a text means nothing; `.aws/credentials` does. */
+const isPathLike = (name: string): boolean => /[./~]/.test(name);
+
+/** Words of the command that name credentials. A name such as `x.key` is code more often than a file. */
+async function secretIn({ paths }: Place, command: string): Promise<string | undefined> {
+  const names = namesIn(withoutMessage(command));
+  for (const name of new Set([...names, ...names.flatMap(valuesIn)])) {
+    if (!isSecretName(name)) continue;
+    const isSure = /[/~]/.test(name) || name.startsWith(".");
+    if (isSure || (await isThere((await paths.resolve(name)).realPath))) return name;
+  }
+  return undefined;
+}
+
+/** The value of an option may be attached, and options bundled: `curl -sT.env`. */
+const valuesIn = (name: string): readonly string[] =>
+  /^-[^-]/.test(name) ? [2, 3, 4, 5].map((from) => name.slice(from)).filter((value) => value !== "") : [];
+
+/** A message of a commit is no path, whatever it speaks of. */
+const withoutMessage = (command: string): string =>
+  /^\s*git\s+commit\b[^;&|\n]*$/.test(command)
+    ? command.replace(/(\s-[a-z]*m\s+)(?:'[^']*'|"[^"$`\\]*")/g, "$1")
+    : command;
+
+/** The file itself, or a folder in which everything is secret. */
+const isSecretName = (name: string): boolean =>
+  isPathLike(name) && (isSecretFile(name) || isSecretFile(`${name}/any`));
+
+/** Programs that write to the files that they are given. */
+const WRITERS =
+  /^(?:cp|mv|ln|tee|rm|rmdir|touch|truncate|install|patch|dd|rsync|chmod|chown|unzip|tar|mkdir|ed|ex|sponge|wget|curl|perl|g?sed|rename|shred|unlink)$/;
+/** Subcommands of git that change files of the working tree. */
+const GIT_WRITERS = /^(?:checkout|restore|mv|rm|apply|am|reset|switch|clean|worktree|config|submodule)$/;
+
+/** A guarded file that the command may write to: behind `>`, or given to a program that writes. */
+function guardedIn(command: string): (GuardedFile & { readonly name: string }) | undefined {
+  for (const part of commandsIn(command)) {
+    const behind = [...part.matchAll(/>+\s*(\S+)/g)].flatMap(([, target = ""]) => namesIn(target));
+    for (const name of [...behind, ...writtenBy(part)]) {
+      const found = guardedFile(name, /^[/~]/.test(name) ? undefined : name);
+      if (found !== undefined) return { ...found, name };
+    }
+  }
+  return undefined;
+}
+
+/** The words behind a program that writes, wherever in the command it stands: behind `sudo`, `time` or a variable. */
+function writtenBy(part: string): readonly string[] {
+  const names = namesIn(part);
+  const isReading = /\bg?sed\s+-n\b/.test(part) && !/\s(?:-[a-z]*i|--in-place)/.test(part);
+  const at = names.findIndex((name) => WRITERS.test(basename(name)));
+  const git = names.findIndex(
+    (name, index) => GIT_WRITERS.test(name) && names.slice(0, index).includes("git"),
+  );
+  if (git >= 0) return names.slice(git + 1).filter((name) => name !== "HEAD");
+  if (at < 0 || isReading)
+    return /^\s*sort\b.*\s-[a-z]*o/.test(part) || names[0] === "cd" ? names.slice(1) : [];
+  const written = names.slice(at + 1);
+  return [...written, ...written.flatMap(valuesIn)];
+}
+
+/** A name may be as long as a file system permits. */
+const shown = (name: string): string => (name.length <= TITLE_CHARS ? name : `${headOf(name, TITLE_CHARS)}…`);

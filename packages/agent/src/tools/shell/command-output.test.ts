@@ -1,0 +1,128 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../../../../test/transcript/temporary-folder.ts";
+import { CappedText, CommandOutput, OutputFile } from "./command-output.ts";
+
+const folder = temporaryFolder();
+let files = 0;
+
+function newOutput(shownChars: number, more: { isKeptFromStart?: boolean; limitBytes?: number } = {}) {
+  const name = `output-${++files}.txt`;
+  const file = new OutputFile(async () => folder, name, more.limitBytes);
+  const output = new CommandOutput({ shownChars, file, isKeptFromStart: more.isKeptFromStart ?? false });
+  return { output, path: join(folder, name) };
+}
+
+const contentOf = (path: string): string | undefined =>
+  existsSync(path) ? readFileSync(path, "utf8") : undefined;
+
+const LIMIT = 400;
+/** Of all lengths: what is usual with fast-check would hardly ever reach the limit. */
+const pieces = fc.array(fc.string({ unit: fc.constantFrom(..."abc \n漢😀é"), maxLength: 120, size: "max" }), {
+  maxLength: 20,
+  size: "max",
+});
+
+describe("what the model sees of an output", () => {
+  it("is all of it, or its beginning and its end and how much is between them, and never more than the limit", () => {
+    fc.assert(
+      fc.property(pieces, (parts) => {
+        const capped = new CappedText(LIMIT);
+        for (const part of parts) capped.add(part);
+        const text = parts.join("");
+        let leftOut = { characters: 0, lines: 0 };
+        const shown = capped.render((left) => {
+          leftOut = left;
+          return `[${left.characters} of ${left.lines}]`;
+        });
+        expect(shown.length).toBeLessThanOrEqual(LIMIT);
+        expect(shown.isWellFormed()).toBe(true);
+        if (text.length <= LIMIT) {
+          expect(shown).toBe(text);
+          return;
+        }
+        const [head = "", tail = ""] = shown.split(`[${leftOut.characters} of ${leftOut.lines}]`);
+        expect(text.startsWith(head) && text.endsWith(tail)).toBe(true);
+        const between = text.slice(head.length, text.length - tail.length);
+        expect(leftOut).toEqual({ characters: between.length, lines: between.split("\n").length - 1 });
+        // Two halves of characters at most are given away.
+        expect(shown.length).toBeGreaterThanOrEqual(LIMIT - 14);
+      }),
+    );
+  });
+
+  it("counts lines, a last one without an end too", () => {
+    const lines = (text: string): number => {
+      const capped = new CappedText(10);
+      capped.add(text);
+      return capped.lines;
+    };
+    expect([lines(""), lines("a"), lines("a\n"), lines("a\nb"), lines("\n\n")]).toEqual([0, 1, 1, 2, 2]);
+  });
+});
+
+describe("the whole of an output", () => {
+  it("is in a file where the model does not see all of it, however it comes and is looked at", async () => {
+    await fc.assert(
+      fc.asyncProperty(pieces, fc.boolean(), fc.nat(20), async (parts, isKeptFromStart, lookAt) => {
+        const { output, path } = newOutput(LIMIT, { isKeptFromStart });
+        const bytes = Buffer.from(parts.join(""));
+        const looks: string[] = [];
+        const step = 1 + (bytes.length >> 3);
+        for (let at = 0, nth = 0; at < bytes.length; at += step, nth++) {
+          await output.add(bytes.subarray(at, at + step));
+          if (isKeptFromStart && nth === lookAt) looks.push((await output.look()).text);
+        }
+        await output.finish();
+        looks.push((await output.look()).text);
+        const whole = bytes.toString();
+        for (const look of looks) expect(look.length).toBeLessThanOrEqual(LIMIT);
+        const isAllSeen = looks.join("") === whole;
+        expect(contentOf(path)).toBe(isKeptFromStart ? whole || undefined : isAllSeen ? undefined : whole);
+        if (!isAllSeen) expect(looks.join("")).toContain(path);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("is for its user alone", async () => {
+    const { output, path } = newOutput(10);
+    await output.add(Buffer.from("more than ten characters"));
+    await output.finish();
+    if (process.platform !== "win32") expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it("is kept only up to a size, in whole characters, and that is said", async () => {
+    const { output, path } = newOutput(200, { limitBytes: 1_024 });
+    for (let nth = 0; nth < 50; nth++) await output.add(Buffer.from(`${nth}:${"é".repeat(40)}`));
+    await output.finish();
+    expect(statSync(path).size).toBeLessThanOrEqual(1_024);
+    expect(statSync(path).size).toBeGreaterThan(1_020);
+    expect(contentOf(path)).not.toContain("\ufffd");
+    expect((await output.look()).text).toContain("MB are in");
+  });
+
+  it("that cannot be kept does not stop the command, and that is said", async () => {
+    const file = new OutputFile(async () => join(folder, "nowhere"), "x.txt");
+    const output = new CommandOutput({ shownChars: 300, file, isKeptFromStart: false });
+    await output.add(Buffer.from("x".repeat(1_000)));
+    await output.finish();
+    expect((await output.look()).text).toContain("could not be kept in a file (ENOENT)");
+  });
+
+  it.skipIf(process.platform === "win32")(
+    "is never written through a link that was laid in its place",
+    async () => {
+      const own = join(folder, "own");
+      mkdirSync(own);
+      symlinkSync(join(folder, "target"), join(own, "x.txt"));
+      const file = new OutputFile(async () => own, "x.txt");
+      await file.write("text");
+      await file.close();
+      expect(file.words).toContain("EEXIST");
+      expect(readdirSync(folder)).not.toContain("target");
+    },
+  );
+});

@@ -1,0 +1,141 @@
+import { execFileSync } from "node:child_process";
+import {
+  mkdirSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
+import type { FileContents } from "../workplace.ts";
+import { createFileContents, fileProblemOf } from "./file-contents.ts";
+
+const folder = temporaryFolder();
+const LONG_AGO = new Date("2020-01-01");
+
+function aged(name: string, content: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  utimesSync(path, LONG_AGO, LONG_AGO);
+  return path;
+}
+
+/** As if what was just written had been there for a while. */
+const later = (): number => Date.now() + 60_000;
+
+const textOf = async (files: FileContents, path: string): Promise<string> =>
+  (await files.read(path)).bytes.toString();
+
+async function refusalOf(path: string): Promise<{ reason: string | undefined; words: string }> {
+  const error: unknown = await createFileContents()
+    .read(path)
+    .catch((failure: unknown) => failure);
+  return { reason: fileProblemOf(error), words: error instanceof Error ? error.message : "read" };
+}
+
+describe("contents are kept", () => {
+  it("a file that has not changed is read once, and says when it was changed last", async () => {
+    const files = createFileContents({ now: later });
+    const path = aged("kept", "one");
+    const first = await files.read(path);
+    expect(first.mtimeMs).toBe(LONG_AGO.getTime());
+    expect(await files.read(path)).toBe(first);
+  });
+
+  it("for fifteen minutes, or until everything is forgotten", async () => {
+    let now = later();
+    const files = createFileContents({ now: () => now });
+    const path = aged("timed", "one");
+    const first = await files.read(path);
+    now += 14 * 60_000;
+    expect(await files.read(path)).toBe(first);
+    now += 2 * 60_000;
+    const second = await files.read(path);
+    expect(second).not.toBe(first);
+    files.clear();
+    expect(await files.read(path)).not.toBe(second);
+  });
+
+  it("the oldest go when together they are over 50 MB", async () => {
+    const files = createFileContents({ now: later });
+    const paths = ["big-1", "big-2", "big-3"].map((name) => aged(name, ""));
+    for (const path of paths) {
+      truncateSync(path, 20 * 1024 * 1024);
+      utimesSync(path, LONG_AGO, LONG_AGO);
+    }
+    const [one = "", two = "", three = ""] = paths;
+    const first = await files.read(one);
+    await files.read(two);
+    const last = await files.read(three);
+    // Compared here: the matcher would look into every byte.
+    expect((await files.read(three)) === last).toBe(true);
+    expect((await files.read(one)) === first).toBe(false);
+  });
+});
+
+describe("contents are never older than the file", () => {
+  it("another size, another time, another file under the name: each is read anew", async () => {
+    const files = createFileContents({ now: later });
+    const path = aged("changing", "one");
+    expect(await textOf(files, path)).toBe("one");
+    aged("changing", "three");
+    expect(await textOf(files, path)).toBe("three");
+    writeFileSync(path, "seven");
+    expect(await textOf(files, path)).toBe("seven");
+    renameSync(aged("other", "eight"), path);
+    expect(await textOf(files, path)).toBe("eight");
+  });
+
+  it("the same size at the same time is seen through as well, however soon it comes", async () => {
+    const files = createFileContents();
+    const path = aged("forged", "one");
+    expect(await textOf(files, path)).toBe("one");
+    aged("forged", "two");
+    expect(await textOf(files, path)).toBe("two");
+  });
+
+  it("a file that was written just now is not kept: the next change could look the same", async () => {
+    const path = aged("young", "one");
+    const { ctimeMs } = statSync(path);
+    const readTwice = async (files: FileContents): Promise<boolean> => {
+      const first = await files.read(path);
+      return (await files.read(path)) === first;
+    };
+    expect(await readTwice(createFileContents({ now: () => ctimeMs + 50 }))).toBe(false);
+    expect(await readTwice(createFileContents({ now: () => ctimeMs + 150 }))).toBe(true);
+  });
+
+  it("a file that is gone is gone, also where it was kept", async () => {
+    const files = createFileContents({ now: later });
+    const path = aged("going", "one");
+    await files.read(path);
+    renameSync(path, join(folder, "gone"));
+    await expect(files.read(path)).rejects.toMatchObject({ code: "file-unusable" });
+  });
+});
+
+describe("what is no file with a content is refused with words", () => {
+  it("folders, pipes, devices, links, missing and huge files", async () => {
+    mkdirSync(join(folder, "sub"));
+    execFileSync("mkfifo", [join(folder, "pipe")]);
+    symlinkSync(aged("target", "x"), join(folder, "link"));
+    truncateSync(aged("huge", ""), 33 * 1024 * 1024);
+    expect(await refusalOf(join(folder, "sub"))).toMatchObject({ reason: "folder" });
+    expect(await refusalOf(join(folder, "pipe"))).toMatchObject({ reason: "not-a-file" });
+    expect((await refusalOf(join(folder, "pipe"))).words).toContain("is a pipe");
+    expect(await refusalOf("/dev/zero")).toMatchObject({ reason: "not-a-file" });
+    expect(await refusalOf(join(folder, "link"))).toMatchObject({ reason: "unreadable" });
+    expect(await refusalOf(join(folder, "none"))).toMatchObject({ reason: "missing" });
+    expect(await refusalOf(join(folder, "target", "x"))).toMatchObject({ reason: "missing" });
+    expect((await refusalOf(join(folder, "huge"))).words).toContain("has 33.0 MB, more than the 32.0 MB");
+    expect(await refusalOf("nul\0")).toMatchObject({ reason: "unreadable" });
+  });
+
+  it("an error of another kind is none of these", () => {
+    expect(fileProblemOf(new Error("file-unusable"))).toBeUndefined();
+  });
+});

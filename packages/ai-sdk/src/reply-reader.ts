@@ -1,0 +1,414 @@
+import {
+  field,
+  figureField,
+  isRecord,
+  type JsonRecord,
+  listField,
+  stringField,
+} from "@longhaul/core/internal/messages";
+import {
+  callInput,
+  isBrokenInput,
+  missedMetadata,
+  packMemory,
+  parsedInput,
+} from "@longhaul/core/internal/models";
+import type { ContentBlock, ThinkingBlock } from "@longhaul/core/messages";
+import type {
+  ContextEdit,
+  ModelEvent,
+  ModelFailure,
+  ModelUsage,
+  RequestChange,
+  StopReason,
+  UsageIteration,
+} from "@longhaul/core/models";
+import type { Dialect, Flavour } from "./dialect.ts";
+import { mergeOptions } from "./mapping.ts";
+import { canonicalToolId, unusedToolId } from "./wire-tool-ids.ts";
+
+interface OpenPart {
+  text: string;
+  metadata: JsonRecord;
+}
+
+interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+  /** The input so far; empty when the pieces are not JSON and it comes whole at the end. */
+  json: string;
+  readonly isJson: boolean;
+  isDone: boolean;
+}
+
+/** Follows the parts of one stream, of whichever version, and says what they mean as events of the port. */
+export class ReplyReader {
+  readonly content: ContentBlock[] = [];
+  /** The provider's facts about the answer as a whole, as soon as it came. */
+  finish: JsonRecord | undefined;
+  /** Something of the answer has come: a failure from here on cuts it off. */
+  hasBegun = false;
+  #statedFinish: unknown;
+  readonly #dialect: Dialect;
+  readonly #usedIds: Set<string>;
+  readonly #texts = new Map<string, OpenPart>();
+  readonly #thoughts = new Map<string, OpenPart>();
+  readonly #calls = new Map<string, OpenCall>();
+
+  constructor(dialect: Dialect, usedIds: Iterable<string>) {
+    this.#dialect = dialect;
+    this.#usedIds = new Set(usedIds);
+  }
+
+  /** The blocks that came whole: without a call that was broken off, where the call as a whole failed. */
+  get complete(): readonly ContentBlock[] {
+    return this.content.filter((block) => block.type !== "tool_use" || !isBrokenInput(block.input));
+  }
+
+  read(part: JsonRecord): readonly ModelEvent[] {
+    const handler = typeof part.type === "string" ? HANDLERS[part.type] : undefined;
+    if (handler === undefined) return [];
+    if (part.type !== "raw" && part.type !== "ping") this.hasBegun = true;
+    return handler(this, part);
+  }
+
+  /**
+   * Throws the error of an error part, unless it is only the SDK's judgement of a complete answer: that no
+   * tool was called though one was asked for. The answer then ends as its provider said.
+   */
+  overrule(error: unknown): void {
+    if (!/ToolChoiceViolation/.test(stringField(error, "name") ?? "")) throw error;
+    this.#statedFinish = field(error, "finishReason");
+  }
+
+  textPiece(part: JsonRecord): readonly ModelEvent[] {
+    const thought = this.#closeThoughts();
+    const open = extend(this.#texts, part);
+    const text = pieceOf(part);
+    open.text += text;
+    return text === "" ? thought : [...thought, { type: "text", text }];
+  }
+
+  textEnd(part: JsonRecord): readonly ModelEvent[] {
+    const open = extend(this.#texts, part);
+    this.#texts.delete(idOf(part));
+    if (open.text === "") return [];
+    return this.#complete(textBlock(open.text, open.metadata), open.metadata);
+  }
+
+  thoughtPiece(part: JsonRecord): readonly ModelEvent[] {
+    const open = extend(this.#thoughts, part);
+    const text = pieceOf(part);
+    open.text += text;
+    return text === "" ? [] : [{ type: "thinking", text }];
+  }
+
+  thoughtEnd(part: JsonRecord): readonly ModelEvent[] {
+    const open = extend(this.#thoughts, part);
+    this.#thoughts.delete(idOf(part));
+    if (open.text === "" && Object.keys(open.metadata).length === 0) return [];
+    return this.#complete(thinkingBlock(open.text, open.metadata, this.#dialect), undefined);
+  }
+
+  callStart(part: JsonRecord): readonly ModelEvent[] {
+    if (part.providerExecuted === true || this.#calls.has(idOf(part))) return [];
+    // Some providers close a text only at the very end; what comes before a call stays before it.
+    const said = [...this.#closeThoughts(), ...this.#closeTexts()];
+    const { id, name } = this.#openCall(part);
+    return [...said, { type: "tool-call-start", id, name }];
+  }
+
+  callPiece(part: JsonRecord): readonly ModelEvent[] {
+    const call = this.#calls.get(idOf(part));
+    const json = pieceOf(part);
+    if (call === undefined || !call.isJson || json === "") return [];
+    call.json += json;
+    return [{ type: "tool-call-input", id: call.id, json }];
+  }
+
+  callEnd(part: JsonRecord): readonly ModelEvent[] {
+    if (part.providerExecuted === true) {
+      return this.#complete(serverCallBlock(part, this.#idFor(idOf(part))), part.providerMetadata);
+    }
+    const events: ModelEvent[] = [...this.callStart(part)];
+    const call = this.#calls.get(idOf(part)) ?? this.#openCall(part);
+    if (call.isDone) return events;
+    const input = callInput(part.input);
+    if (call.json === "" && Object.keys(input).length > 0) {
+      events.push({ type: "tool-call-input", id: call.id, json: JSON.stringify(input) });
+    }
+    call.isDone = true;
+    const block: ContentBlock = { type: "tool_use", id: call.id, name: call.name, input };
+    return [...events, ...this.#complete(block, part.providerMetadata)];
+  }
+
+  serverResult(part: JsonRecord): readonly ModelEvent[] {
+    // Ours have no way to run: an error of one says that the call itself was malformed, and that came before.
+    if (part.providerExecuted !== true) return [];
+    return this.#complete(serverResultBlock(part, canonicalToolId(idOf(part))), undefined);
+  }
+
+  file(part: JsonRecord): readonly ModelEvent[] {
+    const block = fileBlock(part.file);
+    return block === undefined ? [] : this.#complete(block, part.providerMetadata);
+  }
+
+  /** The step is over: what a server did not bother to close is closed. */
+  stepEnd(part: JsonRecord): readonly ModelEvent[] {
+    this.finish = this.#statedFinish === undefined ? part : { ...part, finishReason: this.#statedFinish };
+    if (endingOf(this.finish, false).kind === "cut-off") return [];
+    const events: ModelEvent[] = [];
+    for (const id of [...this.#thoughts.keys()]) events.push(...this.thoughtEnd({ id }));
+    events.push(...this.#closeTexts());
+    for (const call of this.#calls.values()) {
+      if (call.isDone) continue;
+      call.isDone = true;
+      const input = parsedInput(call.json);
+      events.push(...this.#complete({ type: "tool_use", id: call.id, name: call.name, input }, undefined));
+    }
+    return events;
+  }
+
+  /** Leaves thinking to its provider to close as long as a signature may still come. */
+  #closeThoughts(): readonly ModelEvent[] {
+    if (this.#dialect.flavour !== "compatible") return [];
+    return [...this.#thoughts.keys()].flatMap((id) => this.thoughtEnd({ id }));
+  }
+
+  #closeTexts(): readonly ModelEvent[] {
+    return [...this.#texts.keys()].flatMap((id) => this.textEnd({ id }));
+  }
+
+  #complete(block: ContentBlock, metadata: unknown): readonly ModelEvent[] {
+    const carrier = carrierBlock(metadata, this.#dialect);
+    const blocks = carrier === undefined ? [block] : [carrier, block];
+    this.content.push(...blocks);
+    return blocks.map((complete): ModelEvent => ({ type: "block", block: complete }));
+  }
+
+  #openCall(part: JsonRecord): OpenCall {
+    const call: OpenCall = {
+      id: this.#idFor(idOf(part)),
+      name: stringField(part, "toolName") ?? "",
+      json: "",
+      isJson: part.inputEncoding !== "text",
+      isDone: false,
+    };
+    this.#calls.set(idOf(part), call);
+    return call;
+  }
+
+  #idFor(wireId: string): string {
+    const id = unusedToolId(wireId === "" ? "" : canonicalToolId(wireId), this.#usedIds);
+    this.#usedIds.add(id);
+    return id;
+  }
+}
+
+type Handler = (reader: ReplyReader, part: JsonRecord) => readonly ModelEvent[];
+
+const HANDLERS: Readonly<Record<string, Handler>> = {
+  "text-start": (reader, part) => reader.textPiece(part),
+  "text-delta": (reader, part) => reader.textPiece(part),
+  "text-end": (reader, part) => reader.textEnd(part),
+  "reasoning-start": (reader, part) => reader.thoughtPiece(part),
+  "reasoning-delta": (reader, part) => reader.thoughtPiece(part),
+  "reasoning-end": (reader, part) => reader.thoughtEnd(part),
+  "tool-input-start": (reader, part) => reader.callStart(part),
+  "tool-input-delta": (reader, part) => reader.callPiece(part),
+  "tool-call": (reader, part) => reader.callEnd(part),
+  "tool-result": (reader, part) => reader.serverResult(part),
+  "tool-error": (reader, part) => reader.serverResult(part),
+  file: (reader, part) => reader.file(part),
+  "finish-step": (reader, part) => reader.stepEnd(part),
+  ping: () => [{ type: "keep-alive" }],
+  raw: (_, part) => (field(part.rawValue, "type") === "ping" ? [{ type: "keep-alive" }] : []),
+};
+
+const idOf = (part: JsonRecord): string => stringField(part, "toolCallId") ?? stringField(part, "id") ?? "";
+
+/** Version 5 had `delta` in some places where the later ones have `text`. */
+const pieceOf = (part: JsonRecord): string => stringField(part, "text") ?? stringField(part, "delta") ?? "";
+
+/** The part that this one belongs to, with its metadata added: providers give it at any of the three. */
+function extend(open: Map<string, OpenPart>, part: JsonRecord): OpenPart {
+  const id = idOf(part);
+  const found = open.get(id) ?? { text: "", metadata: {} };
+  const metadata = part.providerMetadata;
+  if (isRecord(metadata)) found.metadata = mergeOptions(found.metadata, metadata) ?? {};
+  open.set(id, found);
+  return found;
+}
+
+/** A text in the canonical form; a summary of the provider's own comes as text with a note. */
+function textBlock(text: string, metadata: unknown): ContentBlock {
+  const anthropic = field(metadata, "anthropic");
+  if (stringField(anthropic, "type") === "compaction") {
+    const signature = stringField(anthropic, "signature");
+    const block = { type: "compaction", content: text, ...(signature === undefined ? {} : { signature }) };
+    return block as unknown as ContentBlock;
+  }
+  const citations = field(anthropic, "citations");
+  return { type: "text", text, ...(Array.isArray(citations) && citations.length > 0 ? { citations } : {}) };
+}
+
+function thinkingBlock(thinking: string, metadata: JsonRecord, dialect: Dialect): ContentBlock {
+  if (dialect.flavour !== "anthropic") {
+    return { type: "thinking", thinking, signature: packMemory({ maker: dialect.namespace, metadata }) };
+  }
+  const anthropic = metadata.anthropic;
+  const data = stringField(anthropic, "redactedData");
+  if (data !== undefined) return { type: "redacted_thinking", data };
+  return { type: "thinking", thinking, signature: stringField(anthropic, "signature") ?? "" };
+}
+
+/** Holds what the block after it must bring back to its provider. Nothing, for most. */
+function carrierBlock(metadata: unknown, dialect: Dialect): ThinkingBlock | undefined {
+  const missed = missedMetadata(metadata);
+  if (missed === undefined || dialect.flavour === "anthropic") return undefined;
+  const memory = { maker: dialect.namespace, metadata: missed, isForNext: true };
+  return { type: "thinking", thinking: "", signature: packMemory(memory) };
+}
+
+/** A picture that the model made. */
+function fileBlock(file: unknown): ContentBlock | undefined {
+  const data = stringField(file, "base64");
+  if (data === undefined) return undefined;
+  const mediaType = stringField(file, "mediaType") ?? "application/octet-stream";
+  const type = mediaType.startsWith("image/") ? "image" : "document";
+  return { type, source: { type: "base64", media_type: mediaType, data } };
+}
+
+/** A call that the provider made and answered itself. */
+function serverCallBlock(part: JsonRecord, id: string): ContentBlock {
+  const block = { type: "server_tool_use", id, name: part.toolName, input: callInput(part.input) };
+  return block as unknown as ContentBlock;
+}
+
+function serverResultBlock(part: JsonRecord, id: string): ContentBlock {
+  const content = part.type === "tool-error" ? { error: String(part.error) } : part.output;
+  return {
+    type: `${String(part.toolName)}_tool_result`,
+    tool_use_id: id,
+    content,
+  } as unknown as ContentBlock;
+}
+
+/**
+ * Usage as versions 5, 6 and 7 report it, and as a provider does. `input_tokens` becomes what was neither
+ * read from a cache nor written to one; zero means that the server did not say.
+ */
+export function usageOf(usage: unknown, metadata: unknown, flavour: Flavour): ModelUsage {
+  const details = field(usage, "inputTokenDetails");
+  const input = field(usage, "inputTokens");
+  const output = field(usage, "outputTokens");
+  const anthropic = field(metadata, "anthropic");
+  const cached = field(usage, "cachedInputTokens");
+  const cacheRead = firstNumber(field(details, "cacheReadTokens"), field(input, "cacheRead"), cached) ?? 0;
+  const cacheWrite =
+    firstNumber(
+      field(details, "cacheWriteTokens"),
+      field(input, "cacheWrite"),
+      field(anthropic, "cacheCreationInputTokens"),
+    ) ?? 0;
+  // Version 5 passed Anthropic's figure on, which never held the cached tokens.
+  const isWithoutCached = flavour === "anthropic" && details === undefined && !isRecord(input);
+  const total = firstNumber(input, field(input, "total")) ?? 0;
+  const uncached = isWithoutCached ? total : Math.max(0, total - cacheRead - cacheWrite);
+  const iterations = listField(anthropic, "iterations").map(iterationOf);
+  return {
+    input_tokens: firstNumber(field(details, "noCacheTokens"), field(input, "noCache")) ?? uncached,
+    output_tokens: firstNumber(output, field(output, "total")) ?? 0,
+    cache_creation_input_tokens: cacheWrite,
+    cache_read_input_tokens: cacheRead,
+    ...(iterations.length === 0 ? {} : { iterations }),
+  };
+}
+
+const firstNumber = (...values: readonly unknown[]): number | undefined =>
+  values.find((value): value is number => typeof value === "number" && Number.isFinite(value));
+
+/** Anthropic's own account of a call inside the call; its names come in camel case. */
+const iterationOf = (item: unknown): UsageIteration => ({
+  type: String(field(item, "type") ?? "message"),
+  input_tokens: figureField(item, "inputTokens"),
+  output_tokens: figureField(item, "outputTokens"),
+  cache_creation_input_tokens: figureField(item, "cacheCreationInputTokens"),
+  cache_read_input_tokens: figureField(item, "cacheReadInputTokens"),
+});
+
+/** The end of a call, by the SDK's word and the provider's own. */
+type Ending =
+  | { readonly kind: "stopped"; readonly reason: StopReason }
+  | Extract<ModelFailure, { kind: "refused" | "cut-off" | "other" }>;
+
+/** `calls`: whether the reply holds a tool call. Some servers say `stop` all the same. */
+export function endingOf(finish: JsonRecord, calls: boolean): Ending {
+  const provider = stringField(finish, "rawFinishReason");
+  switch (finish.finishReason) {
+    case "tool-calls":
+      return stopped(calls ? "tool_use" : "other");
+    case "length":
+      return stopped(provider === WINDOW_FULL ? WINDOW_FULL : "max_tokens");
+    case "content-filter":
+      return refusal(provider, finish.providerMetadata);
+    case "error":
+      return { kind: "other", retry: true };
+    case "interrupted":
+      return { kind: "cut-off" };
+    case "stop":
+      if (provider === "stop_sequence" || provider === "pause_turn") return stopped(provider);
+      return stopped(calls ? "tool_use" : "end_turn");
+    default:
+      if (provider === "compaction") return stopped("compaction");
+      // Providers begin with `other` and keep it when the stream ends before they were told why.
+      return provider === undefined ? { kind: "cut-off" } : stopped(calls ? "tool_use" : "other");
+  }
+}
+
+const WINDOW_FULL = "model_context_window_exceeded";
+
+const stopped = (reason: StopReason): Ending => ({ kind: "stopped", reason });
+
+/** Words that say no more than that it was refused. */
+const PLAIN_REFUSAL = /^(refusal|content[_-]filter)$/i;
+
+function refusal(provider: string | undefined, metadata: unknown): Ending {
+  const stated = stringField(field(field(metadata, "anthropic"), "stopDetails"), "category");
+  const category = stated ?? (provider !== undefined && PLAIN_REFUSAL.test(provider) ? undefined : provider);
+  return category === undefined ? { kind: "refused" } : { kind: "refused", category };
+}
+
+/**
+ * The SDK tells the id of an answer only at its end. The provider's first raw chunk has it: as `message`
+ * (Anthropic), `response` (OpenAI), at the top (chat completions) or under a name of its own (Google).
+ */
+export function answerIdIn(
+  chunk: unknown,
+): { readonly id: string; readonly model: string | undefined } | undefined {
+  for (const place of [field(chunk, "message"), field(chunk, "response"), chunk]) {
+    const id = stringField(place, "id") ?? stringField(place, "responseId");
+    if (id === undefined || id === "") continue;
+    return { id, model: stringField(place, "model") ?? stringField(place, "modelVersion") };
+  }
+  return undefined;
+}
+
+/** Settings that the SDK says it could not send. */
+export function warningsIn(part: JsonRecord): readonly RequestChange[] {
+  return listField(part, "warnings").map((warning) => {
+    const feature = stringField(warning, "feature") ?? stringField(warning, "setting");
+    const words = [feature, stringField(warning, "details") ?? stringField(warning, "message")];
+    return { type: "not-supported", what: words.filter(Boolean).join(": ") || "a setting" };
+  });
+}
+
+export function appliedEditsIn(metadata: unknown): readonly ContextEdit[] {
+  const edits = listField(field(field(metadata, "anthropic"), "contextManagement"), "appliedEdits");
+  return edits.filter(isRecord).map((edit) => withSnakeFields(edit) as ContextEdit);
+}
+
+const withSnakeFields = (edit: JsonRecord): JsonRecord =>
+  Object.fromEntries(Object.entries(edit).map(([name, value]) => [snakeCase(name), value]));
+
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

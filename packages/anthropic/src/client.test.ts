@@ -1,0 +1,84 @@
+import type { ModelRequest } from "@longhaul/core/models";
+import { complete } from "@longhaul/core/models";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { ANTHROPIC_WIRES } from "../../../test/wire/anthropic/wires.ts";
+import { serveWires } from "../../simulator/src/contract/wire-server.ts";
+import { anthropicModel } from "./anthropic-model.ts";
+
+const request: ModelRequest = { messages: [{ role: "user", content: "Hello." }] };
+const notFound = (module: string): Error =>
+  Object.assign(new Error(`Cannot find package '${module}' imported from here`), {
+    code: "ERR_MODULE_NOT_FOUND",
+  });
+
+describe("a model without a client of one's own", () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  it("loads nothing before the first call", () => {
+    const loadSdk = vi.fn();
+    anthropicModel({ model: "claude-opus-5", loadSdk });
+    expect(loadSdk).not.toHaveBeenCalled();
+  });
+
+  it("says how to install the SDK when it is missing, and finds it once it is there", async () => {
+    const loadSdk = vi.fn<() => Promise<unknown>>().mockRejectedValueOnce(notFound("@anthropic-ai/sdk"));
+    const model = anthropicModel({ model: "claude-opus-5", loadSdk });
+    await expect(complete(model, request)).rejects.toMatchObject({
+      failure: { kind: "sdk-missing", package: "@anthropic-ai/sdk" },
+      remedy: expect.stringContaining("npm install @anthropic-ai/sdk"),
+    });
+    loadSdk.mockResolvedValue({});
+    await expect(complete(model, request)).rejects.toMatchObject({
+      message: expect.stringContaining("no client"),
+    });
+    expect(loadSdk).toHaveBeenCalledTimes(2);
+  });
+
+  it("prints nothing of an answer that cannot be parsed, unless the SDK's log was asked for", async () => {
+    const torn = 'event: message_start\ndata: {"type":"message_start","message":{"secret words\n\n';
+    const headers = { "content-type": "text/event-stream" };
+    const server = await serveWires([{ headers, body: torn }]);
+    const printed = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const ask = (): Promise<unknown> =>
+      complete(anthropicModel({ model: "claude-opus-5", apiKey: "k", baseURL: server.baseUrl }), request);
+    await expect(ask()).rejects.toMatchObject({ failure: { kind: "cut-off" } });
+    expect(printed).not.toHaveBeenCalled();
+    vi.stubEnv("ANTHROPIC_LOG", "error");
+    await expect(ask()).rejects.toMatchObject({ failure: { kind: "cut-off" } });
+    expect(printed).toHaveBeenCalled();
+    printed.mockRestore();
+    await server.close();
+  });
+
+  it("does not call it missing when a part of it is", async () => {
+    const model = anthropicModel({
+      model: "claude-opus-5",
+      loadSdk: () => Promise.reject(notFound("tslib")),
+    });
+    await expect(complete(model, request)).rejects.toMatchObject({ failure: { kind: "other" } });
+  });
+
+  it("takes key and address from the environment", async () => {
+    const server = await serveWires([ANTHROPIC_WIRES.text]);
+    vi.stubEnv("ANTHROPIC_API_KEY", "from-the-environment");
+    vi.stubEnv("ANTHROPIC_BASE_URL", server.baseUrl);
+    await complete(anthropicModel({ model: "claude-opus-5" }), request);
+    expect(server.requests[0]?.headers.authorization).toBe("Bearer from-the-environment");
+    expect(server.requests[0]?.body).toMatchObject({ max_tokens: 128_000 });
+    await server.close();
+  });
+
+  it("says which variable to set when there is no key, and sends nothing", async () => {
+    const server = await serveWires([ANTHROPIC_WIRES.text]);
+    vi.stubEnv("ANTHROPIC_API_KEY", undefined);
+    vi.stubEnv("ANTHROPIC_AUTH_TOKEN", undefined);
+    vi.stubEnv("HOME", "/nonexistent");
+    const model = anthropicModel({ model: "claude-opus-5", baseURL: server.baseUrl });
+    await expect(complete(model, request)).rejects.toMatchObject({
+      code: "model-authentication",
+      remedy: expect.stringContaining("ANTHROPIC_API_KEY"),
+    });
+    expect(server.requests).toEqual([]);
+    await server.close();
+  });
+});

@@ -1,0 +1,147 @@
+import type { ApiVersion } from "@longhaul/core/internal/messages";
+import { field } from "@longhaul/core/internal/messages";
+import { isMissingPackage } from "@longhaul/core/internal/models";
+import { ModelError } from "@longhaul/core/models";
+
+/**
+ * The part of `@anthropic-ai/sdk` that is used, by its structure: the classes of 1.x and of the last 0.x
+ * line fit it, and so do their relatives for other clouds. Nothing here needs the SDK's own types.
+ */
+export interface AnthropicClient {
+  readonly beta: {
+    readonly messages: {
+      create(params: AnthropicParams, options?: AnthropicCallOptions): PromiseLike<unknown>;
+      countTokens(params: AnthropicParams, options?: AnthropicCallOptions): PromiseLike<unknown>;
+    };
+  };
+}
+
+/** Only the fields that both sides agree on; a request carries many more. */
+export interface AnthropicParams {
+  readonly model: string;
+  readonly messages: readonly unknown[];
+}
+
+interface AnthropicCallOptions {
+  readonly signal?: AbortSignal | null | undefined;
+  readonly maxRetries?: number | undefined;
+}
+
+export interface ClientOptions {
+  readonly apiKey?: string;
+  readonly baseURL?: string;
+  /** Loads the SDK; for tests, and for bundles that bring it under another name. */
+  readonly loadSdk?: () => Promise<unknown>;
+}
+
+const PACKAGE = "@anthropic-ai/sdk";
+
+/** Reads ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN and ANTHROPIC_BASE_URL through the SDK itself. */
+export async function createClient(options: ClientOptions): Promise<AnthropicClient> {
+  const sdk = await loadSdk(options.loadSdk ?? (() => import("@anthropic-ai/sdk")));
+  const Client = field(sdk, "default") ?? field(sdk, "Anthropic");
+  if (!isClientClass(Client)) {
+    throw new ModelError({ kind: "sdk-missing", package: PACKAGE }, `${PACKAGE} exports no client class.`, {
+      remedy: `Install a version we know: npm install ${PACKAGE}@1`,
+    });
+  }
+  return new Client({
+    ...(options.apiKey === undefined ? {} : { apiKey: options.apiKey }),
+    ...(options.baseURL === undefined ? {} : { baseURL: options.baseURL }),
+    // The SDK prints what it cannot parse of an answer; only who asks for its log shall see content there.
+    ...(asksForLog() ? {} : { logLevel: "off" }),
+  });
+}
+
+const asksForLog = (): boolean =>
+  field(field(field(globalThis, "process"), "env"), "ANTHROPIC_LOG") !== undefined;
+
+type ClientClass = new (options: object) => AnthropicClient;
+
+const isClientClass = (value: unknown): value is ClientClass => typeof value === "function";
+
+async function loadSdk(load: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await load();
+  } catch (cause) {
+    if (!isMissingPackage(cause, PACKAGE)) throw cause;
+    throw new ModelError({ kind: "sdk-missing", package: PACKAGE }, `${PACKAGE} is not installed.`, {
+      remedy: `Install it: npm install ${PACKAGE}`,
+      cause,
+    });
+  }
+}
+
+export interface Sending {
+  readonly client: AnthropicClient;
+  readonly apiVersion: ApiVersion | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The wire's events, from the client's own reader of streams. */
+export async function openStream(send: Sending, params: AnthropicParams): Promise<AsyncIterable<unknown>> {
+  const options = { ...callOptions(send), middleware: [showPings] };
+  const stream = await send.client.beta.messages.create(params, options);
+  if (isAsyncIterable(stream)) return stream;
+  throw new ModelError(
+    { kind: "other", retry: false },
+    "The client answered a request for a stream with something else.",
+  );
+}
+
+export async function countTokens(send: Sending, params: AnthropicParams): Promise<number> {
+  const answer = await send.client.beta.messages.countTokens(params, callOptions(send));
+  const tokens = field(answer, "input_tokens");
+  if (typeof tokens === "number") return tokens;
+  throw new ModelError({ kind: "other", retry: false }, "The answer to a count holds no number.");
+}
+
+/** The port never tries again by itself: who calls decides, and sees each try. */
+function callOptions({ apiVersion, signal }: Sending): AnthropicCallOptions {
+  return {
+    maxRetries: 0,
+    ...(signal === undefined ? {} : { signal }),
+    ...(apiVersion === undefined ? {} : { headers: { "anthropic-version": apiVersion } }),
+  };
+}
+
+const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+
+/** As the SDK's middleware is called; by structure, like the client. */
+type Middleware = <Request>(
+  request: Request,
+  next: (request: Request) => Promise<Response>,
+) => Promise<Response>;
+
+/**
+ * The SDK swallows the `ping` events by which the API shows that it is alive while a model thinks in
+ * silence. Under another name it hands them on: their data still says what they are.
+ */
+const showPings: Middleware = async (request, next) => {
+  const response = await next(request);
+  const isStream = response.headers.get("content-type")?.includes("text/event-stream") ?? false;
+  if (!response.ok || !isStream || response.body === null) return response;
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(renamePings()), { status, statusText, headers });
+};
+
+/** Works on whole lines; what follows the last line break waits, as it does in the SDK's own parser. */
+function renamePings(): TransformStream<Uint8Array, Uint8Array> {
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  let rest = "";
+  const send = (text: string, controller: TransformStreamDefaultController<Uint8Array>): void => {
+    if (text !== "")
+      controller.enqueue(encoder.encode(text.replace(/^event: ?ping(?=\r?$)/gm, "event: alive")));
+  };
+  return new TransformStream<Uint8Array, Uint8Array>({
+    transform: (chunk, controller) => {
+      const text = rest + decoder.decode(chunk, { stream: true });
+      const cut = text.lastIndexOf("\n") + 1;
+      rest = text.slice(cut);
+      send(text.slice(0, cut), controller);
+    },
+    flush: (controller) => send(rest + decoder.decode(), controller),
+  });
+}

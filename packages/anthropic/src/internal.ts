@@ -1,0 +1,2 @@
+export { anthropicCapabilities } from "./capabilities.ts";
+export { type AnthropicParams, createClient } from "./client.ts";

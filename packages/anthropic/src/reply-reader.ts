@@ -1,0 +1,299 @@
+import {
+  asList,
+  field,
+  figureField,
+  isRecord,
+  type JsonRecord,
+  stringField,
+} from "@longhaul/core/internal/messages";
+import { failedCall, fitToShow, parsedInput } from "@longhaul/core/internal/models";
+import type { ContentBlock, Usage } from "@longhaul/core/messages";
+import type {
+  ContextEdit,
+  ModelError,
+  ModelEvent,
+  ModelFailure,
+  ModelReply,
+  ModelUsage,
+  RequestChange,
+  StopReason,
+  UsageIteration,
+} from "@longhaul/core/models";
+
+/** Makes the port's events out of those on the wire. */
+export class ReplyReader {
+  /** Blocks that are complete. */
+  readonly content: ContentBlock[] = [];
+  hasEnded = false;
+  /** The places that the blocks of `content` have on the wire. */
+  readonly #places: number[] = [];
+  readonly #open = new Map<unknown, BlockReader>();
+  readonly #changes: readonly RequestChange[];
+  #id = "";
+  #model: string;
+  #usage: JsonRecord = {};
+  #stopReason: unknown;
+  #stopDetails: unknown;
+  #appliedEdits: readonly ContextEdit[] = [];
+  #transformations: readonly unknown[] = [];
+
+  /** `changes`: what the request was sent without, to be reported with the reply. */
+  constructor(model: string, changes: readonly RequestChange[]) {
+    this.#model = model;
+    this.#changes = changes;
+  }
+
+  /** Throws for an answer that is a refusal. */
+  read(wire: unknown): readonly ModelEvent[] {
+    switch (field(wire, "type")) {
+      case "message_start":
+        return this.#begin(field(wire, "message"));
+      case "content_block_start":
+        return this.#beginBlock(field(wire, "index"), field(wire, "content_block"));
+      case "content_block_delta":
+        return this.#open.get(field(wire, "index"))?.delta(field(wire, "delta")) ?? [];
+      case "content_block_stop":
+        return this.#endBlock(field(wire, "index"));
+      case "message_delta":
+        this.#takeDelta(wire);
+        return [];
+      case "message_stop":
+        return this.#end();
+      case "ping":
+        return [{ type: "keep-alive" }];
+      default:
+        return [];
+    }
+  }
+
+  #begin(message: unknown): readonly ModelEvent[] {
+    this.#id = stringField(message, "id") ?? "";
+    this.#model = stringField(message, "model") ?? this.#model;
+    this.#stopReason = field(message, "stop_reason");
+    this.#takeShared(message);
+    return [{ type: "start", id: this.#id, model: this.#model }];
+  }
+
+  #beginBlock(index: unknown, begun: unknown): readonly ModelEvent[] {
+    if (!isRecord(begun)) return [];
+    const reader = readBlock(begun);
+    this.#open.set(index, reader);
+    return reader.start();
+  }
+
+  #endBlock(index: unknown): readonly ModelEvent[] {
+    const block = this.#open.get(index)?.finish();
+    this.#open.delete(index);
+    if (block === undefined) return [];
+    // Blocks that come side by side may end in another order than they stand in.
+    const place = typeof index === "number" ? index : Number.POSITIVE_INFINITY;
+    const after = this.#places.findIndex((other) => other > place);
+    const at = after < 0 ? this.#places.length : after;
+    this.#places.splice(at, 0, place);
+    this.content.splice(at, 0, block);
+    return [{ type: "block", block }];
+  }
+
+  #takeDelta(wire: unknown): void {
+    const delta = field(wire, "delta");
+    this.#stopReason = field(delta, "stop_reason") ?? this.#stopReason;
+    this.#stopDetails = field(delta, "stop_details") ?? this.#stopDetails;
+    this.#takeShared(wire);
+  }
+
+  /** Fields that both the first and the last events may carry. */
+  #takeShared(wire: unknown): void {
+    this.#usage = mergeUsage(this.#usage, field(wire, "usage"));
+    const applied = field(field(wire, "context_management"), "applied_edits");
+    if (Array.isArray(applied)) this.#appliedEdits = applied.filter(isEdit);
+    const transformations = asList(field(wire, "input_transformations"));
+    if (transformations.length > 0) this.#transformations = transformations;
+  }
+
+  #end(): readonly ModelEvent[] {
+    // Some servers that speak this API never close their blocks.
+    const late = [...this.#open.keys()].flatMap((index) => this.#endBlock(index));
+    this.hasEnded = true;
+    if (this.#stopReason === "refusal") throw this.#refusal();
+    const reply: ModelReply = {
+      id: this.#id,
+      model: this.#model,
+      content: [...this.content],
+      stopReason: STOP_REASONS.has(this.#stopReason) ? (this.#stopReason as StopReason) : "other",
+      usage: usageFromWire(this.#usage),
+      appliedEdits: this.#appliedEdits,
+      changes: [...this.#changes, ...changesOfProvider(this.#transformations)],
+    };
+    return [...late, { type: "end", reply }];
+  }
+
+  #refusal(): ModelError {
+    const category = stringField(this.#stopDetails, "category");
+    const explanation = stringField(this.#stopDetails, "explanation");
+    const failure: ModelFailure = { kind: "refused", ...(category === undefined ? {} : { category }) };
+    return failedCall(failure, this.#model, {
+      said: explanation && fitToShow(explanation),
+      partial: [...this.content],
+    });
+  }
+}
+
+/** The API may add reasons before we know them. */
+const STOP_REASONS: ReadonlySet<unknown> = new Set<StopReason>([
+  "end_turn",
+  "max_tokens",
+  "stop_sequence",
+  "tool_use",
+  "pause_turn",
+  "compaction",
+  "model_context_window_exceeded",
+]);
+
+const isEdit = (value: unknown): value is ContextEdit => isRecord(value) && typeof value.type === "string";
+
+/** One change per reason. Mismatches that were merely noticed changed nothing. */
+function changesOfProvider(transformations: readonly unknown[]): readonly RequestChange[] {
+  const dropped = new Map<string, number>();
+  for (const transformation of transformations) {
+    if (field(transformation, "type") !== "thinking_dropped") continue;
+    const reason = stringField(transformation, "reason") ?? "unknown";
+    dropped.set(reason, (dropped.get(reason) ?? 0) + 1);
+  }
+  return [...dropped].map(([reason, blocks]) => ({
+    type: "thinking-left-out",
+    blocks,
+    reason: `dropped by the provider: ${reason}`,
+  }));
+}
+
+/** Later figures replace earlier ones; what a later event does not say stays. */
+function mergeUsage(earlier: JsonRecord, later: unknown): JsonRecord {
+  if (!isRecord(later)) return earlier;
+  const said = Object.entries(later).filter(([, value]) => value !== null && value !== undefined);
+  return { ...earlier, ...Object.fromEntries(said) };
+}
+
+/** Fields that we do not name (lifetimes of cache writes, service tier …) stay for who knows them. */
+function usageFromWire(wire: JsonRecord): ModelUsage {
+  const { iterations, ...rest } = wire;
+  return {
+    ...rest,
+    ...tokensFromWire(wire),
+    cache_creation_input_tokens: figureField(wire, "cache_creation_input_tokens"),
+    cache_read_input_tokens: figureField(wire, "cache_read_input_tokens"),
+    ...(Array.isArray(iterations) ? { iterations: iterations.filter(isRecord).map(iterationFromWire) } : {}),
+  };
+}
+
+const iterationFromWire = (wire: JsonRecord): UsageIteration => ({
+  ...mergeUsage({}, wire),
+  type: stringField(wire, "type") ?? "message",
+  ...tokensFromWire(wire),
+});
+
+const tokensFromWire = (wire: JsonRecord): Usage => ({
+  input_tokens: figureField(wire, "input_tokens"),
+  output_tokens: figureField(wire, "output_tokens"),
+});
+
+/** One block of a reply while it comes. */
+interface BlockReader {
+  /** Events for the part that came with its beginning. */
+  start(): readonly ModelEvent[];
+  delta(delta: unknown): readonly ModelEvent[];
+  /** Undefined for a block that holds nothing: sent back, an empty text would be refused. */
+  finish(): ContentBlock | undefined;
+}
+
+function readBlock(begun: JsonRecord): BlockReader {
+  switch (begun.type) {
+    case "text":
+      return textReader(begun);
+    case "thinking":
+      return thinkingReader(begun);
+    case "tool_use":
+      return callReader(begun, true);
+    case "server_tool_use":
+    case "mcp_tool_use":
+      return callReader(begun, false);
+    default:
+      return wholeReader(begun);
+  }
+}
+
+function textReader(begun: JsonRecord): BlockReader {
+  let text = stringField(begun, "text") ?? "";
+  let citations = asList(begun.citations);
+  return {
+    start: () => pieces("text", text),
+    delta: (delta) => {
+      if (field(delta, "type") === "citations_delta") citations = [...citations, field(delta, "citation")];
+      const piece = stringField(delta, "text") ?? "";
+      text += piece;
+      return pieces("text", piece);
+    },
+    finish: () => {
+      if (text === "") return undefined;
+      return { ...begun, type: "text", text, ...(citations.length === 0 ? {} : { citations }) };
+    },
+  };
+}
+
+function thinkingReader(begun: JsonRecord): BlockReader {
+  let thinking = stringField(begun, "thinking") ?? "";
+  let signature = stringField(begun, "signature") ?? "";
+  return {
+    start: () => pieces("thinking", thinking),
+    delta: (delta) => {
+      signature = stringField(delta, "signature") ?? signature;
+      const piece = stringField(delta, "thinking") ?? "";
+      thinking += piece;
+      return pieces("thinking", piece);
+    },
+    finish: () => ({ ...begun, type: "thinking", thinking, signature }),
+  };
+}
+
+/** `isOurs`: the caller carries the call out. Calls that the provider carries out come as blocks alone. */
+function callReader(begun: JsonRecord, isOurs: boolean): BlockReader {
+  const id = stringField(begun, "id") ?? "";
+  const name = stringField(begun, "name") ?? "";
+  const whole = isRecord(begun.input) && Object.keys(begun.input).length > 0 ? begun.input : undefined;
+  let json = "";
+  const inputEvents = (piece: string): readonly ModelEvent[] =>
+    isOurs && piece !== "" ? [{ type: "tool-call-input", id, json: piece }] : [];
+  return {
+    start: () => {
+      const begin: readonly ModelEvent[] = isOurs ? [{ type: "tool-call-start", id, name }] : [];
+      return whole === undefined ? begin : [...begin, ...inputEvents(JSON.stringify(whole))];
+    },
+    delta: (delta) => {
+      const piece = stringField(delta, "partial_json") ?? "";
+      json += piece;
+      return whole === undefined ? inputEvents(piece) : [];
+    },
+    finish: () => ({ ...begun, input: whole ?? parsedInput(json) }) as unknown as ContentBlock,
+  };
+}
+
+/**
+ * Results of server tools and kinds that we do not know come whole. The text of a summary written at the
+ * threshold comes in one delta that holds all of it; written on demand, it is in the beginning already.
+ */
+function wholeReader(begun: JsonRecord): BlockReader {
+  let block = begun;
+  return {
+    start: () => [],
+    delta: (delta) => {
+      if (field(delta, "type") === "compaction_delta" && isRecord(delta)) {
+        const { type: _, ...fields } = delta;
+        block = { ...block, ...fields };
+      }
+      return [];
+    },
+    finish: () => block as unknown as ContentBlock,
+  };
+}
+
+const pieces = (type: "text" | "thinking", text: string): readonly ModelEvent[] =>
+  text === "" ? [] : [{ type, text }];

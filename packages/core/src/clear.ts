@@ -1,0 +1,13 @@
+export {
+  type AppliedClearing,
+  applyClearing,
+  type BySizeOptions,
+  type ByTimeOptions,
+  type ClearedResult,
+  type Clearing,
+  chooseBySize,
+  chooseByTime,
+  ELIGIBLE_TOOLS,
+  ResultIndex,
+  type ResultIndexOptions,
+} from "./compaction/clear/stale-results.ts";

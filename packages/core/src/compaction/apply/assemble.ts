@@ -1,0 +1,167 @@
+import type {
+  Attachment,
+  AttachmentEntry,
+  CompactBoundaryEntry,
+  Entry,
+  SessionRecord,
+  SummaryEntry,
+  UserEntry,
+} from "../../messages/entry.ts";
+import type { Ledger } from "../../messages/fact-ledger.ts";
+import { isFromQueue } from "../../messages/lines.ts";
+import { savedTokens } from "../../messages/responses.ts";
+import { isStandIn } from "../../messages/stand-ins.ts";
+import { turnedBack } from "../../messages/undo-marks.ts";
+import { countMessages } from "../../request/flatten/count-messages.ts";
+import type { CompactionPlan } from "../plan/compaction-plan.ts";
+import type { Restored } from "../restore/restored.ts";
+import type { SummaryVariant } from "../summary/summary-message.ts";
+import type { WrittenSummary } from "../write/summary-chain.ts";
+import type { KeptMessages } from "./kept-messages.ts";
+import {
+  type CompactionPorts,
+  createBoundary,
+  createMetaEntry,
+  createSummaryEntry,
+  lastUuid,
+  newLink,
+  renewEntries,
+  type SummaryTexts,
+  withPreservedMessages,
+} from "./new-entries.ts";
+
+/** The entries that a compaction consists of, each linked to the one before it. */
+export interface CompactedEntries {
+  readonly boundary: CompactBoundaryEntry;
+  readonly summary: SummaryEntry;
+  readonly kept: readonly Entry[];
+  /** Place of the kept messages: before the summary or after it. */
+  readonly keptPlace: "before" | "after";
+  /**
+   * True if the kept messages are new entries, because one of them differs from the conversation before or from its
+   * line on disk.
+   */
+  readonly isKeptRenewed: boolean;
+  /** New entries after a summary that follows the kept messages: the newest call and its unseen results. */
+  readonly pending: readonly Entry[];
+  /** Our words beside a summary of the provider, which cannot hold them. */
+  readonly afterword: UserEntry | undefined;
+  readonly attachments: readonly AttachmentEntry[];
+  readonly hookResults: readonly AttachmentEntry[];
+  /** Size of the new context, as the session counts it when it is loaded again. */
+  readonly tokensAfter: number;
+}
+
+interface AssembleInput {
+  readonly summary: SummaryTexts;
+  readonly kept: KeptMessages;
+  readonly restored: Restored;
+  /** Output of SessionStart hooks. */
+  readonly hookOutput: Attachment | undefined;
+  readonly tier: CompactionTier;
+  /** Record of the facts; undefined if they were not checked. */
+  readonly ledger?: Ledger | undefined;
+  readonly sessionRecord?: SessionRecord | undefined;
+}
+
+export function assemble(
+  plan: CompactionPlan,
+  ports: CompactionPorts,
+  input: AssembleInput,
+): CompactedEntries {
+  const { entries } = plan;
+  const plainBoundary = newBoundary(plan, ports, input);
+  const { text, block } = input.summary;
+  const summary = createSummaryEntry(input.summary, plainBoundary, entries, ports);
+  const anchorUuid = plan.keptPlace === "before" ? plainBoundary.uuid : summary.uuid;
+  const isKeptRenewed = plan.isKeptRewritten || entries.some(isRewrite);
+  const kept = isKeptRenewed ? renewEntries(input.kept.entries, anchorUuid, ports) : input.kept.entries;
+  const pending = renewEntries(input.kept.pending, summary.uuid, ports);
+  const last = plan.keptPlace === "before" ? pending : kept;
+  let parent = lastUuid(last) ?? summary.uuid;
+  const follow = <T extends Entry & { readonly uuid: string }>(entry: T): T => {
+    parent = entry.uuid;
+    return entry;
+  };
+  const attach = (attachment: Attachment): AttachmentEntry =>
+    follow({ ...newLink(entries, parent, ports), type: "attachment", attachment });
+  const needsAfterword = block !== undefined && text !== "";
+  const parts = {
+    boundary: isKeptRenewed ? plainBoundary : withPreservedMessages(plainBoundary, anchorUuid, kept),
+    summary,
+    kept,
+    keptPlace: plan.keptPlace,
+    isKeptRenewed,
+    pending,
+    afterword: needsAfterword ? follow(createMetaEntry(text, parent, entries, ports)) : undefined,
+    attachments: input.restored.items.map(({ attachment }) => attach(attachment)),
+    hookResults: input.hookOutput === undefined ? [] : [attach(input.hookOutput)],
+  };
+  const tokensAfter = plan.overheadTokens + plan.countEntries(rebuild(parts));
+  return { ...parts, boundary: withSizeAfter(parts.boundary, tokensAfter), tokensAfter };
+}
+
+/**
+ * Tells of a change that was made in memory alone. On disk its line stands further on, perhaps among the lines of
+ * the kept messages, which say there what they said before it. After an undo or a rewind they may also stand where a
+ * compaction that was taken back or left had kept them, and would be read as that left them.
+ *
+ * A message that only the queue holds has no line that a boundary could name. Copies of the kept messages give it one.
+ */
+const isRewrite = (entry: Entry): boolean =>
+  isStandIn(entry) ||
+  isFromQueue(entry) ||
+  savedTokens(entry) !== undefined ||
+  turnedBack(entry) !== undefined;
+
+/** The conversation to go on with. */
+export function rebuild(compacted: Omit<CompactedEntries, "tokensAfter">): readonly Entry[] {
+  const { boundary, summary, kept, pending, afterword, attachments, hookResults } = compacted;
+  const core = compacted.keptPlace === "before" ? [...kept, summary, ...pending] : [summary, ...kept];
+  return [boundary, ...core, ...(afterword === undefined ? [] : [afterword]), ...attachments, ...hookResults];
+}
+
+function newBoundary(
+  plan: CompactionPlan,
+  ports: CompactionPorts,
+  { kept, tier, ledger, sessionRecord }: AssembleInput,
+): CompactBoundaryEntry {
+  const { withoutThinkingUpTo } = kept;
+  const longhaul = {
+    overheadTokens: plan.overheadTokens,
+    tokenRatio: plan.tokenRatio,
+    ...(withoutThinkingUpTo === undefined ? {} : { withoutThinkingUpTo }),
+    ...(tier === "memory" ? { tier } : {}),
+    ...(ledger === undefined ? {} : { ledger }),
+    ...sessionRecord,
+  };
+  // The size after it is known when all entries are there.
+  const sizes = { preTokens: plan.tokensBefore, postTokens: 0 };
+  const messagesSummarized = countMessages(plan.summarised);
+  return createBoundary(
+    { trigger: plan.trigger, ...sizes, longhaul, messagesSummarized },
+    plan.entries,
+    ports,
+    plan.pairs(),
+  );
+}
+
+const withSizeAfter = (boundary: CompactBoundaryEntry, postTokens: number): CompactBoundaryEntry => ({
+  ...boundary,
+  compactMetadata: { ...boundary.compactMetadata, postTokens },
+});
+
+/** The kind of a compaction: from notes, of the whole conversation, or of a part of it. */
+type CompactionTier = "memory" | "full" | "partial";
+
+/** By who wrote the summary in the end: where notes could not be used, it is one like any other. */
+export function tierOf({
+  variant,
+  written,
+}: {
+  readonly variant: SummaryVariant;
+  readonly written: Pick<WrittenSummary, "source">;
+}): CompactionTier {
+  if (written.source === "notes") return "memory";
+  return variant === "whole" ? "full" : "partial";
+}

@@ -1,0 +1,129 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, toolUse } from "../../../../../test/support/builders.ts";
+import { deepFreeze } from "../../../../../test/support/deep-freeze.ts";
+import { countingPorts } from "../../../../../test/support/long-session.ts";
+import type { CompactBoundaryEntry, Entry } from "../../messages/entry.ts";
+import type { ContentBlock } from "../../messages/message.ts";
+import { createBoundary, createMetaEntry, createSummaryEntry, withPreservedMessages } from "./new-entries.ts";
+
+const TITLE = { type: "summary", summary: "a title" } as unknown as Entry;
+const KNOWLEDGE = { overheadTokens: 5, tokenRatio: 1 };
+
+const boundaryAfter = (entries: readonly Entry[]): CompactBoundaryEntry =>
+  createBoundary(
+    {
+      trigger: "manual",
+      preTokens: 900,
+      postTokens: 90,
+      longhaul: KNOWLEDGE,
+      messagesSummarized: 3,
+    },
+    deepFreeze(entries),
+    countingPorts(),
+  );
+
+describe("the boundary of a compaction", () => {
+  it("says what was done, with nothing about tools where none was used", () => {
+    const c = new ConversationBuilder();
+    c.user("hi");
+    expect(boundaryAfter(c.entries)).toEqual({
+      uuid: "new-1",
+      parentUuid: null,
+      timestamp: "2026-06-01T00:00:00.000Z",
+      sessionId: "session-1",
+      cwd: "/project",
+      logicalParentUuid: "e-1",
+      type: "system",
+      subtype: "compact_boundary",
+      content: "Conversation compacted",
+      isMeta: false,
+      level: "info",
+      compactMetadata: {
+        trigger: "manual",
+        preTokens: 900,
+        postTokens: 90,
+        longhaul: KNOWLEDGE,
+        messagesSummarized: 3,
+      },
+    });
+  });
+
+  it("follows the newest entry that has an id, or none", () => {
+    const c = new ConversationBuilder();
+    c.user("hi");
+    expect(boundaryAfter([...c.entries, TITLE]).logicalParentUuid).toBe("e-1");
+    expect(boundaryAfter([TITLE]).logicalParentUuid).toBeNull();
+    expect(boundaryAfter([]).logicalParentUuid).toBeNull();
+  });
+
+  it("names all tools used so far, each once and sorted, those of earlier boundaries included", () => {
+    const c = new ConversationBuilder();
+    c.boundary({ preCompactDiscoveredTools: ["Write", "Bash"] });
+    c.push({ type: "system", subtype: "compact_boundary", uuid: "odd" } as unknown as Entry);
+    c.boundary();
+    c.user("no boundary", { compactMetadata: { preCompactDiscoveredTools: ["Fake"] } } as object);
+    c.tool("a", "Read", {}, "one");
+    c.tool("b", "Bash", {}, "two");
+    c.assistant([{ type: "tool_use", id: "c", input: {} } as unknown as ContentBlock]);
+    const { compactMetadata } = boundaryAfter(c.entries);
+    expect(compactMetadata.preCompactDiscoveredTools).toEqual(["Bash", "Read", "Write"]);
+  });
+});
+
+describe("the summary's entry", () => {
+  const boundary = { ...new ConversationBuilder().boundary(), uuid: "boundary" };
+  const link = { uuid: "new-1", parentUuid: "boundary", timestamp: "2026-06-01T00:00:00.000Z" };
+
+  it("is a message to the model that the person sees in the transcript only", () => {
+    expect(createSummaryEntry({ text: "so far" }, boundary, [], countingPorts())).toEqual({
+      ...link,
+      type: "user",
+      message: { role: "user", content: "so far" },
+      isVisibleInTranscriptOnly: true,
+      isCompactSummary: true,
+    });
+  });
+
+  it("is what the provider signed, in the model's name, where that is known", () => {
+    const block = toolUse("any", "block", {});
+    const entryOf = (model: string | undefined): Entry =>
+      createSummaryEntry({ text: "", block: { content: block, model } }, boundary, [], countingPorts());
+    expect(entryOf("claude-opus-5-5")).toStrictEqual({
+      ...link,
+      type: "assistant",
+      message: { role: "assistant", content: [block], model: "claude-opus-5-5" },
+      isCompactSummary: true,
+    });
+    expect(entryOf(undefined)).not.toHaveProperty("message.model");
+  });
+
+  it("may be followed by words of ours that no person wrote", () => {
+    expect(createMetaEntry("words", "before", [], countingPorts())).toEqual({
+      ...link,
+      parentUuid: "before",
+      type: "user",
+      message: { role: "user", content: "words" },
+      isMeta: true,
+    });
+  });
+});
+
+describe("the record of kept messages", () => {
+  it("lists every line that has an id, beside the first and the last, and is absent when none has one", () => {
+    const boundary = deepFreeze(boundaryAfter([]));
+    const c = new ConversationBuilder();
+    c.user("one");
+    c.user("two");
+    const marked = withPreservedMessages(boundary, "anchor", [TITLE, ...c.entries, TITLE]);
+    expect(marked).toEqual({
+      ...boundary,
+      compactMetadata: {
+        ...boundary.compactMetadata,
+        preservedSegment: { headUuid: "e-1", anchorUuid: "anchor", tailUuid: "e-2" },
+        preservedMessages: { anchorUuid: "anchor", uuids: ["e-1", "e-2"], allUuids: ["e-1", "e-2"] },
+      },
+    });
+    expect(withPreservedMessages(boundary, "anchor", [TITLE])).toBe(boundary);
+    expect(withPreservedMessages(boundary, "anchor", [])).toBe(boundary);
+  });
+});

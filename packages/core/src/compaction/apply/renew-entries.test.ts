@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+import {
+  ConversationBuilder,
+  thinking,
+  toolResult,
+  toolUse,
+  usage,
+} from "../../../../../test/support/builders.ts";
+import { deepFreeze } from "../../../../../test/support/deep-freeze.ts";
+import { countingPorts } from "../../../../../test/support/long-session.ts";
+import type { Entry } from "../../messages/entry.ts";
+import { renewEntries } from "./new-entries.ts";
+
+describe("kept messages as new entries", () => {
+  it("say what they said under new ids, each after the one before it, and the last has the new time", () => {
+    const c = new ConversationBuilder();
+    const [asked, told] = [c.user("question"), c.assistant("answer")];
+    const renewed = renewEntries(deepFreeze(c.entries), "anchor", countingPorts());
+    expect(renewed).toEqual([
+      {
+        ...asked,
+        copyOf: [asked.uuid],
+        uuid: "new-1",
+        parentUuid: "anchor",
+      },
+      {
+        ...told,
+        copyOf: [told.uuid],
+        uuid: "new-2",
+        parentUuid: "new-1",
+        timestamp: "2026-06-01T00:00:00.000Z",
+        originalTimestamp: told.timestamp,
+        message: {
+          ...told.message,
+          id: expect.stringMatching(/^msg_new3$/),
+          usage: { input_tokens: 0, output_tokens: 0 },
+        },
+      },
+    ]);
+  });
+
+  it("of a marker or a span tell no reader to leave out thinking, or to look for what lies before the boundary", () => {
+    const c = new ConversationBuilder();
+    const snipped = { messages: 1, uuids: ["x"] };
+    const collapsed = { spanId: "s", messages: 1, uuids: ["x"], tokensBefore: 9, tokensAfter: 3 };
+    c.user("[1 message was removed]", { snipped: { ...snipped, bindsThinking: true } } as object);
+    c.user("a summary", { collapsed: { ...collapsed, bindsThinking: true } } as object);
+    expect(renewEntries(deepFreeze(c.entries), "anchor", countingPorts())).toMatchObject([
+      { snipped: { ...snipped, isSettled: true } },
+      { collapsed: { ...collapsed, isSettled: true } },
+    ]);
+    expect(JSON.stringify(renewEntries(c.entries, "anchor", countingPorts()))).not.toContain("bindsThinking");
+  });
+
+  it("name the line in which something was first said and the copies since, when they are renewed again", () => {
+    const c = new ConversationBuilder();
+    const asked = c.user("question");
+    const ports = countingPorts();
+    let copies = renewEntries(c.entries, "anchor", ports);
+    copies = renewEntries(copies, "later", ports);
+    expect(copies).toMatchObject([{ copyOf: [asked.uuid, "new-1"], originalTimestamp: asked.timestamp }]);
+    for (let nth = 0; nth < 20; nth++) copies = renewEntries(copies, "later", ports);
+    const ids = copies[0]?.copyOf ?? [];
+    expect([ids.length, ids[0], ids.at(-1)]).toEqual([8, asked.uuid, "new-21"]);
+  });
+
+  it("get the new time where the old one is missing or is no time", () => {
+    const c = new ConversationBuilder();
+    c.user("one", { timestamp: "yesterday" });
+    c.user("two", { timestamp: 5 as never });
+    c.user("three", { timestamp: undefined as never });
+    for (const { timestamp } of renewEntries(c.entries, "anchor", countingPorts()))
+      expect(timestamp).toBe("2026-06-01T00:00:00.000Z");
+  });
+
+  it("of one response share one new id, and others have another", () => {
+    const c = new ConversationBuilder();
+    c.assistant([toolUse("a", "Read", {})], { id: "A", usage: usage(90_000, 5) });
+    c.assistant([toolUse("b", "Read", {})], { id: "A" });
+    c.assistant("other", { id: "B" });
+    const ids = renewEntries(c.entries, "anchor", countingPorts()).map(
+      (entry) => entry.type === "assistant" && entry.message.id,
+    );
+    expect(ids[0]).toBe(ids[1]);
+    expect(ids[2]).not.toBe(ids[0]);
+    expect(ids).not.toContain("A");
+    expect(ids).not.toContain("B");
+  });
+
+  it("point to the new entry of the call they answer, or to the old one where that was not kept", () => {
+    const c = new ConversationBuilder();
+    const call = c.assistant([toolUse("a", "Read", {})]);
+    c.user([toolResult("a", "one")], { sourceToolAssistantUUID: call.uuid });
+    c.user([toolResult("z", "two")], { sourceToolAssistantUUID: "not kept" });
+    const renewed = renewEntries(c.entries, "anchor", countingPorts());
+    expect(renewed[1]).toMatchObject({ sourceToolAssistantUUID: renewed[0]?.uuid });
+    expect(renewed[2]).toMatchObject({ sourceToolAssistantUUID: "not kept" });
+    expect(renewEntries([c.user("plain")], "x", countingPorts())[0]).not.toHaveProperty(
+      "sourceToolAssistantUUID",
+    );
+  });
+
+  it("come without what is never sent: progress, notes of the host, emptied messages, lines without an id", () => {
+    const c = new ConversationBuilder();
+    c.push({ ...c.link(), type: "progress", data: {} });
+    c.boundary();
+    c.assistant([]);
+    c.push({ type: "summary", summary: "a title" } as unknown as Entry);
+    const files = c.attachment({ type: "file", filename: "a.ts" });
+    const said = c.user([], { message: { role: "user", id: "its own", content: [] } as never });
+    const renewed = renewEntries(c.entries, "anchor", countingPorts());
+    expect(renewed).toEqual([
+      { ...files, copyOf: [files.uuid], uuid: "new-1", parentUuid: "anchor" },
+      {
+        ...said,
+        copyOf: [said.uuid],
+        uuid: "new-2",
+        parentUuid: "new-1",
+        timestamp: expect.any(String),
+        originalTimestamp: said.timestamp,
+      },
+    ]);
+  });
+
+  it("keep whatever shape they have", () => {
+    const odd = [
+      { type: "assistant", uuid: "a" },
+      { type: "assistant", uuid: "b", message: {} },
+      { type: "assistant", uuid: "c", message: { content: [thinking("x")] } },
+    ] as unknown as readonly Entry[];
+    const renewed = renewEntries(odd, "anchor", countingPorts());
+    expect(renewed.map(({ uuid }) => uuid)).toEqual(["new-1", "new-2", "new-3"]);
+    expect(renewed[0]).not.toHaveProperty("message");
+    expect(renewed[1]).toMatchObject({ message: { usage: { input_tokens: 0 } } });
+    expect(renewed[2]).not.toHaveProperty("message.id");
+  });
+});

@@ -1,0 +1,210 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, thinking, toolResult, toolUse } from "../../../../../test/support/builders.ts";
+import { deepFreeze } from "../../../../../test/support/deep-freeze.ts";
+import { countingPorts } from "../../../../../test/support/long-session.ts";
+import type { Attachment, Entry } from "../../messages/entry.ts";
+import type { ContentBlock } from "../../messages/message.ts";
+import { type PlanOptions, planCompaction } from "../plan/compaction-plan.ts";
+import { assemble, type CompactedEntries, rebuild } from "./assemble.ts";
+import { keptMessages } from "./kept-messages.ts";
+import { linesInPlace, linesOfNewSession } from "./session-lines.ts";
+
+const CURRENT = { preservedSegments: true, attachments: true };
+const WITHOUT_SEGMENTS = { preservedSegments: false, attachments: true };
+const OLD = { preservedSegments: false, attachments: false };
+const BLOCK = { type: "compaction", content: "so far" } as unknown as ContentBlock;
+
+function talk(): ConversationBuilder {
+  const c = new ConversationBuilder();
+  for (let turn = 0; turn < 4; turn++) {
+    c.user(`request ${turn}`);
+    c.assistant([thinking(`thought ${turn}`), toolUse(`t${turn}`, "Read", {})]);
+    c.user([toolResult(`t${turn}`, "fine")]);
+    c.assistant(`done ${turn}`);
+  }
+  return c;
+}
+
+const { entries } = talk();
+const UP_TO: PlanOptions = { variant: "up-to", at: 8 };
+const FROM: PlanOptions = { variant: "from", at: 8 };
+const WHOLE: PlanOptions = { keepRecentTokens: 0 };
+const FILE = {
+  kind: "file",
+  name: "a.ts",
+  tokens: 1,
+  attachment: { type: "plan_file", planContent: "a plan" },
+};
+
+const said = (words: string): Attachment => ({ type: "hook_additional_context", content: [words] });
+
+interface Parts {
+  readonly files?: boolean;
+  readonly hookOutput?: Attachment;
+  readonly isSigned?: boolean;
+  readonly bindsThinking?: boolean;
+  readonly clearedToolUseIds?: ReadonlySet<string>;
+}
+
+function compacted(options: PlanOptions, parts: Parts = {}): CompactedEntries {
+  const { files = false, hookOutput, isSigned = false, bindsThinking = false } = parts;
+  const { clearedToolUseIds = new Set<string>() } = parts;
+  const plan = planCompaction({ entries, clearedToolUseIds }, options);
+  const block = isSigned ? { content: BLOCK, model: "m" } : undefined;
+  return deepFreeze(
+    assemble(plan, countingPorts(), {
+      summary: { text: "the summary", block },
+      kept: keptMessages(plan, { bindsThinking, isSigned }),
+      restored: { items: files ? [FILE as never] : [], skipped: [] },
+      hookOutput,
+      tier: "full",
+    }),
+  );
+}
+
+const uuidsOf = (lines: readonly Entry[]): unknown => lines.map(({ uuid }) => uuid);
+const hasThinking = (lines: readonly Entry[]): boolean => JSON.stringify(lines).includes('"signature"');
+
+function expectChained(lines: readonly Entry[]): void {
+  for (const [at, line] of lines.entries()) expect(line.parentUuid).toBe(lines[at - 1]?.uuid ?? null);
+}
+
+describe("a compaction appended to its session", () => {
+  it.each([
+    ["up-to", UP_TO],
+    ["from", FROM],
+  ])("never goes back in time after the last message, with variant %s", (_, options) => {
+    const later = { ...countingPorts(), now: () => new Date("2026-06-02T00:00:00Z") };
+    const parts = { ...compacted(options, { files: true }), isKeptRenewed: false };
+    const lines = [
+      linesInPlace(parts, WITHOUT_SEGMENTS, later),
+      linesOfNewSession(parts, "new", WITHOUT_SEGMENTS, later),
+    ];
+    for (const written of lines) {
+      const last = written.findLastIndex(({ type }) => type === "user" || type === "assistant");
+      const times = written.slice(last).map(({ timestamp }) => String(timestamp));
+      expect(times.length).toBeGreaterThan(1);
+      expect(times).toEqual(times.toSorted());
+    }
+  });
+
+  it("writes no kept message again where the agent re-links them: boundary, summary, and what follows", () => {
+    const compaction = compacted(UP_TO, { files: true, hookOutput: said("main") });
+    const lines = linesInPlace(compaction, CURRENT, countingPorts());
+    const { boundary, summary, attachments, hookResults } = compaction;
+    expect(lines).toEqual([boundary, summary, ...attachments, ...hookResults]);
+    expect(lines).toHaveLength(4);
+    expect(lines[2]?.parentUuid).toBe(entries.at(-1)?.uuid);
+  });
+
+  it("ends in a mark that hangs on the tail where nothing else would lead a reader to it", () => {
+    const compaction = compacted(UP_TO);
+    const ports = { now: () => new Date("2026-07-01T00:00:00Z"), newUuid: () => "mark" };
+    const lines = linesInPlace(compaction, CURRENT, ports);
+    expect(lines.slice(0, 2)).toEqual([compaction.boundary, compaction.summary]);
+    const { compactMetadata: _, logicalParentUuid: __, ...link } = compaction.boundary;
+    expect(lines.slice(2)).toEqual([
+      {
+        ...link,
+        uuid: "mark",
+        parentUuid: entries.at(-1)?.uuid,
+        timestamp: "2026-07-01T00:00:00.000Z",
+        type: "system",
+        subtype: "informational",
+        content: "Compacted by longhaul",
+      },
+    ]);
+  });
+
+  it("needs no such mark where the summary stands after the kept messages", () => {
+    const compaction = compacted(FROM);
+    const lines = linesInPlace(compaction, CURRENT, countingPorts());
+    expect(lines).toEqual([compaction.boundary, compaction.summary]);
+  });
+
+  it("writes kept messages again where the agent knows no segments, one after the other", () => {
+    for (const options of [UP_TO, FROM]) {
+      const compaction = compacted(options, { files: true });
+      const lines = linesInPlace(compaction, WITHOUT_SEGMENTS, countingPorts());
+      expect(lines).toHaveLength(rebuild(compaction).length);
+      expectChained(lines);
+      expect(lines[0]).not.toHaveProperty("compactMetadata.preservedSegment");
+      expect(lines[0]).toMatchObject({ compactMetadata: { preTokens: expect.any(Number) } });
+      const old = new Set(entries.map(({ uuid }) => uuid));
+      expect(lines.some(({ uuid }) => old.has(uuid))).toBe(false);
+    }
+  });
+
+  it("writes what was put back as words where the agent knows no attachments", () => {
+    const lines = linesInPlace(
+      compacted(UP_TO, { files: true, hookOutput: said("on main") }),
+      OLD,
+      countingPorts(),
+    );
+    const { boundary, summary } = compacted(UP_TO);
+    expect(lines[0]).toMatchObject({ type: "system", content: boundary.content });
+    expect(lines[1]).toMatchObject({ message: summary.message, isCompactSummary: true });
+    const [file, hook] = lines.slice(-2);
+    for (const line of [file, hook]) {
+      expect(line).toMatchObject({ type: "user", isMeta: true, message: { role: "user" } });
+      expect(line).not.toHaveProperty("attachment");
+    }
+    expect(JSON.stringify(file)).toContain("a plan");
+    expect(JSON.stringify(hook)).toContain("on main");
+    const segments = { preservedSegments: true, attachments: false };
+    const inPlace = linesInPlace(compacted(UP_TO, { files: true }), segments, countingPorts());
+    expect(inPlace.map(({ type }) => type)).toEqual(["system", "user", "user"]);
+  });
+
+  it("writes what was kept as it is where it is new already, or where nothing was kept", () => {
+    const renewed = compacted(UP_TO, { clearedToolUseIds: new Set(["t3"]) });
+    expect(renewed.isKeptRenewed).toBe(true);
+    for (const compaction of [renewed, compacted(WHOLE)]) {
+      const lines = linesInPlace(compaction, CURRENT, countingPorts());
+      expect(uuidsOf(lines)).toEqual(uuidsOf(rebuild(compaction)));
+      expectChained(lines);
+    }
+  });
+
+  it("leaves out thinking only of messages after a summary of ours, where the model binds it", () => {
+    const lines = (options: PlanOptions, parts: Parts): readonly Entry[] =>
+      linesInPlace(compacted(options, parts), WITHOUT_SEGMENTS, countingPorts());
+    expect(hasThinking(lines(UP_TO, { bindsThinking: true }))).toBe(false);
+    expect(hasThinking(lines(UP_TO, {}))).toBe(true);
+    expect(hasThinking(lines(FROM, { bindsThinking: true }))).toBe(true);
+    expect(hasThinking(lines(UP_TO, { bindsThinking: true, isSigned: true }))).toBe(true);
+  });
+
+  it("puts our words after what a signed summary is followed by", () => {
+    const compaction = compacted(UP_TO, { isSigned: true });
+    const lines = linesInPlace(compaction, CURRENT, countingPorts());
+    expect(lines).toEqual([compaction.boundary, compaction.summary, compaction.afterword]);
+  });
+});
+
+describe("a compaction as a new session", () => {
+  it("is all of it in a row under the new session's id, with nothing of the old one", () => {
+    for (const options of [UP_TO, FROM, WHOLE]) {
+      const compaction = compacted(options, { files: true });
+      const lines = linesOfNewSession(compaction, "session-2", CURRENT, countingPorts());
+      expect(lines).toHaveLength(rebuild(compaction).length);
+      expectChained(lines);
+      for (const line of lines) expect(line).toMatchObject({ sessionId: "session-2" });
+      const old = new Set(entries.map(({ uuid }) => uuid));
+      expect(lines.some(({ uuid }) => old.has(uuid))).toBe(false);
+      expect(lines[0]).not.toHaveProperty("compactMetadata.preservedSegment");
+    }
+  });
+
+  it("stays in the old session's name where it is appended there", () => {
+    const lines = linesInPlace(compacted(UP_TO), OLD, countingPorts());
+    for (const line of lines) expect(line).toMatchObject({ sessionId: "session-1" });
+  });
+
+  it("comes without thinking after our summary where the model binds it", () => {
+    const lines = (bindsThinking: boolean): readonly Entry[] =>
+      linesOfNewSession(compacted(UP_TO, { bindsThinking }), "session-2", CURRENT, countingPorts());
+    expect(hasThinking(lines(true))).toBe(false);
+    expect(hasThinking(lines(false))).toBe(true);
+  });
+});

@@ -1,0 +1,160 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { apiRuleViolations } from "../../../../test/support/api-rules.ts";
+import { arbitraryEntries } from "../../../../test/support/arbitraries.ts";
+import { ConversationBuilder } from "../../../../test/support/builders.ts";
+import { deepFreeze } from "../../../../test/support/deep-freeze.ts";
+import { codeOf, countingPorts, longSession, withoutUsage } from "../../../../test/support/long-session.ts";
+import type { Entry } from "../messages/entry.ts";
+import { indexPairs } from "../messages/pairs.ts";
+import { flatten } from "../request/flatten/flatten.ts";
+import { compact, rebuild } from "./compact.ts";
+import { planCompaction } from "./plan/compaction-plan.ts";
+
+describe("a compaction", () => {
+  it("gives boundary, summary, kept messages and attachments, always in this order", async () => {
+    const files = {
+      read: async (path: string) => ({ state: "read" as const, text: "now", displayPath: path }),
+    };
+    const plan = planCompaction({ entries: longSession().entries });
+    const compaction = await compact(plan, countingPorts(), { state: { files } });
+    const kinds = rebuild(compaction).map((entry) => entry.type);
+    expect(kinds.slice(0, 2)).toEqual(["system", "user"]);
+    expect(rebuild(compaction).slice(2, 2 + plan.kept.length)).toEqual(plan.kept);
+    expect(kinds.slice(2 + plan.kept.length)).toEqual(Array(5).fill("attachment"));
+  });
+
+  it("marks the boundary with a null parent, the logical parent, trigger, tokens and sorted tool names", async () => {
+    const { entries } = longSession();
+    const { boundary, summary } = await compact(
+      planCompaction({ entries }, { trigger: "auto" }),
+      countingPorts(),
+    );
+    expect(boundary).toMatchObject({
+      type: "system",
+      subtype: "compact_boundary",
+      parentUuid: null,
+      logicalParentUuid: entries.at(-1)?.uuid,
+      level: "info",
+      isMeta: false,
+      compactMetadata: { trigger: "auto", preTokens: 80_020, preCompactDiscoveredTools: ["Read"] },
+    });
+    expect(boundary.compactMetadata.messagesSummarized).toBeGreaterThan(100);
+    expect(summary).toMatchObject({
+      parentUuid: boundary.uuid,
+      isCompactSummary: true,
+      isVisibleInTranscriptOnly: true,
+      message: { role: "user" },
+    });
+  });
+
+  it("records where the kept messages begin, what they follow and where they end, if any were kept", async () => {
+    const { entries } = longSession();
+    const kept = await compact(planCompaction({ entries }), countingPorts());
+    expect(kept.boundary.compactMetadata.preservedSegment).toEqual({
+      headUuid: kept.kept[0]?.uuid,
+      anchorUuid: kept.summary.uuid,
+      tailUuid: entries.at(-1)?.uuid,
+    });
+    const none = await compact(planCompaction({ entries }, { keepRecentTokens: 0 }), countingPorts());
+    expect(none.boundary.compactMetadata.preservedSegment).toBeUndefined();
+  });
+
+  it("puts kept messages before the summary where the oldest were kept, anchored on the boundary", async () => {
+    const { entries } = longSession();
+    const plan = planCompaction({ entries }, { variant: "from", at: 40 });
+    const files = {
+      read: async (path: string) => ({ state: "read" as const, text: "now", displayPath: path }),
+    };
+    const compaction = await compact(plan, countingPorts(), { state: { files } });
+    const { boundary, summary, attachments } = compaction;
+    expect(rebuild(compaction)).toEqual([boundary, ...entries.slice(0, 40), summary, ...attachments]);
+    expect(boundary.compactMetadata.preservedSegment).toEqual({
+      headUuid: entries[0]?.uuid,
+      anchorUuid: boundary.uuid,
+      tailUuid: entries[39]?.uuid,
+    });
+    expect(attachments[0]?.parentUuid).toBe(summary.uuid);
+    expect(boundary.logicalParentUuid).toBe(entries.at(-1)?.uuid);
+    expect(JSON.stringify(summary.message.content)).toContain("messages above stand as they were");
+  });
+
+  it("reports what it did: messages, tokens, where they were, and a line for the person", async () => {
+    const { entries } = longSession();
+    const compaction = await compact(planCompaction({ entries }), countingPorts());
+    expect(compaction.messagesSummarised + compaction.messagesKept).toBe(entries.length);
+    expect(compaction.attempts.at(-1)).toMatchObject({ step: "built-in", outcome: "written" });
+    expect(compaction.usage).toBeUndefined();
+    expect(compaction.accounting.tool_result_Read_tokens).toBeGreaterThan(10_000);
+    expect(compaction.userDisplayMessage).toMatch(
+      /^Compacted from 80,020 to \d+,\d{3} tokens: \d+ messages summarised, \d+ messages kept\.$/,
+    );
+  });
+
+  it("says in an autonomous run that the work loop goes on", async () => {
+    const plan = planCompaction({ entries: longSession().entries }, { trigger: "auto" });
+    const { summary } = await compact(plan, countingPorts(), { autonomous: true });
+    expect(JSON.stringify(summary)).toContain("not a first start");
+  });
+
+  it("refuses to make a conversation larger, and says so", async () => {
+    const c = new ConversationBuilder();
+    c.user("hi");
+    c.assistant("hello");
+    const plan = planCompaction({ entries: c.entries }, { keepRecentTokens: 0 });
+    expect(await codeOf(() => compact(plan, countingPorts()))).toBe("compaction-ineffective");
+  });
+
+  it("puts back less rather than pass the target", async () => {
+    const files = {
+      read: async (path: string) => ({
+        state: "read" as const,
+        text: "word ".repeat(3_000),
+        displayPath: path,
+      }),
+    };
+    const plan = planCompaction({ entries: longSession().entries });
+    const free = await compact(plan, countingPorts(), { state: { files } });
+    const targetTokens = free.tokensAfter - 6_000;
+    const tight = await compact(plan, countingPorts(), { state: { files }, targetTokens });
+    expect(tight.tokensAfter).toBeLessThan(targetTokens);
+    const budgeted = await compact(plan, countingPorts(), { state: { files }, restoreBudgetTokens: 4_000 });
+    const tokens = budgeted.restored.items.reduce((sum, item) => sum + item.tokens, 0);
+    expect(tokens).toBeGreaterThan(0);
+    expect(tokens).toBeLessThanOrEqual(4_000);
+  });
+
+  it("chains: a second one takes the first one's summary in and keeps no old boundary", async () => {
+    const first = await compact(planCompaction({ entries: longSession().entries }), countingPorts());
+    const c = longSession(40);
+    const again = await compact(
+      planCompaction({ entries: [...rebuild(first), ...c.entries] }),
+      countingPorts(),
+    );
+    const boundaries = rebuild(again).filter((entry) => entry.type === "system");
+    expect(boundaries).toEqual([again.boundary]);
+    expect(JSON.stringify(again.summary)).toContain("request 0");
+  });
+});
+
+describe("whatever the conversation", () => {
+  it("the result obeys the API's rules, shares what it kept, and leaves its input alone", async () => {
+    const keep = fc.constantFrom(0, 50, 400, 3_000);
+    await fc.assert(
+      fc.asyncProperty(arbitraryEntries(), keep, async (entries, keepRecentTokens) => {
+        deepFreeze(entries);
+        const long: readonly Entry[] = [...longSession(30).entries, ...entries.map(withoutUsage)];
+        // After a boundary there may be too little left to compact; that is refused, see above.
+        fc.pre(!entries.some((entry) => entry?.type === "system" && entry.subtype === "compact_boundary"));
+        const plan = planCompaction({ entries: long }, { keepRecentTokens });
+        const result = rebuild(await compact(plan, countingPorts()));
+        expect(apiRuleViolations(flatten(result))).toEqual([]);
+        for (const entry of plan.kept) expect(long).toContain(entry);
+        expect(indexPairs(plan.kept).orphanResults.length).toBeLessThanOrEqual(
+          indexPairs(long).orphanResults.length,
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

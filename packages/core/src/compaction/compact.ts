@@ -1,0 +1,260 @@
+import type { HookOutcome } from "../hooks/hook.ts";
+import { accountingMetrics, accountKnown } from "../measure/tokens/accounting.ts";
+import { measureBlock } from "../measure/tokens/measure.ts";
+import type { SessionRecord } from "../messages/entry.ts";
+import type { Ledger } from "../messages/fact-ledger.ts";
+import { formatCount } from "../messages/text.ts";
+import { throwIfAborted, untilAborted } from "../models/abortable.ts";
+import type { ModelUsage } from "../models/port.ts";
+import { countMessages } from "../request/flatten/count-messages.ts";
+import { assemble, type CompactedEntries, tierOf } from "./apply/assemble.ts";
+import { keptMessages } from "./apply/kept-messages.ts";
+import type { CompactionPorts, SummaryTexts } from "./apply/new-entries.ts";
+import { checkFacts, type PreviousLedger } from "./facts/check-facts.ts";
+import { fitHookOutput, hookSteps } from "./hook-steps.ts";
+import { type CompactionPlan, fitUnseen, type PlanOptions } from "./plan/compaction-plan.ts";
+import { roomBesideSummary } from "./plan/room.ts";
+import type { HostState } from "./restore/host-state.ts";
+import { restoreAll } from "./restore/restore-all.ts";
+import type { Restored, RestoreInput } from "./restore/restored.ts";
+import {
+  type ContinuationInput,
+  continuationAfterwords,
+  continuationMessage,
+  type SummaryVariant,
+} from "./summary/summary-message.ts";
+import {
+  type LeastSaving,
+  requireSaving,
+  type Saving,
+  savingOf,
+  smallestWorthwhileSaving,
+} from "./worthwhile.ts";
+import type { SummaryAttempt } from "./write/attempts.ts";
+import {
+  type PreparedSummary,
+  prepareSummary,
+  type SummaryOptions,
+  type WrittenSummary,
+} from "./write/summary-chain.ts";
+
+export { rebuild } from "./apply/assemble.ts";
+
+/** The compacted conversation in its parts; {@link rebuild} puts them in order. */
+export interface Compaction extends CompactedEntries {
+  readonly variant: SummaryVariant;
+  readonly written: WrittenSummary;
+  readonly attempts: readonly SummaryAttempt[];
+  /** Of the call that wrote the summary; undefined where no model did. */
+  readonly usage: ModelUsage | undefined;
+  /** Facts that the summary lacked, quoted at its end; "" if it lacked none. */
+  readonly quotation: string;
+  /** Record of the facts; undefined if they were not checked. */
+  readonly ledger: Ledger | undefined;
+  readonly restored: Restored;
+  readonly hookOutcomes: readonly HookOutcome[];
+  readonly tokensBefore: number;
+  readonly saving: Saving;
+  readonly messagesSummarised: number;
+  readonly messagesKept: number;
+  /** Tokens before the compaction by part, as flat names and numbers. */
+  readonly accounting: Readonly<Record<string, number>>;
+  /** The text to show to the user: a line about the compaction, then one for the outcome of each hook. */
+  readonly userDisplayMessage: string;
+}
+
+export interface CompactOptions
+  extends SummaryOptions,
+    Pick<PlanOptions, "limitTokens">,
+    Pick<ContinuationInput, "recallTool" | "autonomous">,
+    Pick<RestoreInput, "fileTools"> {
+  /** State that only the host knows. Without it nothing is restored. */
+  readonly state?: HostState | undefined;
+  /** Most tokens to restore. The target limits them as well. */
+  readonly restoreBudgetTokens?: number | undefined;
+  /** The model ties thinking to the history before it, which a compaction changes. */
+  readonly bindsThinking?: boolean | undefined;
+  /**
+   * `check` (default) searches the result for the hard facts of the summarized messages and quotes missing ones. With
+   * `off` there is no ledger either.
+   */
+  readonly facts?: "check" | "off" | undefined;
+  /** Facts of an earlier compaction whose boundary has no ledger, such as one of another agent. */
+  readonly previousLedger?: PreviousLedger | undefined;
+  /** How much the result must save; by default what is worthwhile. Else it fails with `compaction-ineffective`. */
+  readonly leastSaving?: LeastSaving | undefined;
+  /** The session's model and the window that its file shows, for the boundary. */
+  readonly sessionRecord?: SessionRecord | undefined;
+  /** The summary has been written before, by `prepareSummary`, for the same messages. */
+  readonly prepared?: PreparedSummary | undefined;
+}
+
+/**
+ * Carries out a plan: hooks are asked, the summary is written, by the model or without one, and what the agent
+ * needs is put around it. An abort ends it at once, wherever it is, and nothing has changed then.
+ */
+export async function compact(
+  planned: CompactionPlan,
+  ports: CompactionPorts,
+  options: CompactOptions = {},
+): Promise<Compaction> {
+  const { leastSaving: least = "worthwhile", signal } = options;
+  throwIfAborted(signal);
+  requireWorthAsking(planned, options);
+  const { written, hookOutcomes } = options.prepared ?? (await prepareSummary(planned, options));
+  const plan = fitBesideSummary(planned, written, options);
+  const hooks = hookSteps(plan, options);
+  const kept = keptMessages(plan, {
+    bindsThinking: options.bindsThinking === true,
+    isSigned: written.source === "provider" && written.isAsSent,
+  });
+  const asWritten = summaryTexts(plan, written, options, "");
+  const leastTokens =
+    plan.overheadTokens + kept.tokens + kept.pendingTokens + tokensOfSummary(plan, asWritten);
+  const ceiling = resultCeiling(plan, options, leastTokens);
+  const checked =
+    options.facts === "off"
+      ? undefined
+      : checkFacts({
+          plan,
+          kept,
+          summary: written.text,
+          roomTokens: ceiling - leastTokens,
+          previous: options.previousLedger,
+          hasTranscript: options.transcriptPath !== undefined,
+        });
+  const { quotation = "" } = checked ?? {};
+  const summary = quotation === "" ? asWritten : summaryTexts(plan, written, options, quotation);
+  const contents = summary.block === undefined ? [summary.text] : [[summary.block.content], summary.text];
+  const fixedTokens = plan.overheadTokens + plan.countEntries([...kept.entries, ...kept.pending], contents);
+  const room = Math.max(0, ceiling - fixedTokens);
+  // Before hooks hear of it: what else is put back stays within that room.
+  requireSaving(plan, { tokensAfter: fixedTokens, least }, written.attempts);
+  // Before anything is put back: that takes what room there is, and would leave none for the hooks.
+  const hookOutput = fitHookOutput(await hooks.sessionStart(), room, plan.countTokens);
+  const { items, skipped } = await untilAborted(signal, restore(plan, options, room - hookOutput.tokens));
+  const restored = { items, skipped: [...skipped, ...hookOutput.skipped] };
+  const tier = tierOf({ variant: plan.variant, written });
+  const ledger = checked?.ledger(restored, hookOutput.attachment);
+  const parts = { summary, kept, restored, hookOutput: hookOutput.attachment, tier, ledger };
+  const compacted = assemble(plan, ports, { ...parts, sessionRecord: options.sessionRecord });
+  requireSaving(plan, { tokensAfter: compacted.tokensAfter, least }, written.attempts);
+  await hooks.postCompact(withQuotation(written.text, quotation));
+  throwIfAborted(signal);
+  return report(plan, compacted, {
+    written,
+    quotation,
+    ledger,
+    restored,
+    hookOutcomes: [...hookOutcomes, ...hooks.outcomes],
+  });
+}
+
+/** Skips the summary when not even an empty one would pay. */
+function requireWorthAsking(plan: CompactionPlan, options: CompactOptions): void {
+  const { leastSaving: least = "worthwhile", bindsThinking = false } = options;
+  if (least !== "worthwhile") return;
+  const { tokens, pendingTokens } = keptMessages(plan, { bindsThinking, isSigned: false });
+  requireSaving(plan, { tokensAfter: plan.overheadTokens + tokens + pendingTokens, least }, []);
+}
+
+/** Unseen results have the room that the summary leaves: the plan could only expect its size. */
+function fitBesideSummary(
+  plan: CompactionPlan,
+  written: WrittenSummary,
+  options: CompactOptions,
+): CompactionPlan {
+  const { targetTokens, limitTokens } = options;
+  if (plan.unseen === undefined || targetTokens === undefined) return plan;
+  const { overheadTokens } = plan;
+  const summaryTokens = tokensOfSummary(plan, summaryTexts(plan, written, options, ""));
+  return fitUnseen(plan, roomBesideSummary({ targetTokens, limitTokens, overheadTokens, summaryTokens }));
+}
+
+const tokensOfSummary = ({ countTokens }: CompactionPlan, { text, block }: SummaryTexts): number =>
+  countTokens(text) + (block === undefined ? 0 : measureBlock(block.content, countTokens));
+
+const withQuotation = (summary: string, quotation: string): string =>
+  [summary, quotation].filter((part) => part !== "").join("\n\n");
+
+/** Our words around the summary; a block of the provider's stands alone, and our words after what was kept. */
+function summaryTexts(
+  plan: CompactionPlan,
+  written: WrittenSummary,
+  options: CompactOptions,
+  quotation: string,
+): SummaryTexts {
+  const { transcriptPath, recallTool, autonomous } = options;
+  const { unseen: part } = plan;
+  const unseen = part && ((part.shortened.length > 0 ? "shortened" : "whole") as ContinuationInput["unseen"]);
+  const words = { transcriptPath, recallTool, autonomous, trigger: plan.trigger, unseen };
+  if (written.source === "provider") {
+    const text = withQuotation(quotation, continuationAfterwords({ ...words, keptRecent: false }));
+    return { text, block: { content: written.block, model: written.model } };
+  }
+  // A mark of an undo is kept as well, and is no message.
+  const keepsMessages = countMessages(plan.kept) > 0;
+  const keptEarlier = plan.keptPlace === "before" && keepsMessages;
+  const keptRecent = plan.keptPlace === "after" && keepsMessages;
+  const isNotes = written.source === "notes";
+  const summary = withQuotation(written.text, quotation);
+  return { text: continuationMessage({ ...words, summary, isNotes, keptRecent, keptEarlier }) };
+}
+
+/**
+ * The most tokens that the result may have, restored files and quoted facts included: these must not eat up the saving.
+ * If summary and kept messages alone do, the result must at least not be larger than the conversation.
+ */
+function resultCeiling(plan: CompactionPlan, options: CompactOptions, leastTokens: number): number {
+  const { estimateBefore } = plan;
+  const { leastSaving, targetTokens = estimateBefore } = options;
+  const worthwhile = estimateBefore - smallestWorthwhileSaving(plan);
+  const most = leastSaving === "some" || leastTokens > worthwhile ? estimateBefore - 1 : worthwhile;
+  return Math.min(targetTokens - 1, most);
+}
+
+async function restore(
+  plan: CompactionPlan,
+  { state, signal, fileTools, restoreBudgetTokens }: CompactOptions,
+  room: number,
+): Promise<Restored> {
+  if (state === undefined) return { items: [], skipped: [] };
+  const kept = [...plan.kept, ...plan.pending];
+  const isKeptRewritten = plan.isKeptRewritten || plan.pending.length > 0;
+  const budgetTokens = Math.min(room, restoreBudgetTokens ?? room);
+  const conversation = isKeptRewritten ? undefined : { entries: plan.entries, pairs: plan.pairs() };
+  return await restoreAll({ ...plan, kept, conversation, budgetTokens, signal, fileTools }, state);
+}
+
+type Outcome = Pick<Compaction, "written" | "quotation" | "ledger" | "restored" | "hookOutcomes">;
+
+function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outcome): Compaction {
+  const { written, restored, hookOutcomes } = outcome;
+  const { tokensAfter } = compacted;
+  const messagesSummarised = countMessages(plan.summarised);
+  const messagesKept = countMessages(compacted.kept) + countMessages(compacted.pending);
+  const facts = [
+    `${count(messagesSummarised, "message")} summarised`,
+    ...(messagesKept === 0 ? [] : [`${count(messagesKept, "message")} kept`]),
+    ...(restored.items.length === 0 ? [] : [`${count(restored.items.length, "thing")} put back`]),
+  ];
+  return {
+    ...compacted,
+    ...outcome,
+    variant: plan.variant,
+    attempts: written.attempts,
+    usage: "usage" in written ? written.usage : undefined,
+    tokensBefore: plan.tokensBefore,
+    saving: savingOf(plan, tokensAfter),
+    messagesSummarised,
+    messagesKept,
+    accounting: accountingMetrics(accountKnown(plan.sent, plan.tokensSent)),
+    userDisplayMessage: [
+      `Compacted from ${formatCount(plan.tokensBefore)} to ${formatCount(tokensAfter)} tokens: ${facts.join(", ")}.`,
+      ...hookOutcomes.map(({ text }) => text),
+    ].join("\n"),
+  };
+}
+
+const count = (number: number, noun: string): string =>
+  `${formatCount(number)} ${noun}${number === 1 ? "" : "s"}`;

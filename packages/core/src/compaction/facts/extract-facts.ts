@@ -1,0 +1,180 @@
+import type { Entry } from "../../messages/entry.ts";
+import type { Fact, KnownFacts, LedgerFact } from "../../messages/fact-ledger.ts";
+import { indexPairs } from "../../messages/pairs.ts";
+import { digestSession, isRequest, type SessionDigest } from "../summary/readers/readers.ts";
+import { readDirectives } from "./directives.ts";
+import { type DraftFact, readEntries } from "./fact-source.ts";
+import { askedFacts, mentionFacts, openBefore, planFacts, withPlansUpToDate } from "./said-facts.ts";
+import {
+  commandFacts,
+  deedIn,
+  errorFacts,
+  fileFacts,
+  isOpenError,
+  withErrorsResolved,
+  withoutRunsRepeated,
+} from "./work-facts.ts";
+
+export interface FactSheet {
+  /** Most important first. */
+  readonly facts: readonly Fact[];
+  /** Facts of earlier compactions that had no room: the boundary that tells of them, and how many. */
+  readonly earlier: { readonly boundary: string; readonly facts: number } | undefined;
+}
+
+export interface ExtractOptions {
+  /** The last boundary and what its ledger says: what was known before `entries`. */
+  readonly previous?: { readonly boundary: string; readonly ledger: KnownFacts } | undefined;
+  /** Messages that come after and stay as they are: they may answer a question or call off a request. */
+  readonly following?: readonly Entry[] | undefined;
+}
+
+/** A ledger is read and written with every compaction; facts beyond these are told by the boundary before. */
+const MAX_FACTS = 400;
+
+/** Extracts the hard facts of the entries and of all that came before them. Reads them once, and asks no model. */
+export function extractFacts(entries: readonly Entry[], options: ExtractOptions = {}): FactSheet {
+  const { previous, following = [] } = options;
+  const before = factsIn(previous?.ledger);
+  const all = following.length === 0 ? entries : [...entries, ...following];
+  const pairs = indexPairs(all);
+  const read = readEntries(entries, digestSession(all, openBefore(before), pairs), pairs);
+  const directives = readDirectives(read, before);
+  const people = [...directives.carried, ...directives.fresh];
+  const carried = [...withPlansUpToDate(goingOn(before, read.digest), people), ...directives.carried];
+  const fresh = [
+    ...planFacts(read, people),
+    ...commandFacts(read),
+    ...errorFacts(read),
+    ...fileFacts(read, before.filter(isOf("file"))),
+    ...mentionFacts(read),
+    ...askedFacts(read),
+    ...directives.fresh,
+  ];
+  return sheetOf(carried, named(fresh, carried), previous);
+}
+
+/** Oldest first: a ledger has the newest first. */
+const factsIn = (ledger: KnownFacts | undefined): readonly Fact[] =>
+  (ledger?.facts ?? []).map(({ fate: _, ...fact }: Fact & Partial<LedgerFact>) => fact).reverse();
+
+const isOf =
+  (...kinds: readonly Fact["kind"][]) =>
+  (fact: DraftFact): boolean =>
+    kinds.includes(fact.kind);
+
+/** Besides directives: to-dos are followed by the digest, and a question is over once somebody spoke. */
+function goingOn(before: readonly Fact[], digest: SessionDigest): readonly Fact[] {
+  const hasSpoken = digest.exchanges.some(isRequest);
+  const kept = before.filter(
+    (fact) => !isOf("directive", "todo")(fact) && !(hasSpoken && fact.kind === "question"),
+  );
+  return withErrorsResolved(withoutRunsRepeated(kept, digest), digest);
+}
+
+/** A fact that was known before keeps its name. */
+function named(drafts: readonly DraftFact[], carried: readonly Fact[]): readonly Fact[] {
+  const known = new Map(carried.map((fact) => [identityOf(fact), fact.id]));
+  const taken = new Set(carried.map(({ id }) => id));
+  const facts = new Map<string, Fact>();
+  for (const draft of drafts) {
+    const identity = identityOf(draft);
+    const id = known.get(identity) ?? facts.get(identity)?.id ?? nameOf(draft, identity, taken);
+    taken.add(id);
+    // Told anew it is newer, also in the order.
+    facts.delete(identity);
+    facts.set(identity, { id, ...draft });
+  }
+  return [...facts.values()];
+}
+
+function sheetOf(
+  carried: readonly Fact[],
+  fresh: readonly Fact[],
+  previous: ExtractOptions["previous"],
+): FactSheet {
+  const told = new Set(fresh.map(({ id }) => id));
+  const old = byImportance(carried.filter(({ id }) => !told.has(id)));
+  const room = Math.max(0, MAX_FACTS - fresh.length);
+  const kept = old.filter((fact, index) => index < room || fact.status === "active");
+  const facts = byImportance([...kept.toReversed(), ...fresh]);
+  const untold = old.length - kept.length + (previous?.ledger.earlier?.facts ?? 0);
+  if (previous === undefined || untold === 0) return { facts, earlier: undefined };
+  return { facts, earlier: { boundary: previous.boundary, facts: untold } };
+}
+
+/** Requests come before work, open items before closed ones, and words of people before figures in them. */
+const RANKS = [
+  "active directive",
+  "todo",
+  "question",
+  "decision",
+  "open error",
+  "changed file",
+  "retracted directive",
+  "directive",
+  "reference",
+  "error",
+  "command",
+  "read file",
+  "plan",
+] as const;
+
+type Rank = (typeof RANKS)[number];
+
+function rankOf(fact: DraftFact): Rank {
+  switch (fact.kind) {
+    case "directive":
+      if (fact.status === "active") return "active directive";
+      return fact.status === "done" ? "directive" : "retracted directive";
+    case "error":
+      return isOpenError(fact) ? "open error" : "error";
+    case "file":
+      return deedIn(fact) === "read" ? "read file" : "changed file";
+    case "quantity":
+      return "reference";
+    default:
+      return fact.kind;
+  }
+}
+
+/** Most important first. `facts` come oldest first; among equals the newest come first. */
+function byImportance<T extends DraftFact>(facts: readonly T[]): readonly T[] {
+  const placed = facts.map((fact) => ({ fact, rank: RANKS.indexOf(rankOf(fact)) })).reverse();
+  return placed.sort((a, b) => a.rank - b.rank).map(({ fact }) => fact);
+}
+
+/** Of what somebody said at length; the rest may be shortened later. */
+const TELLING_CHARS = 60;
+
+/** Subject of a fact: two facts with the same subject are one fact, told twice. */
+function identityOf({ kind, text, needles, entryIds }: DraftFact): string {
+  const isSaid = kind === "directive" || kind === "plan";
+  return isSaid
+    ? `${kind}\n${entryIds[0] ?? ""}\n${text.slice(0, TELLING_CHARS)}`
+    : `${kind}\n${needles?.[0] ?? text}`;
+}
+
+/**
+ * A short name for a fact, the same whenever it is derived from the same things. Two with one name are told apart by a
+ * number.
+ */
+function nameOf({ kind }: DraftFact, identity: string, taken: ReadonlySet<string>): string {
+  const name = `${kind.slice(0, 1)}${shortHash(identity)}`;
+  let id = name;
+  for (let count = 2; taken.has(id); count++) id = `${name}-${count}`;
+  return id;
+}
+
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+const ID_CHARS = 5;
+
+/** FNV-1a in base 36, cut: 60 million names, for some hundred facts. */
+function shortHash(text: string): string {
+  let hash = FNV_OFFSET;
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), FNV_PRIME);
+  }
+  return (hash >>> 0).toString(36).padStart(ID_CHARS, "0").slice(-ID_CHARS);
+}

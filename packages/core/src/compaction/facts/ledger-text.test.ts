@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { ESTIMATORS } from "../../measure/tokens/measure.ts";
+import type { Ledger, LedgerFact } from "../../messages/fact-ledger.ts";
+import { ledgerText } from "./ledger-text.ts";
+
+const fact = (id: string, fields: Partial<LedgerFact> = {}): LedgerFact => ({
+  id,
+  kind: "file",
+  text: `changed ${id}.ts`,
+  entryIds: [`e-${id}`],
+  fate: "recoverable",
+  ...fields,
+});
+
+const ledger = (facts: readonly LedgerFact[], fields: Partial<Ledger> = {}): Ledger => ({
+  facts,
+  summarised: { messages: 40, tokens: 90_000 },
+  kept: { messages: 3, tokens: 700 },
+  restored: [],
+  skipped: [],
+  quotedTokens: 0,
+  ...fields,
+});
+
+describe("a ledger in words for the agent", () => {
+  it("says what is before it, what is not, and by which id that can be read", () => {
+    const facts = [
+      fact("a", { fate: "summary" }),
+      fact("b", { fate: "kept" }),
+      fact("c", { fate: "quoted" }),
+      fact("d", { kind: "directive", status: "done", text: "rename\nthe module" }),
+    ];
+    expect(ledgerText(ledger(facts), { recallTool: "recall" })).toBe(
+      [
+        "Of this conversation 40 messages (about 90000 tokens) were replaced by the summary. Of 4 facts found in them 3 are in your context: 1 in the summary, 1 in messages that were kept, 1 quoted, 0 in what was put back. 1 are not, but stand in the transcript. Nothing is gone.",
+        "Not in your context; `recall` gives the message of an id:",
+        "- [directive, done] rename the module (e-d)",
+      ].join("\n"),
+    );
+  });
+
+  it("says what is gone where there is no transcript", () => {
+    const text = ledgerText(ledger([fact("a", { fate: "gone" })]));
+    expect(text).toContain("1 are gone");
+    expect(text).not.toContain("Nothing is gone");
+    expect(text).toContain("- [file] changed a.ts (gone)");
+  });
+
+  it("promises nothing in a transcript where there is none", () => {
+    const facts = Array.from({ length: 900 }, (_, nth) => fact(`f${nth}`, { fate: "gone" }));
+    for (const recallTool of [undefined, "recall"]) {
+      const [opening, heading, ...lines] = ledgerText(ledger(facts), { recallTool }).split("\n");
+      expect(opening).toContain("900 are gone: there is no transcript of them.");
+      expect(heading).toBe("Not in your context:");
+      expect(lines.at(-1)).toBe(`- and ${900 - lines.length + 1} more, without a transcript.`);
+    }
+    expect(ledgerText(ledger(facts), { maxTokens: 0 })).toMatch(/\n- 900, without a transcript\.$/);
+  });
+
+  it("stays within its budget however many facts there are, and counts the rest", () => {
+    const facts = Array.from({ length: 900 }, (_, nth) => fact(`f${nth}`, { text: "word ".repeat(200) }));
+    const many = ledger(facts, { untold: 50, earlier: { boundary: "e-0", facts: 25 } });
+    for (const maxTokens of [200, 500, 2_000]) {
+      const text = ledgerText(many, { maxTokens });
+      expect(ESTIMATORS.o200k(text)).toBeLessThanOrEqual(maxTokens);
+      const listed = text.split("\n").filter((line) => line.startsWith("- [")).length;
+      expect(text).toContain(`${900 - listed + 75}${listed > 0 ? " more" : ""}, in the transcript alone`);
+    }
+  });
+
+  it("names what was put back", () => {
+    const restored = Array.from({ length: 10 }, (_, nth) => ({
+      kind: "files",
+      name: `f${nth}.ts`,
+      tokens: 1,
+    }));
+    expect(ledgerText(ledger([], { restored }))).toMatch(/Put back: f0\.ts, .*f7\.ts and 2 more\.$/);
+  });
+});

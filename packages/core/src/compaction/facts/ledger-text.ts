@@ -1,0 +1,75 @@
+import { type CountText, ESTIMATORS } from "../../measure/tokens/measure.ts";
+import { countFates, isInContext, type Ledger, type LedgerFact } from "../../messages/fact-ledger.ts";
+import { clip, oneLine } from "../summary/clip.ts";
+
+export interface LedgerTextOptions {
+  /** By default 500. The first sentences are said whatever they take. */
+  readonly maxTokens?: number | undefined;
+  readonly countTokens?: CountText | undefined;
+  /** Name of the tool that reads old messages, where the agent has one. */
+  readonly recallTool?: string | undefined;
+}
+
+const MAX_TOKENS = 500;
+const LINE_CHARS = 160;
+
+/** A ledger in words for the agent: what it has before it, what it does not, and how to get at that. */
+export function ledgerText(ledger: Ledger, options: LedgerTextOptions = {}): string {
+  const { maxTokens = MAX_TOKENS, countTokens = ESTIMATORS.o200k } = options;
+  const absent = ledger.facts.filter((fact) => !isInContext(fact));
+  const opening = openingOf(ledger);
+  const hasTranscript = absent.every(({ fate }) => fate !== "gone");
+  const heading = absent.length === 0 ? [] : [hasTranscript ? howToGet(options) : "Not in your context:"];
+  const lines: string[] = [];
+  let tokens = countTokens([opening, ...heading].join("\n"));
+  for (const fact of absent) {
+    const line = lineOf(fact);
+    // The line that counts the rest has its place too.
+    tokens += countTokens(line) + 1;
+    if (tokens + REST_TOKENS > maxTokens) break;
+    lines.push(line);
+  }
+  const rest = absent.length - lines.length + (ledger.untold ?? 0) + (ledger.earlier?.facts ?? 0);
+  const more = lines.length > 0 ? `- and ${rest} more` : `- ${rest}`;
+  const restLine = hasTranscript ? `${more}, in the transcript alone.` : `${more}, without a transcript.`;
+  return [opening, ...heading, ...lines, ...(rest === 0 ? [] : [restLine])].join("\n");
+}
+
+const REST_TOKENS = 24;
+
+function openingOf({ facts, summarised, restored, shortened = [] }: Ledger): string {
+  const counts = countFates(facts);
+  const inContext = facts.filter(isInContext).length;
+  const sentences = [
+    `Of this conversation ${summarised.messages} messages (about ${summarised.tokens} tokens) were replaced by the summary.`,
+    facts.length === 0
+      ? "No facts were found in them that a summary could lack."
+      : `Of ${facts.length} facts found in them ${inContext} are in your context: ${counts.summary} in the summary, ${counts.kept} in messages that were kept, ${counts.quoted} quoted, ${counts.restored} in what was put back.`,
+    ...(counts.recoverable === 0 ? [] : [`${counts.recoverable} are not, but stand in the transcript.`]),
+    counts.gone === 0 ? "Nothing is gone." : `${counts.gone} are gone: there is no transcript of them.`,
+    ...(shortened.length === 0
+      ? []
+      : [`Shortened tool results: ${listOf(shortened.map(({ toolUseId }) => toolUseId))}.`]),
+    ...(restored.length === 0 ? [] : [`Put back: ${listOf(restored.map(({ name }) => name))}.`]),
+  ];
+  return sentences.join(" ");
+}
+
+const NAMES_SHOWN = 8;
+
+function listOf(all: readonly string[]): string {
+  const names = all.slice(0, NAMES_SHOWN).map((name) => clip(oneLine(name), LINE_CHARS / 2));
+  const more = all.length - names.length;
+  return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+const howToGet = ({ recallTool }: LedgerTextOptions): string =>
+  recallTool === undefined
+    ? "Not in your context (with the id of the message in the transcript):"
+    : `Not in your context; \`${recallTool}\` gives the message of an id:`;
+
+function lineOf({ kind, status, text, fate, entryIds }: LedgerFact): string {
+  const id = fate === "gone" ? "gone" : (entryIds[0] ?? "no id");
+  const label = status === undefined ? kind : `${kind}, ${status}`;
+  return `- [${label}] ${clip(oneLine(text), LINE_CHARS)} (${id})`;
+}

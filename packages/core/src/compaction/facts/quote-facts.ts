@@ -1,0 +1,302 @@
+import type { CountText } from "../../measure/tokens/measure.ts";
+import type { DirectiveStatus, Fact, FactKind } from "../../messages/fact-ledger.ts";
+import { headOf, tailOf } from "../../messages/text.ts";
+import { proseSentences } from "../summary/readers/readers.ts";
+import { factsSection, quotedLines } from "../summary/summary-message.ts";
+import { findFacts, isPlain, plainText } from "./find-facts.ts";
+import { saysRule } from "./said-words.ts";
+import { deedIn, pathOf } from "./work-facts.ts";
+
+/** Room for what a summary lacks: all that is asked in a long session, at a fiftieth of a usual window. */
+export const FACTS_BUDGET_TOKENS = 4_000;
+
+interface QuoteOptions {
+  readonly budgetTokens: number;
+  readonly countTokens: CountText;
+}
+
+interface QuotedFacts {
+  /** To stand at the end of the summary; "" where nothing is quoted. */
+  readonly text: string;
+  /** Facts that a search finds in the text. Words that are shown by their ends alone count as left out. */
+  readonly quoted: readonly Fact[];
+  readonly leftOut: readonly Fact[];
+  readonly tokens: number;
+}
+
+/**
+ * Quotes what a summary lacks, as much as the budget allows. `missing`: most important first. What is active stands
+ * there before all else, if only by its ends; words are shortened before facts are left out.
+ */
+export function quoteFacts(missing: readonly Fact[], options: QuoteOptions): QuotedFacts {
+  const { countTokens, budgetTokens } = options;
+  let forms: Map<Fact, Form> = new Map(missing.map((fact) => [fact, "whole"]));
+  if (countTokens(quotation(forms)) > budgetTokens) {
+    forms = choose(missing, options);
+    while (forms.size > 0 && countTokens(quotation(forms)) > budgetTokens) shrink(forms);
+  }
+  const text = quotation(forms);
+  const found = findFacts(missing, [text]);
+  return {
+    text,
+    quoted: missing.filter(({ id }) => found.has(id)),
+    leftOut: missing.filter(({ id }) => !found.has(id)),
+    tokens: text === "" ? 0 : countTokens(text),
+  };
+}
+
+const quotation = (forms: ReadonlyMap<Fact, Form>): string =>
+  forms.size === 0 ? "" : factsSection(factLines(forms));
+
+/** Chooses by the tokens that each line takes. The tokens of all lines together are counted afterwards. */
+function choose(missing: readonly Fact[], { budgetTokens, countTokens }: QuoteOptions): Map<Fact, Form> {
+  const forms = new Map<Fact, Form>();
+  const labels = new Set<FactKind>();
+  let room = budgetTokens - countTokens(factsSection("-"));
+  const cost = (fact: Fact, form: Form): number => countTokens(`${factLine(fact, form)}\n`);
+  const take = (fact: Fact, form: Form): void => {
+    const label = labels.has(fact.kind) ? 0 : countTokens(`${LABELS[fact.kind]}\n`);
+    const price = cost(fact, form) + label;
+    if (price > room) return;
+    room -= price;
+    labels.add(fact.kind);
+    forms.set(fact, form);
+  };
+  const lengthen = (fact: Fact, form: Form): void => {
+    const now = forms.get(fact);
+    const more = now === undefined ? Infinity : cost(fact, form) - cost(fact, now);
+    if (more > room) return;
+    room -= more;
+    forms.set(fact, form);
+  };
+  const active = missing.filter(({ status }) => status === "active");
+  for (const fact of active) take(fact, "ends");
+  for (const fact of active) lengthen(fact, "needed");
+  const told = findFacts(missing, [quotation(forms)]);
+  for (const fact of missing) if (fact.status !== "active" && !told.has(fact.id)) take(fact, "needed");
+  for (const fact of missing) if (fact.kind === "directive") lengthen(fact, "whole");
+  return forms;
+}
+
+/** Shortens the last that can be shortened, or else leaves the last out. */
+function shrink(forms: Map<Fact, Form>): void {
+  const facts = [...forms.keys()];
+  const long = facts.findLast((fact) => fact.kind === "directive" && forms.get(fact) === "whole");
+  const last = facts.at(-1);
+  if (long !== undefined) forms.set(long, "needed");
+  else if (last !== undefined) forms.delete(last);
+}
+
+/** How much of a person's words is shown: all that is kept of them, what a check asks for, or their ends alone. */
+type Form = "whole" | "needed" | "ends";
+
+const LABELS: Readonly<Record<FactKind, string>> = {
+  directive: "Said by the user, newest first [id status]:",
+  todo: "Open to-do items:",
+  question: "Asked of the user, no answer yet:",
+  decision: "Asked → answered by the user:",
+  error: "Errors:",
+  file: "Files:",
+  reference: "References:",
+  quantity: "Quantities the user named:",
+  command: "Commands → outcome:",
+  plan: "Plans of the ASSISTANT, which the user did not write:",
+};
+
+/** Short ones share a line. */
+const IN_ONE_LINE: ReadonlySet<FactKind> = new Set(["reference", "quantity"]);
+
+/** The facts in groups by what they are, in the order in which the groups first come. */
+function factLines(forms: ReadonlyMap<Fact, Form>): string {
+  const groups = grouped([...forms.keys()], ({ kind }) => kind);
+  return [...groups].map(([kind, facts]) => groupText(kind, facts, forms)).join("\n");
+}
+
+function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
+}
+
+function groupText(kind: FactKind, facts: readonly Fact[], forms: ReadonlyMap<Fact, Form>): string {
+  const label = LABELS[kind];
+  if (IN_ONE_LINE.has(kind)) return `${label} ${facts.map(({ text }) => plainText(text)).join("; ")}`;
+  if (kind === "file") return fileGroups(facts);
+  return [label, ...facts.map((fact) => factLine(fact, forms.get(fact) ?? "needed"))].join("\n");
+}
+
+/** As it stands in its group, alone. */
+function factLine(fact: Fact, form: Form): string {
+  if (fact.kind === "directive") return directiveLines(fact, form);
+  return IN_ONE_LINE.has(fact.kind) ? `; ${plainText(fact.text)}` : `- ${plainText(fact.text)}`;
+}
+
+const ENDS_HEAD_CHARS = 60;
+const ENDS_TAIL_CHARS = 40;
+
+/** Every line has a mark, so that no word of a person can pass for one of ours. */
+function directiveLines(fact: Fact, form: Form): string {
+  // An id may come from a file that somebody else wrote.
+  return `[${plainText(fact.id)} ${fact.status ?? "active"}] > ${wordsOf(fact, form)
+    .split(/\r\n?|\n/)
+    .join("\n> ")}`;
+}
+
+function wordsOf(fact: Fact, form: Form): string {
+  if (form === "whole") return fact.text;
+  const needed = (fact.needles ?? [fact.text]).map(plainText).join(` ${LEFT_OUT} `);
+  if (form === "needed" || needed.length <= ENDS_HEAD_CHARS + ENDS_TAIL_CHARS) return needed;
+  return `${headOf(needed, ENDS_HEAD_CHARS).trim()} ${LEFT_OUT} ${tailOf(needed, ENDS_TAIL_CHARS).trim()}`;
+}
+
+/** A dot follows each kind of deed; `withPathsInFull` reads it. */
+function fileGroups(facts: readonly Fact[]): string {
+  const deeds = [...grouped(facts, deedIn)].map(([deed, group]) => ({
+    deed,
+    paths: group.map((fact) => plainText(pathOf(fact))),
+  }));
+  const base = commonFolder(deeds.flatMap(({ paths }) => paths));
+  const told = deeds.map(({ deed, paths }) => `${deed} ${groupedPaths(paths, base)}`).join(". ");
+  return base === "" ? `Files: ${told}` : `Files under ${base}: ${told}`;
+}
+
+/** The folder that shortens the list most when it is told once: "" where none does. */
+function commonFolder(paths: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const path of paths) {
+    if (!isPlain(path)) continue;
+    for (let cut = path.indexOf("/", 1); cut !== -1; cut = path.indexOf("/", cut + 1)) {
+      const folder = path.slice(0, cut + 1);
+      counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    }
+  }
+  let best = "";
+  let saved = 0;
+  for (const [folder, count] of counts) {
+    const saves = (count - 1) * folder.length;
+    if (saves > saved) [best, saved] = [folder, saves];
+  }
+  return best;
+}
+
+/** `base` is told elsewhere. */
+function groupedPaths(paths: readonly string[], base: string): string {
+  const places = paths.map((path) => {
+    const canShare = isPlain(path);
+    const shown = canShare && base !== "" && path.startsWith(base) ? path.slice(base.length) : path;
+    const cut = canShare ? shown.lastIndexOf("/") + 1 : 0;
+    return { folder: shown.slice(0, cut), name: shown.slice(cut) };
+  });
+  return [...grouped(places, ({ folder }) => folder)]
+    .map(([folder, group]) => {
+      const names = group.map(({ name }) => name);
+      return folder === "" || names.length === 1
+        ? names.map((name) => `${folder}${name}`).join(", ")
+        : `${folder}{${names.join(", ")}}`;
+    })
+    .join(", ");
+}
+
+/**
+ * Between two pieces of a person's words, on a line of its own or within one. Words are shortened by pieces that stand
+ * in them letter by letter.
+ */
+const LEFT_OUT = "[…]";
+
+interface Lengths {
+  /** Up to this length nothing is left out. */
+  readonly whole: number;
+  readonly head: number;
+  readonly tail: number;
+  /** Rules between head and tail: how many, and how much of each. */
+  readonly rules: number;
+  readonly rule: number;
+}
+
+/** Kept in the ledger, and quoted where there is room: of what is active, and of what is over. */
+const KEPT_ACTIVE: Lengths = { whole: 2_400, head: 1_400, tail: 700, rules: 8, rule: 200 };
+const KEPT_PAST: Lengths = { whole: 700, head: 400, tail: 200, rules: 0, rule: 0 };
+/** Pieces that a text must hold, and that are quoted at least. */
+const NEEDED_ACTIVE: Lengths = { whole: 240, head: 130, tail: 80, rules: 3, rule: 110 };
+const NEEDED_PAST: Lengths = { whole: 140, head: 80, tail: 50, rules: 0, rule: 0 };
+
+/** A message of which this is not the beginning is a document that was pasted. */
+const SCANNED_CHARS = 40_000;
+
+/** All of what was said, or its ends and the rules in it, with a mark where something is left out. */
+export function quotedForm(text: string, isActive: boolean, entryId: string | undefined): string {
+  const [head = "", ...others] = piecesOf(text.trim(), isActive ? KEPT_ACTIVE : KEPT_PAST);
+  if (others.length === 0) return head;
+  const where =
+    entryId === undefined ? LEFT_OUT : `[… ${text.trim().length} characters in entry ${entryId} …]`;
+  return `${head}\n${where}\n${others.join(`\n${LEFT_OUT}\n`)}`;
+}
+
+/** The pieces that must stand where it is told; undefined: all of it. */
+export function neededPieces(text: string, isActive: boolean): readonly string[] | undefined {
+  const pieces = piecesOf(text, isActive ? NEEDED_ACTIVE : NEEDED_PAST);
+  return pieces.length <= 1 ? undefined : pieces;
+}
+
+function piecesOf(text: string, lengths: Lengths): readonly string[] {
+  if (text.length <= lengths.whole) return [text];
+  const head = startOf(text, lengths.head);
+  const tail = endOf(text, lengths.tail);
+  const middle = text.slice(head.length, text.length - tail.length);
+  return [head.trim(), ...rulesIn(middle, lengths), tail.trim()].filter((piece) => piece !== "");
+}
+
+function rulesIn(middle: string, { rules, rule }: Lengths): readonly string[] {
+  if (rules === 0) return [];
+  const scanned = headOf(middle, SCANNED_CHARS);
+  const found = proseSentences(scanned)
+    .filter(saysRule)
+    .slice(0, 2 * rules);
+  // Not one whose white space was put right: it must stand there to the letter.
+  const verbatim = found.filter((sentence) => scanned.includes(sentence));
+  return [...new Set(verbatim.map((sentence) => startOf(sentence, rule).trim()))].slice(0, rules);
+}
+
+/** Without the last word where it may be half of one; a word may be as long as the whole, though. */
+function startOf(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const head = headOf(text, maxChars);
+  const space = head.search(/\s\S*$/);
+  return space > head.length / 2 ? head.slice(0, space) : head;
+}
+
+function endOf(text: string, maxChars: number): string {
+  const tail = tailOf(text, maxChars);
+  const space = tail.search(/\s/);
+  return space !== -1 && space < tail.length / 2 ? tail.slice(space) : tail;
+}
+
+const FIRST_LINE = /^\[(\S+) (active|done|cancelled|superseded)\] >(?: (.*))?$/s;
+const NEXT_LINE = /^>(?: (.*))?$/s;
+
+/**
+ * Words of people as a summary quotes them, newest first: for a host that has nothing but its messages, in which no
+ * boundary tells of it. Every line of it has a mark, so that it is read as it was written.
+ */
+export function quotedDirectives(summaryText: string): readonly Fact[] {
+  const found: { readonly id: string; readonly status: DirectiveStatus; readonly words: string[] }[] = [];
+  let isOpen = false;
+  for (const line of quotedLines(summaryText)) {
+    const first = FIRST_LINE.exec(line);
+    const next: RegExpExecArray | null = isOpen ? NEXT_LINE.exec(line) : null;
+    isOpen = first !== null || next !== null;
+    const [, id = "", status, words = ""] = first ?? [];
+    if (first !== null) found.push({ id, status: status as DirectiveStatus, words: [words] });
+    else if (next !== null) found.at(-1)?.words.push(next[1] ?? "");
+  }
+  return found.map(({ id, status, words }) => directive(id, status, words.join("\n")));
+}
+
+function directive(id: string, status: DirectiveStatus, text: string): Fact {
+  const needles = neededPieces(text, status === "active");
+  return { id, kind: "directive", text, status, entryIds: [], ...(needles === undefined ? {} : { needles }) };
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { describe, expect, it } from "vitest";
+import { claudeCodeSessions, describeRecorded } from "../../../../../test/support/real-sessions.ts";
+import type { Entry } from "../../messages/entry.ts";
+import type { Ledger } from "../../messages/fact-ledger.ts";
+import { extractFacts, type FactSheet } from "./extract-facts.ts";
+import { findFacts } from "./find-facts.ts";
+import { FACTS_BUDGET_TOKENS, quoteFacts } from "./quote-facts.ts";
+
+const countTokens = (text: string): number => Math.ceil(text.length / 3.5);
+const COMPACTIONS = 10;
+/** Of all facts of a session, with a summary that says nothing. */
+const LEAST_SHARE = 0.9;
+
+function entriesOf(path: string): readonly Entry[] {
+  const lines = readFileSync(path, "utf8").split("\n");
+  return lines.flatMap((line) => {
+    try {
+      return [JSON.parse(line) as Entry];
+    } catch {
+      return [];
+    }
+  });
+}
+
+const quote = ({ facts }: FactSheet): string =>
+  quoteFacts(facts, { budgetTokens: FACTS_BUDGET_TOKENS, countTokens }).text;
+
+/** What is quoted at the end, where every summary was empty. */
+function afterTen(entries: readonly Entry[]): string {
+  const size = Math.ceil(entries.length / COMPACTIONS);
+  let sheet: FactSheet = { facts: [], earlier: undefined };
+  for (let round = 0; round < COMPACTIONS; round++) {
+    const ledger: Ledger = {
+      facts: sheet.facts.map((fact) => ({ ...fact, fate: "quoted" })),
+      summarised: { messages: 0, tokens: 0 },
+      kept: { messages: 0, tokens: 0 },
+      restored: [],
+      skipped: [],
+      quotedTokens: 0,
+    };
+    const previous = round === 0 ? undefined : { boundary: `b${round}`, ledger };
+    sheet = extractFacts(entries.slice(round * size, (round + 1) * size), { previous });
+  }
+  return quote(sheet);
+}
+
+describeRecorded("facts of recorded sessions", () => {
+  describe.each(claudeCodeSessions().map((path) => [basename(path), path]))("%s", (_name, path) => {
+    const entries = entriesOf(path);
+    const { facts } = extractFacts(entries);
+
+    it("have ids of their own, and all of what is active fits into a quotation", () => {
+      expect(new Set(facts.map(({ id }) => id)).size).toBe(facts.length);
+      const found = findFacts(facts, [quote({ facts, earlier: undefined })]);
+      expect(facts.filter(({ id, status }) => status === "active" && !found.has(id))).toEqual([]);
+    });
+
+    it("are there after ten compactions with empty summaries", () => {
+      const found = findFacts(facts, [afterTen(entries)]);
+      const missing = facts.filter(({ id }) => !found.has(id));
+      expect(missing.filter(({ status }) => status === "active")).toEqual([]);
+      expect(found.size).toBeGreaterThanOrEqual(facts.length * LEAST_SHARE);
+    });
+  });
+});

@@ -1,0 +1,261 @@
+import type { DirectiveStatus, Fact } from "../../messages/fact-ledger.ts";
+import { headOf, tailOf } from "../../messages/text.ts";
+import type { FollowedTodo } from "../../messages/todo-ledger.ts";
+import { clip, oneLine } from "../summary/clip.ts";
+import type { BackgroundTask, OpenBefore, Plan, SessionDigest } from "../summary/readers/readers.ts";
+import { endsWithQuestion, lastSentences, proseSentences } from "../summary/readers/readers.ts";
+import type { DraftFact, ReadEntries } from "./fact-source.ts";
+
+/** Facts in what people and the agent said: questions, answers, open items, plans, names and numbers. */
+
+const QUESTION_CHARS = 110;
+const ANSWER_CHARS = 160;
+const TODO_CHARS = 160;
+
+/** Questions and what became of them, open items. */
+export function askedFacts(read: ReadEntries): readonly DraftFact[] {
+  const { digest } = read;
+  return [
+    ...decisionFacts(read),
+    ...questionFacts(read),
+    ...digest.runningTasks.map(taskFact),
+    // The list is in the order of the work: what comes first matters most.
+    ...digest.todos
+      .filter(({ status }) => status !== "completed")
+      .map(todoFact)
+      .reverse(),
+  ];
+}
+
+const start = (text: string, maxChars: number): string => headOf(oneLine(text), maxChars).trim();
+
+function todoFact({ content, status, id }: FollowedTodo): DraftFact {
+  const item = start(content, TODO_CHARS);
+  const mark = status === "in_progress" ? IN_PROGRESS : "";
+  const number = id === undefined ? "" : ` (task ${id})`;
+  return { kind: "todo", text: `${mark}${item}${number}`, needles: [item], entryIds: [] };
+}
+
+function taskFact({ id, title }: BackgroundTask): DraftFact {
+  const text = start(title, TODO_CHARS);
+  return { kind: "todo", text: `${WAITING}${id}: ${text}`, needles: [text], entryIds: [] };
+}
+
+const IN_PROGRESS = "[in progress] ";
+const WAITING = "not reported back: background agent ";
+const WAITING_FOR = new RegExp(`^${WAITING}(\\w+): (.*)$`);
+const ITEM = /^(\[in progress\] )?(.*?)(?: \(task ([\w-]+)\))?$/;
+
+/** Items that were open when the entries began, as the facts of an earlier compaction tell it. */
+export function openBefore(carried: readonly Fact[]): OpenBefore | undefined {
+  const facts = carried.filter(({ kind }) => kind === "todo").reverse();
+  if (facts.length === 0) return undefined;
+  const runningTasks: BackgroundTask[] = [];
+  const todos: FollowedTodo[] = [];
+  for (const { text } of facts) {
+    const [, taskId, title = ""] = WAITING_FOR.exec(text) ?? [];
+    if (taskId !== undefined) {
+      runningTasks.push({ at: 0, id: taskId, title });
+      continue;
+    }
+    const [, isInProgress, content = text, id] = ITEM.exec(text) ?? [];
+    const status = isInProgress === undefined ? "pending" : "in_progress";
+    todos.push({ content, status, ...(id === undefined ? {} : { id }) });
+  }
+  return { todos, runningTasks };
+}
+
+function questionFacts({ digest, has, idsAt }: ReadEntries): readonly DraftFact[] {
+  const asked = digest.openQuestions.map((question) => questionFact(question, []));
+  const last = digest.exchanges.at(-1)?.texts.at(-1);
+  if (digest.lastActor !== "agent" || last === undefined || !has(last.at)) return asked;
+  const question = questionAtEnd(last.text);
+  return question === undefined ? asked : [...asked, questionFact(question, idsAt(last.at))];
+}
+
+const questionFact = (question: string, entryIds: readonly string[]): DraftFact => ({
+  kind: "question",
+  text: start(question, QUESTION_CHARS),
+  entryIds,
+});
+
+const questionAtEnd = (text: string): string | undefined =>
+  endsWithQuestion(text) ? lastSentences(text, 1)[0] : undefined;
+
+function decisionFacts({ digest, has, idsAt }: ReadEntries): readonly DraftFact[] {
+  return [...digest.answers, ...repliesIn(digest)]
+    .filter(({ at }) => has(at))
+    .map(({ at, question, answer }): DraftFact => {
+      const asked = start(question, QUESTION_CHARS);
+      const said = start(answer, ANSWER_CHARS);
+      const text = `${asked} → "${said}"`;
+      return { kind: "decision", text, needles: [asked, said], entryIds: idsAt(at) };
+    });
+}
+
+/** A reply longer than this says itself what it is about. */
+const REPLY_CHARS = 120;
+
+/** "Yes" means nothing without what the agent had asked. */
+function repliesIn({ exchanges }: SessionDigest): SessionDigest["answers"] {
+  return exchanges.flatMap(({ message }, index) => {
+    if (message?.kind !== "request" || message.text.length > REPLY_CHARS || message.afterInterruption)
+      return [];
+    const said = exchanges[index - 1]?.texts.at(-1)?.text;
+    const question = said === undefined ? undefined : questionAtEnd(said);
+    return question === undefined ? [] : [{ at: message.at, question, answer: message.text }];
+  });
+}
+
+const PLAN_CHARS = 300;
+const NEEDLE_CHARS = 80;
+const STANDING = /^\([^)]*\) /;
+
+/**
+ * Plans that the assistant wrote. What it may do with one hangs on the person's request that it was written for:
+ * that is the second of its entries.
+ */
+export function planFacts(
+  { digest, has, idsAt }: ReadEntries,
+  directives: readonly DraftFact[],
+): readonly DraftFact[] {
+  return digest.plans
+    .filter(({ at }) => has(at))
+    .map((plan): DraftFact => {
+      const asked = digest.exchanges.findLast(
+        ({ message }) => message !== undefined && message.at <= plan.at,
+      );
+      const head = clip(oneLine(headOf(plan.text.trim(), 4 * PLAN_CHARS)), PLAN_CHARS);
+      const entryIds = idsAt(plan.at, asked?.message?.at ?? plan.at);
+      return {
+        kind: "plan",
+        text: `(${standing(plan, statusOf(entryIds, directives))}) ${head}`,
+        needles: [headOf(head, NEEDLE_CHARS).trim()],
+        entryIds,
+      };
+    });
+}
+
+/** Plans of earlier compactions, with what people said of their requests since. */
+export function withPlansUpToDate(
+  carried: readonly Fact[],
+  directives: readonly DraftFact[],
+): readonly Fact[] {
+  return carried.map((fact) => {
+    const status = fact.kind === "plan" ? statusOf(fact.entryIds, directives) : undefined;
+    if (status === undefined || status === "active") return fact;
+    return { ...fact, text: fact.text.replace(STANDING, () => `(${PAST[status]}) `) };
+  });
+}
+
+const PAST: Readonly<Record<Exclude<DirectiveStatus, "active">, string>> = {
+  done: "of a request that is done",
+  cancelled: "called off by the user",
+  superseded: "called off by the user",
+};
+
+function standing({ approved }: Plan, status: DirectiveStatus | undefined): string {
+  if (status !== undefined && status !== "active") return PAST[status];
+  return approved ? "the user let it go ahead" : "not approved by the user";
+}
+
+function statusOf(
+  [, asked]: readonly string[],
+  directives: readonly DraftFact[],
+): DirectiveStatus | undefined {
+  return directives.find(({ entryIds }) => asked !== undefined && entryIds[0] === asked)?.status;
+}
+
+const SUBJECT_CHARS = 70;
+
+/** Names and numbers in people's words, and the commits that were made. */
+export function mentionFacts({ digest, has, idsAt, outcomeIds }: ReadEntries): readonly DraftFact[] {
+  const lastOf = new Map(
+    digest.exchanges.flatMap(({ commits }) => commits.map((made) => [made.subject, made])),
+  );
+  return digest.exchanges.flatMap(({ message, commits }): readonly DraftFact[] => {
+    // Of those that were made over again only the last is there.
+    const made = commits.filter((commit) => has(commit.at) && lastOf.get(commit.subject) === commit);
+    const facts = made.map(({ at, id, subject }): DraftFact => {
+      const text = `commit ${id} "${clip(subject, SUBJECT_CHARS)}"`;
+      return { kind: "reference", text, needles: [id], entryIds: outcomeIds(at) };
+    });
+    if (message === undefined || !has(message.at)) return facts;
+    const entryIds = idsAt(message.at);
+    const { references, quantities } = mentionsIn(message.text);
+    return [
+      ...references.map((text): DraftFact => ({ kind: "reference", text, entryIds })),
+      ...quantities.map((text): DraftFact => ({ kind: "quantity", text, entryIds })),
+      ...facts,
+    ];
+  });
+}
+
+/** A longer message is mostly pasted text, with a person's own words before it and a few behind. */
+const OWN_WORDS_CHARS = 1_500;
+const HEAD_CHARS = 1_000;
+const TAIL_CHARS = 500;
+const MAX_OF_EACH = 12;
+
+const URL = /https?:\/\/[^\s<>"'`\])}，。、]+/g;
+const REFERENCES: readonly RegExp[] = [
+  /\b(?:localhost|(?:\d{1,3}\.){3}\d{1,3}):\d{2,5}\b|\bport:?\s+\d{2,5}\b|端口\s?\d{2,5}|ポート\s?\d{2,5}/giu,
+  /\b(?:PR|MR|issue|ticket|bug)s?\s+#?\d{1,6}\b|(?<![\w#&/])#\d{1,6}\b|\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b/g,
+  /(?<![\w-])(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w-])/g,
+  /(?<![\w./])v?\d{1,4}\.\d{1,4}(?:\.\d{1,6})+(?:-[\w.]+)?\b|(?<![\w./])v\d{1,4}(?:\.\d{1,4})?\b|(?<![\w.])(?:version|node|python|java|go|ruby|php|rust|typescript|react)\s+v?\d{1,3}(?:\.\d{1,4})*\b/giu,
+];
+/** With a unit or a plural behind it, as money, or long enough to be remembered for itself. */
+const QUANTITY =
+  /(?<![\w.,#/:-])(?:[$€£¥]\s?\d+(?:[.,]\d+)*\s?[kmb]?|\d+(?:[.,]\d+)*(?:\s?[-–]\s?\d+(?:[.,]\d+)*)?(?:\s?(?:%|€|°C|x|[kmgt]i?b|kbps|mbps|ms|[smhd]|secs?|seconde?n?|mins?|minuten?|hrs?|hours?|stunden?|days?|tage?n?|weeks?|months?|years?|px|r?em|pt|fps|[kmg]?hz|bytes?|tokens?|times|mal|fois|veces|раз|секунд\p{L}*|минут\p{L}*|час\p{L}*|дн\p{L}+|байт\p{L}*|строк\p{L}*)(?![\p{L}\p{N}_/])|\s[a-zà-ÿ]{3,13}s(?![\p{L}\p{N}_/])|\s?[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,2})|\d{3,}(?:[.,]\d+)*(?![\w/-])|\d+\.\d+(?![\w/.-]))/giu;
+/** A word that ends like a plural and is none. */
+const NO_PLURAL =
+  /\s(?:as|is|was|has|does|this|its|less|plus|versus|unless|across|always|perhaps|thus|pas|dans|sans|vers|alors)$/i;
+/** "Phase 2", "lines 26": which of several. */
+const NUMBERED = /(?<![\p{L}\p{N}_.'-])\p{L}{4,20} \d{1,9}(?:\.\d+)?(?![\p{L}\p{N}_/%:-])/giu;
+const NO_NAME =
+  /^(?:about|above|after|around|before|below|between|exactly|from|have|into|just|least|like|more|most|need|nearly|only|over|roughly|some|than|that|them|then|there|these|those|under|until|with|within)\s/i;
+/** Output of a program. */
+const PRINTED =
+  /^(?:\s{2,}(?![-*•\d])|\t|\s*(?:---|===|\+\+\+|@@|[[>❯$│├└✓✗×●]|\S+\.\w{1,5}:\d+|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|at\s))/;
+
+/** Names and numbers in a person's words that nobody can guess again. */
+function mentionsIn(message: string): Record<"references" | "quantities", readonly string[]> {
+  const references = new Set<string>();
+  let rest = ownWords(message).replace(URL, (url) => {
+    references.add(url.replace(/[.,;:!?)\]]+$/, ""));
+    return " ";
+  });
+  for (const pattern of REFERENCES) {
+    rest = rest.replace(pattern, (found) => {
+      references.add(found.trim());
+      return " ";
+    });
+  }
+  return {
+    references: [...references].slice(0, MAX_OF_EACH),
+    quantities: quantitiesIn(rest).slice(0, MAX_OF_EACH),
+  };
+}
+
+function ownWords(message: string): string {
+  const ends =
+    message.length <= OWN_WORDS_CHARS
+      ? message
+      : // No half of a word.
+        `${headOf(message, HEAD_CHARS).replace(/\S*$/, "")}\n${tailOf(message, TAIL_CHARS).replace(/^\S*/, "")}`;
+  const lines = ends.split("\n");
+  return lines.filter((line) => !PRINTED.test(line)).join("\n");
+}
+
+function quantitiesIn(text: string): readonly string[] {
+  const found = new Set<string>();
+  for (const sentence of proseSentences(text)) {
+    const rest = sentence.replace(QUANTITY, (quantity) => {
+      if (NO_PLURAL.test(quantity)) return quantity;
+      found.add(quantity.trim());
+      return " ; ";
+    });
+    for (const [numbered] of rest.matchAll(NUMBERED)) if (!NO_NAME.test(numbered)) found.add(numbered);
+  }
+  return [...found];
+}

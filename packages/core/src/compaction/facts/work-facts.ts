@@ -1,0 +1,187 @@
+import type { Fact } from "../../messages/fact-ledger.ts";
+import { headOf } from "../../messages/text.ts";
+import { clip, inlineCode, oneLine } from "../summary/clip.ts";
+import {
+  type CommandRun,
+  commandsIn,
+  type ErrorRecord,
+  type FileRecord,
+  fileName,
+  isScratch,
+  keysOf,
+  readCommand,
+  type SessionDigest,
+  shortPath,
+} from "../summary/readers/readers.ts";
+import type { DraftFact, ReadEntries } from "./fact-source.ts";
+import { slashed } from "./find-facts.ts";
+
+const SOURCE_CHARS = 70;
+const LINE_CHARS = 120;
+const COMMAND_CHARS = 90;
+const OUTCOME_CHARS = 90;
+const STILL_OPEN = " → not seen fixed";
+
+/** Slips on the command line are worth a line only while they are new. */
+const MAX_SLIPS = 8;
+
+/** Errors, with what fixed them. */
+export function errorFacts({ digest, has, outcomeIds }: ReadEntries): readonly DraftFact[] {
+  const errors = digest.errors.filter(({ at }) => has(at));
+  const slips = new Set(errors.filter(({ weight }) => weight === 1).slice(0, -MAX_SLIPS));
+  return errors
+    .filter((error) => !slips.has(error))
+    .map((error): DraftFact => {
+      const line = headOf(oneLine(error.text.split("\n")[0] ?? ""), LINE_CHARS).trim();
+      return {
+        kind: "error",
+        text: `${inlineCode(oneLine(clip(error.source, SOURCE_CHARS)))}: ${line}${resolutionOf(error)}`,
+        needles: [line],
+        entryIds: outcomeIds(error.at),
+      };
+    })
+    .filter(({ needles }) => needles?.[0] !== "");
+}
+
+/** Only a test, a build or a check is run again once it is put right. */
+function resolutionOf({ resolution, weight }: ErrorRecord): string {
+  if (resolution === undefined) return weight === 3 ? STILL_OPEN : "";
+  const files = [...new Set(resolution.editedFiles.map(fileName))];
+  const by = files.length === 0 ? "" : ` by changing ${files.join(", ")}`;
+  return resolution.how === "passed" ? ` → fixed${by}` : ` → gone${by}`;
+}
+
+export const isOpenError = ({ kind, text }: DraftFact): boolean =>
+  kind === "error" && text.endsWith(STILL_OPEN);
+
+/** Errors of earlier compactions: one is over once the same thing went well. */
+export function withErrorsResolved(carried: readonly Fact[], digest: SessionDigest): readonly Fact[] {
+  if (!carried.some(isOpenError)) return carried;
+  const passed = new Set(runsIn(digest).flatMap((run) => (run.failed ? [] : keysOf(run))));
+  return carried.map((fact) => {
+    const source = isOpenError(fact) ? commandIn(fact) : undefined;
+    if (source === undefined) return fact;
+    const keys = keysOf(readCommand(0, source, undefined, "", false));
+    if (!keys.some((key) => passed.has(key))) return fact;
+    return { ...fact, text: `${fact.text.slice(0, -STILL_OPEN.length)} → fixed` };
+  });
+}
+
+const runsIn = ({ exchanges }: SessionDigest): readonly CommandRun[] => exchanges.flatMap(commandsIn);
+
+/** The last run of each program that tests, builds, checks or publishes; the others have no outcome to tell. */
+export function commandFacts({ digest, has, outcomeIds }: ReadEntries): readonly DraftFact[] {
+  const last = new Map<string, CommandRun>();
+  for (const run of runsIn(digest)) {
+    if (!has(run.at) || !hasOutcome(run)) continue;
+    const key = programKey(run);
+    last.delete(key);
+    last.set(key, run);
+  }
+  return [...last.values()].map((run) => commandFact(run, outcomeIds(run.at)));
+}
+
+const programKey = (run: CommandRun): string => keysOf(run).at(-1) ?? "";
+
+/** A commit is told by its id. */
+const hasOutcome = (run: CommandRun): boolean =>
+  run.kind !== "other" && run.kind !== "commit" && !OPENS_SCRIPT.test(run.command);
+
+const OPENS_SCRIPT =
+  /^(?:(?:awk|cat|cd|cp|cut|echo|file|find|for|git (?:add|check-ignore|diff|log|show|status)|grep|head|if|ls|node -e|printf|pwd|python3? -c?|rg|sed|sleep|sort|tail|test|tree|wc|which|while)(?![\w-])|\w+=)/;
+
+/** Runs of earlier compactions that no newer one has taken the place of. */
+export function withoutRunsRepeated(carried: readonly Fact[], digest: SessionDigest): readonly Fact[] {
+  const newer = new Set(runsIn(digest).filter(hasOutcome).map(programKey));
+  return carried.filter((fact) => {
+    const command = fact.kind === "command" ? commandIn(fact) : undefined;
+    return command === undefined || !newer.has(programKey(readCommand(0, command, undefined, "", false)));
+  });
+}
+
+const commandIn = ({ text }: DraftFact): string | undefined => /^`([^`]*)`/.exec(text)?.[1];
+
+/** A pipe that only shortens the output says nothing. */
+const SHORTENED_BY = /\s*\|\s*(?:cat|grep|head|less|more|tail)\b[^|&;]*$/;
+
+function commandFact(run: CommandRun, entryIds: readonly string[]): DraftFact {
+  const shown = oneLine(run.command).replace(/`/g, "'").replace(SHORTENED_BY, "");
+  const command = headOf(shown, COMMAND_CHARS).trim();
+  const told = run.outcome === undefined ? undefined : headOf(oneLine(run.outcome), OUTCOME_CHARS).trim();
+  const failed = run.failed ? "FAILED" : "ok";
+  return {
+    kind: "command",
+    text: `\`${command}\` → ${told === undefined ? failed : `${run.failed ? "FAILED: " : ""}${told}`}`,
+    needles: told === undefined ? [command] : [command, told],
+    entryIds,
+  };
+}
+
+type Deed = "created" | "changed" | "deleted" | "read";
+
+/** Files with what was done to them. `carried`: what was known of them before. */
+export function fileFacts(read: ReadEntries, carried: readonly Fact[]): readonly DraftFact[] {
+  const before = new Map(carried.map((fact) => [pathOf(fact), fact]));
+  const touched = touchedPaths(read);
+  const files = read.digest.files
+    .filter((file) => (read.has(file.lastAt) || touched.has(file.path)) && !isPassing(file))
+    .sort((a, b) => a.lastAt - b.lastAt);
+  const ends = endsOf(files);
+  return files.flatMap((file): readonly DraftFact[] => {
+    const path = oneLine(slashed(file.path)).replace(/\/{2,}/g, "/");
+    if (path === "" || ends.has(path)) return [];
+    const known = before.get(path);
+    const deed = known === undefined ? deedOf(file) : deedSince(deedIn(known), deedOf(file));
+    const entryIds = read.idsAt(file.lastAt);
+    return [
+      {
+        kind: "file",
+        text: `${deed} ${path}`,
+        needles: [path],
+        entryIds: entryIds.length > 0 ? entryIds : (known?.entryIds ?? []),
+      },
+    ];
+  });
+}
+
+/** Made for the moment, or read in a folder of the session's own. */
+function isPassing(file: FileRecord): boolean {
+  if (isScratch(file.path)) return true;
+  return deedOf(file) === "read" && shortPath(file.path, undefined).startsWith("…/");
+}
+
+/** The ends of all paths from the root: a command may name a file from where it ran. */
+function endsOf(files: readonly FileRecord[]): ReadonlySet<string> {
+  const ends = new Set<string>();
+  for (const file of files) {
+    const path = slashed(file.path);
+    if (!/^(?:\/|[A-Za-z]:)/.test(path)) continue;
+    for (let cut = path.indexOf("/"); cut !== -1; cut = path.indexOf("/", cut + 1))
+      ends.add(path.slice(cut + 1));
+  }
+  return ends;
+}
+
+function touchedPaths({ digest, has }: ReadEntries): ReadonlySet<string> {
+  const actions = digest.exchanges.flatMap((exchange) => exchange.actions);
+  return new Set(actions.flatMap((action) => ("path" in action && has(action.at) ? [action.path] : [])));
+}
+
+function deedOf(file: FileRecord): Deed {
+  if (file.removed) return "deleted";
+  if (file.created) return "created";
+  return file.edits > 0 || file.changedOutside ? "changed" : "read";
+}
+
+/** A file that was there before is not created by writing it; one that was made here stays so. */
+function deedSince(before: string, now: Deed): Deed {
+  if (now === "deleted") return now;
+  if (before === "created") return before;
+  if (now === "read") return before === "changed" ? before : now;
+  return before === "deleted" ? now : "changed";
+}
+
+/** The first word of a file's fact; what another version wrote may be anything. */
+export const deedIn = ({ text }: DraftFact): string => text.slice(0, Math.max(0, text.indexOf(" ")));
+
+export const pathOf = ({ needles, text }: DraftFact): string => needles?.[0] ?? text;

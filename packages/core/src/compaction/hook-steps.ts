@@ -1,0 +1,185 @@
+import { LonghaulError } from "../errors.ts";
+import type {
+  HookEvent,
+  HookInput,
+  HookOutcome,
+  HookRun,
+  HookRunner,
+  HookRunOptions,
+} from "../hooks/hook.ts";
+import { withRunLimit } from "../hooks/run-limit.ts";
+import { headThatFits, mayFit } from "../measure/tokens/fitting-head.ts";
+import { type CountText, measureContent } from "../measure/tokens/measure.ts";
+import type { Attachment } from "../messages/entry.ts";
+import { stringField } from "../messages/untrusted.ts";
+import { untilAborted } from "../models/abortable.ts";
+import { attachmentContent } from "../request/flatten/attachment-content.ts";
+import type { CompactionPlan } from "./plan/compaction-plan.ts";
+import type { SkippedItem } from "./restore/restored.ts";
+import type { ContinuationInput } from "./summary/summary-message.ts";
+import type { AskOptions } from "./write/ask-model.ts";
+
+/**
+ * Facts about the session for every hook. An absent session id is taken from the newest entry. The folder never is:
+ * hooks run in it, and an entry can claim any folder.
+ */
+export interface HookContext {
+  readonly sessionId?: string | undefined;
+  readonly transcriptPath?: string | undefined;
+  readonly cwd?: string | undefined;
+  readonly permissionMode?: string | undefined;
+  readonly agentId?: string | undefined;
+}
+
+/** Options for the hooks of a compaction. */
+export interface HookOptions
+  extends Pick<AskOptions, "signal" | "onProgress">,
+    Pick<ContinuationInput, "transcriptPath"> {
+  readonly hooks?: HookRunner | undefined;
+  readonly hookContext?: HookContext | undefined;
+  /** Called when each hook has ended. What it throws is ignored. */
+  readonly onHook?: ((outcome: HookOutcome) => void) | undefined;
+}
+
+/** The hooks around the compaction by this plan, none of which is waited for longer than its limit. */
+export function hookSteps(plan: HookedPlan, options: HookOptions): HookSteps {
+  const { hooks } = options;
+  return new HookSteps(plan, { ...options, hooks: hooks && withRunLimit(hooks) });
+}
+
+type HookedPlan = Pick<CompactionPlan, "entries" | "trigger">;
+
+const NOTHING: HookRun = { outcomes: [], output: "" };
+
+/** The hooks around one compaction. Only an abort or an explicit block stops it. */
+export class HookSteps {
+  readonly #plan: HookedPlan;
+  readonly #options: HookOptions;
+  readonly #outcomes: HookOutcome[] = [];
+
+  constructor(plan: HookedPlan, options: HookOptions) {
+    this.#plan = plan;
+    this.#options = options;
+  }
+
+  get outcomes(): readonly HookOutcome[] {
+    return this.#outcomes;
+  }
+
+  /** Instructions for the summary: the user's words, then those of the hooks. */
+  async preCompact(instructions: string | undefined): Promise<string | undefined> {
+    const { output, blocked } = await this.#run("PreCompact", {
+      trigger: this.#plan.trigger,
+      custom_instructions: instructions ?? null,
+    });
+    if (blocked !== undefined) throw blockedBy(blocked);
+    const merged = [instructions?.trim(), output.trim()].filter(Boolean).join("\n\n");
+    return merged === "" ? undefined : merged;
+  }
+
+  /** Output of the hooks for the agent that continues; "" if they said nothing. */
+  async sessionStart(): Promise<string> {
+    return (await this.#run("SessionStart", { source: "compact" })).output.trim();
+  }
+
+  async postCompact(summary: string): Promise<void> {
+    await this.#run("PostCompact", { trigger: this.#plan.trigger, compact_summary: summary });
+  }
+
+  async #run(event: HookEvent, facts: Partial<HookInput>): Promise<HookRun> {
+    const { hooks, signal, onProgress, onHook } = this.#options;
+    if (hooks === undefined) return NOTHING;
+    const input = { ...this.#session(), hook_event_name: event, ...facts };
+    const onStart = (count: number): void =>
+      ignoringFailures(() => onProgress?.({ phase: "hooks", event, hooks: count }));
+    const run = await untilAborted(signal, attempt(hooks, input, { signal, onStart }));
+    for (const outcome of run.outcomes) {
+      this.#outcomes.push(outcome);
+      ignoringFailures(() => onHook?.(outcome));
+    }
+    return run;
+  }
+
+  #session(): Omit<HookInput, "hook_event_name"> {
+    const { hookContext: context = {}, transcriptPath = "" } = this.#options;
+    const newest = this.#plan.entries.findLast((entry) => entry.uuid !== undefined);
+    return {
+      session_id: context.sessionId ?? stringField(newest, "sessionId") ?? "",
+      transcript_path: context.transcriptPath ?? transcriptPath,
+      cwd: context.cwd ?? "",
+      ...(context.permissionMode === undefined ? {} : { permission_mode: context.permissionMode }),
+      ...(context.agentId === undefined ? {} : { agent_id: context.agentId }),
+    };
+  }
+}
+
+/** A display of the host must not stop a compaction. */
+function ignoringFailures(show: () => void): void {
+  try {
+    show();
+  } catch {}
+}
+
+/** A runner of the host's own may throw against its contract; that is one more hook that failed. */
+async function attempt(runner: HookRunner, input: HookInput, options: HookRunOptions): Promise<HookRun> {
+  try {
+    return await runner.run(input, options);
+  } catch (error) {
+    const outcome: HookOutcome = {
+      event: input.hook_event_name,
+      name: "hooks",
+      kind: "function",
+      state: "failed",
+      text: error instanceof Error ? error.message : String(error),
+      durationMs: 0,
+    };
+    return { outcomes: [outcome], output: "" };
+  }
+}
+
+function blockedBy({ by, reason }: NonNullable<HookRun["blocked"]>): LonghaulError {
+  return new LonghaulError(
+    "compaction-blocked",
+    `The hook ${by} stopped the compaction${reason === "" ? "." : `: ${reason}`}`,
+    {
+      remedy: "Nothing was changed. Do what the hook asks for, or take it out of the settings.",
+      facts: { hook: by },
+    },
+  );
+}
+
+/** Output of SessionStart hooks for the agent, as far as there is room for it. */
+export interface HookOutput {
+  /** Undefined where they said nothing, or nothing of it fits. */
+  readonly attachment: Attachment | undefined;
+  /** Of the attachment as it is sent, with the words around it. */
+  readonly tokens: number;
+  /** Parts that were left out, for the report. */
+  readonly skipped: readonly SkippedItem[];
+}
+
+const CUT_NOTE = "[The rest was left out: there was no room for it.]";
+
+/** Hooks limit what they say, but a host's own runner may not, and a window may be small. */
+export function fitHookOutput(output: string, roomTokens: number, countTokens: CountText): HookOutput {
+  if (output === "") return { attachment: undefined, tokens: 0, skipped: [] };
+  if (mayFit(output, roomTokens)) {
+    const whole = attached(output, countTokens);
+    if (whole.tokens <= roomTokens) return { ...whole, skipped: [] };
+  }
+  const cut = (head: string) => attached(`${head.trimEnd()}\n\n${CUT_NOTE}`, countTokens);
+  const head = headThatFits(output, roomTokens, (text) => cut(text).tokens <= roomTokens);
+  const shown = head === "" ? { attachment: undefined, tokens: 0 } : cut(head);
+  return { ...shown, skipped: [{ kind: "hook-output", name: "SessionStart", reason: "over-budget" }] };
+}
+
+/** As Claude Code writes what a hook has to say to the agent. */
+function attached(text: string, countTokens: CountText): Pick<HookOutput, "attachment" | "tokens"> {
+  const attachment = {
+    type: "hook_additional_context",
+    content: [text],
+    hookName: "SessionStart:compact",
+    hookEvent: "SessionStart",
+  };
+  return { attachment, tokens: measureContent(attachmentContent(attachment), countTokens) };
+}

@@ -1,0 +1,228 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, toolResult, toolUse, usage } from "../../../../../test/support/builders.ts";
+import { codeOf, longSession } from "../../../../../test/support/long-session.ts";
+import { indexPairs } from "../../messages/pairs.ts";
+import { planCompaction } from "./compaction-plan.ts";
+
+describe("a plan", () => {
+  it("keeps about the asked tokens of the newest messages and summarises the rest", () => {
+    const { entries } = longSession();
+    const plan = planCompaction({ entries }, { keepRecentTokens: 5_000 });
+    expect([...plan.summarised, ...plan.kept]).toEqual(entries);
+    expect(plan.keptTokens).toBeGreaterThan(2_000);
+    expect(plan.keptTokens).toBeLessThan(6_000);
+  });
+
+  it("never splits a pair or a message id, whatever is asked", () => {
+    const c = longSession(30);
+    c.assistant([toolUse("p1", "Read", {})], { id: "P" });
+    c.user([toolResult("p1", "x".repeat(9_000))]);
+    c.assistant([toolUse("p2", "Read", {})], { id: "P" });
+    c.user([toolResult("p2", "y".repeat(100))]);
+    for (const keepRecentTokens of [1, 60, 500, 2_500, 8_000]) {
+      const { kept } = planCompaction({ entries: c.entries }, { keepRecentTokens });
+      expect(indexPairs(kept).orphanResults).toEqual([]);
+      const ids = kept.filter((entry) => entry.type === "assistant" && entry.message.id === "P");
+      expect([0, 2]).toContain(ids.length);
+    }
+  });
+
+  it("keeps less by default where the window is small", () => {
+    const { entries } = longSession();
+    expect(planCompaction({ entries }, { targetTokens: 20_000 }).keptTokens).toBeLessThanOrEqual(2_000);
+  });
+
+  it("keeps at most a quarter of a short conversation by default, and what is asked for as it is", () => {
+    const { entries } = longSession(12);
+    const plan = planCompaction({ entries });
+    const messageTokens = plan.summarisedTokens + plan.keptTokens;
+    expect(messageTokens).toBeLessThan(20_000);
+    expect(plan.keptTokens).toBeGreaterThan(0);
+    expect(plan.keptTokens).toBeLessThanOrEqual(messageTokens / 4);
+    const usual = planCompaction({ entries }, { usualKeepRecentTokens: 50_000 });
+    expect(usual.keptTokens).toBe(plan.keptTokens);
+    const asked = planCompaction({ entries }, { keepRecentTokens: Math.floor(messageTokens * 0.6) });
+    expect(asked.keptTokens).toBeGreaterThan(messageTokens / 2);
+  });
+
+  it("summarises whatever there is when it is forced, even an earlier summary alone", async () => {
+    const c = new ConversationBuilder();
+    c.boundary();
+    const summary = c.summary("what was said ".repeat(100));
+    const onlySummary = (): unknown => planCompaction({ entries: c.entries });
+    expect(await codeOf(onlySummary)).toBe("not-enough-messages");
+    expect(planCompaction({ entries: c.entries }, { force: true }).summarised).toContain(summary);
+    c.user("and now?");
+    expect(planCompaction({ entries: c.entries }, { force: true }).summarised).toContain(summary);
+    const empty = (): unknown => planCompaction({ entries: [] }, { force: true });
+    expect(await codeOf(empty)).toBe("not-enough-messages");
+  });
+
+  it("keeps nothing when 0 tokens are to be kept", () => {
+    expect(planCompaction({ entries: longSession().entries }, { keepRecentTokens: 0 }).kept).toEqual([]);
+  });
+
+  it("knows what the host sends besides messages from the difference to the reported usage", () => {
+    const c = new ConversationBuilder();
+    c.user("word ".repeat(100));
+    c.assistant("done", { usage: usage(30_000, 10) });
+    c.user("next");
+    const plan = planCompaction({ entries: c.entries }, { keepRecentTokens: 0 });
+    expect(plan.overheadTokens).toBeGreaterThan(29_000);
+    expect(plan.overheadTokens).toBeLessThan(30_010);
+  });
+
+  it("fails with 'not enough messages' when there is nothing to summarise", async () => {
+    expect(await codeOf(async () => planCompaction({ entries: [] }))).toBe("not-enough-messages");
+    const c = new ConversationBuilder();
+    c.boundary();
+    c.summary("earlier work");
+    expect(await codeOf(async () => planCompaction({ entries: c.entries }))).toBe("not-enough-messages");
+  });
+});
+
+describe("a plan at a message that the user picked", () => {
+  const { entries } = longSession(10);
+  const uuidAt = (index: number): string => entries[index]?.uuid ?? "";
+
+  it("from: summarises that message and what follows, and keeps what came before as it is", () => {
+    const plan = planCompaction({ entries }, { variant: "from", at: uuidAt(20) });
+    expect(plan.kept).toEqual(entries.slice(0, 20));
+    expect(plan.summarised).toEqual(entries.slice(20));
+    expect(plan).toMatchObject({ variant: "from", keptPlace: "before" });
+    for (const [index, entry] of plan.kept.entries()) expect(entry).toBe(entries[index]);
+  });
+
+  it("up to: summarises what came before that message, and keeps it and the later ones", () => {
+    const plan = planCompaction({ entries }, { variant: "up-to", at: uuidAt(20) });
+    expect(plan.summarised).toEqual(entries.slice(0, 20));
+    expect(plan.kept).toEqual(entries.slice(20));
+    expect(plan).toMatchObject({ variant: "up-to", keptPlace: "after" });
+    expect(plan.keptTokens + plan.summarisedTokens + plan.overheadTokens).toBeCloseTo(plan.tokensBefore, -1);
+  });
+
+  it("takes an index counted from the last boundary as well", () => {
+    const c = new ConversationBuilder();
+    c.user("long gone");
+    c.boundary();
+    c.summary("earlier work");
+    for (let turn = 0; turn < 4; turn++) {
+      c.user(`later request ${turn}`);
+      c.assistant(`later answer ${turn}`);
+    }
+    const plan = planCompaction({ entries: c.entries }, { variant: "up-to", at: 4 });
+    expect(plan.kept[0]).toBe(c.entries[5]);
+  });
+
+  it("never splits a tool use from its result: the cut moves back to before the call", () => {
+    const result = entries.findIndex((entry) => JSON.stringify(entry).includes('"tool_result"'));
+    for (const variant of ["from", "up-to"] as const) {
+      const at = uuidAt(result + 4);
+      const { kept, summarised } = planCompaction({ entries }, { variant, at });
+      expect(indexPairs(kept).orphanResults).toEqual([]);
+      expect(indexPairs(summarised).orphanResults).toEqual([]);
+      expect(indexPairs(kept).unanswered).toEqual([]);
+    }
+  });
+
+  it("fails where there is no such message, and says what can be given", async () => {
+    for (const at of ["nowhere", 400, -1, 1.5, Number.NaN, undefined]) {
+      for (const variant of ["from", "up-to"] as const) {
+        expect(await codeOf(() => planCompaction({ entries }, { variant, at }))).toBe("message-not-found");
+      }
+    }
+  });
+
+  it("fails with 'not enough messages' where nothing is left to summarise", async () => {
+    const plan = { variant: "up-to", at: 0 } as const;
+    expect(await codeOf(() => planCompaction({ entries }, plan))).toBe("not-enough-messages");
+  });
+
+  it("keeps an earlier summary only where the earlier messages are kept, and never an earlier boundary", () => {
+    const c = new ConversationBuilder();
+    c.boundary();
+    const summary = c.summary("earlier work");
+    for (let turn = 0; turn < 6; turn++) {
+      c.user(`request ${turn}`);
+      c.assistant(`answer ${turn}`);
+    }
+    const from = planCompaction({ entries: c.entries }, { variant: "from", at: 6 });
+    expect(from.kept[0]).toBe(summary);
+    const upTo = planCompaction({ entries: c.entries }, { variant: "up-to", at: 6 });
+    expect(upTo.summarised).toContain(summary);
+    expect([...from.kept, ...upTo.kept].some((entry) => entry.type === "system")).toBe(false);
+    const pickedSummary = planCompaction({ entries: c.entries }, { variant: "from", at: 1 });
+    expect(pickedSummary.kept).toEqual([]);
+  });
+
+  it("keeps no earlier summary among the newest messages, however much is to be kept", () => {
+    const c = new ConversationBuilder();
+    c.user("kept question");
+    c.assistant("kept answer");
+    c.summary("what followed them");
+    const later = c.user("later");
+    const plan = planCompaction({ entries: c.entries }, { keepRecentTokens: 1_000_000 });
+    expect(plan.kept).toEqual([later]);
+  });
+
+  it("keeps everything from the picked message on, also a summary that follows it", () => {
+    const c = new ConversationBuilder();
+    c.user("old question");
+    const answer = c.assistant("kept answer");
+    c.summary("what followed them");
+    c.user("later");
+    c.assistant("later answer");
+    const plan = planCompaction({ entries: c.entries }, { variant: "up-to", at: 1 });
+    expect(plan.kept[0]).toBe(answer);
+    expect(plan.kept).toHaveLength(4);
+  });
+});
+
+describe("what a plan measures", () => {
+  it("is nothing at all where the host has counted already", () => {
+    const { entries } = longSession(20);
+    const countText = (): number => {
+      throw new Error("measured again");
+    };
+    const context = {
+      tokens: 40_000,
+      source: "usage",
+      reportedTokens: 39_000,
+      estimatedTokens: 1_000,
+      paddedTokens: 41_000,
+    } as const;
+    const measured = { tokensOf: () => 100, context, ratio: 1.5 };
+    const plan = planCompaction({ entries }, { countText, measured, keepRecentTokens: 600 });
+    expect(plan.tokensBefore).toBe(40_000);
+    expect(plan.kept).toEqual(entries.slice(-4));
+    expect(plan).toMatchObject({ keptTokens: 600, summarisedTokens: 76 * 150, tokenRatio: 1.5 });
+    expect(plan.overheadTokens).toBe(40_000 - 80 * 150);
+  });
+
+  it("is what is sent: results that are cleared count as cleared, and are kept as cleared", () => {
+    const c = longSession(10);
+    const ids = new Set(c.entries.flatMap((entry) => [...indexPairs([entry]).pairs.keys()]));
+    const plan = planCompaction({ entries: c.entries, clearedToolUseIds: ids }, { keepRecentTokens: 300 });
+    expect(plan.isKeptRewritten).toBe(true);
+    expect(JSON.stringify(plan.kept)).not.toContain("line of part");
+    expect(planCompaction({ entries: c.entries }, { keepRecentTokens: 300 }).isKeptRewritten).toBe(false);
+  });
+
+  it("keeps entries of one response whole up to twice the wish, and summarises what is larger still", () => {
+    const last = (words: number): ConversationBuilder => {
+      const c = new ConversationBuilder();
+      for (let turn = 0; turn < 9; turn++) c.user("word ".repeat(2_100));
+      c.assistant("one part", { id: "big" });
+      c.assistant("word ".repeat(words), { id: "big" });
+      return c;
+    };
+    const keep = (words: number, targetTokens?: number): number =>
+      planCompaction({ entries: last(words).entries }, { keepRecentTokens: 1_000, targetTokens }).kept.length;
+    expect(keep(900)).toBe(2);
+    expect(keep(1_300)).toBe(2);
+    expect(keep(4_000)).toBe(0);
+    // Where the target leaves no room for more than the wish, the wish is the limit.
+    expect(keep(1_300, 2_000)).toBe(0);
+    expect(keep(900, 2_000)).toBe(2);
+  });
+});

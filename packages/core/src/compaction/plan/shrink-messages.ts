@@ -1,0 +1,376 @@
+import { type CountText, measureBlock, measureEntries } from "../../measure/tokens/measure.ts";
+import { type Attachment, type Entry, isEntry, rawContent, type UserEntry } from "../../messages/entry.ts";
+import type { ShortenedResult } from "../../messages/fact-ledger.ts";
+import {
+  type ContentBlock,
+  hasNestedBlocks,
+  isBlock,
+  isMedia,
+  mapChanged,
+  rewriteNested,
+  type ToolResultBlock,
+} from "../../messages/message.ts";
+import { formatCount } from "../../messages/text.ts";
+import { jsonBytes, mediaMarker } from "../../request/check/media-rules.ts";
+import { headAndTail } from "../summary/clip.ts";
+
+/** Kept messages made smaller: long texts as head and tail, pictures and documents as marks. */
+
+/** Tokens of a result that stay where the window holds them: enough to work with, or to know what to read again. */
+const LEAST_RESULT_TOKENS = 2_000;
+/** Tokens of a text that stay in any case, by our own estimate: less says nothing, and the figures may be wrong. */
+const LAST_RESORT_TOKENS = 300;
+/** The cut text is measured again, and may come out this much shorter than wished. */
+const CUT_TOLERANCE = 1.02;
+/** Halvings of the interval in which the length of a cut text is searched. */
+const CUT_STEPS = 7;
+
+interface Shortening {
+  /** Tokens that all entries together should have. */
+  readonly roomTokens: number;
+  /** Tokens that they may have where each result keeps no more than its least part. */
+  readonly mostTokens: number;
+  /** Nothing else can give way, so results may lose their least part as well. */
+  readonly isLastResort: boolean;
+  /** Tokens that the entries have as they are. */
+  readonly tokens: number;
+  readonly countTokens: CountText;
+  /** The provider's tokens per token of our own estimate. */
+  readonly tokenRatio: number;
+  /** True if the transcript has the results, so that recall finds them. */
+  readonly isRecorded: boolean;
+}
+
+export interface ShortenedEntries {
+  readonly entries: readonly Entry[];
+  readonly shortened: readonly ShortenedResult[];
+}
+
+/**
+ * The newest call and what follows it, with long tool results cut to head and tail, so that all of it fits. The longest
+ * results give way first. Each keeps {@link LEAST_RESULT_TOKENS}, and one that has fewer stays whole. For that the
+ * entries may have `mostTokens`. Our own estimate counts as well: wrong reports may have made the ratio too high, and a
+ * short result would pass for a long one. Only where this is not enough do pictures and documents in results go, then
+ * words of the user, and as the last resort the rest of the texts except for {@link LAST_RESORT_TOKENS}, then pictures of
+ * the user. Nothing of this is lost where all of it is still not enough.
+ */
+export function shortenResults(entries: readonly Entry[], shortening: Shortening): ShortenedEntries {
+  const { roomTokens, mostTokens, tokens, tokenRatio } = shortening;
+  if (tokens <= roomTokens) return { entries, shortened: [] };
+  const cutter = new Cutter(entries, shortening);
+  cutter.shrink("results", roomTokens, LEAST_RESULT_TOKENS * Math.max(1, tokenRatio));
+  const canFit = mostTokens > 0;
+  const smallest = canFit && cutter.tokens > mostTokens ? squeezed(entries, shortening) : cutter;
+  // A cut that does not make it fit only loses text: something else has to give way, or the count is wrong.
+  const best = smallest.tokens > mostTokens ? cutter : smallest;
+  return { entries: best.entries(), shortened: best.shortened() };
+}
+
+/** As little as it takes to fit, one kind of content after the other. */
+function squeezed(entries: readonly Entry[], shortening: Shortening): Cutter {
+  const { mostTokens, isLastResort, tokenRatio } = shortening;
+  const cutter = new Cutter(entries, shortening);
+  cutter.shrink("results", mostTokens, LEAST_RESULT_TOKENS);
+  if (cutter.tokens > mostTokens) {
+    cutter.leaveOutMedia("results");
+    // The results have the room of the pictures.
+    cutter.shrink("results", mostTokens, LEAST_RESULT_TOKENS);
+  }
+  if (cutter.tokens > mostTokens) cutter.shrink("all", mostTokens, LEAST_RESULT_TOKENS);
+  if (!isLastResort) return cutter;
+  const leastTokens = LAST_RESORT_TOKENS * tokenRatio;
+  if (cutter.tokens > mostTokens) cutter.shrink("all", mostTokens, leastTokens);
+  if (cutter.tokens > mostTokens) {
+    cutter.leaveOutMedia("all");
+    cutter.shrink("all", mostTokens, leastTokens);
+  }
+  return cutter;
+}
+
+/** A text with its tokens, and what is left of it. */
+interface Piece extends Pick<TextPlace, "text" | "result"> {
+  readonly entry: Entry;
+  readonly tokens: number;
+  cut: string;
+  cutTokens: number;
+}
+
+class Cutter {
+  readonly #given: readonly Entry[];
+  /** The same, with each block an object of its own. */
+  readonly #entries: readonly Entry[];
+  readonly #options: Shortening;
+  readonly #pieces = new Map<ContentBlock | Entry, Piece>();
+  #withoutMedia = new Set<ContentBlock>();
+  #mediaTokens = 0;
+
+  constructor(entries: readonly Entry[], options: Shortening) {
+    this.#given = entries;
+    this.#entries = withOwnBlocks(entries);
+    this.#options = options;
+    for (const entry of this.#entries) {
+      withTexts(entry, ({ text, holder, result }) => {
+        const tokens = options.countTokens(text);
+        this.#pieces.set(holder, { entry, text, tokens, result, cut: text, cutTokens: tokens });
+        return text;
+      });
+    }
+  }
+
+  /** By what the pieces have lost; the rest is as it was counted. */
+  get tokens(): number {
+    let left = this.#options.tokens - this.#mediaTokens;
+    for (const { tokens, cutTokens } of this.#pieces.values()) left -= tokens - cutTokens;
+    return left;
+  }
+
+  /** Finds the cap under which the texts fit, and cuts all that are longer. An earlier cut no longer counts. */
+  shrink(which: "results" | "all", roomTokens: number, leastTokens: number): void {
+    const pieces = [...this.#pieces.values()].filter(({ result }) => which === "all" || result !== undefined);
+    const others = this.tokens - pieces.reduce((sum, { cutTokens }) => sum + cutTokens, 0);
+    const tokens = pieces.map((piece) => piece.tokens);
+    const cap = Math.max(leastTokens * CUT_TOLERANCE, capFor(tokens, roomTokens - others));
+    for (const piece of pieces) this.#cut(piece, cap);
+  }
+
+  leaveOutMedia(which: "results" | "all"): void {
+    const messages = this.#entries.filter(({ type }) => type === "user");
+    for (const block of messages.flatMap(blocksOf).filter(isBlock)) {
+      const parts = hasNestedBlocks(block) ? block.content : which === "all" ? [block] : [];
+      for (const part of parts) {
+        if (!isBlock(part) || !isMedia(part) || this.#withoutMedia.has(part)) continue;
+        this.#withoutMedia.add(part);
+        this.#mediaTokens += this.#tokensOf(part);
+      }
+    }
+  }
+
+  /** `countTokens` knows the ratio. The estimate of a picture does not. */
+  #tokensOf(media: ContentBlock): number {
+    const { countTokens, tokenRatio } = this.#options;
+    return measureBlock(media, (text) => countTokens(text) / tokenRatio) * tokenRatio;
+  }
+
+  entries(): readonly Entry[] {
+    const cutText = ({ text, holder }: TextPlace): string => this.#pieces.get(holder)?.cut ?? text;
+    const noted = (block: ContentBlock): ContentBlock =>
+      this.#withoutMedia.has(block) ? noteOnMedia(block) : block;
+    return mapChanged(this.#given, (given, at) => {
+      const entry = this.#entries[at] ?? given;
+      const written = withTexts(entry, cutText, noted);
+      return written === entry ? given : written;
+    });
+  }
+
+  shortened(): readonly ShortenedResult[] {
+    const results = new Map<ToolResultBlock, { entry: Entry; tokens: number; keptTokens: number }>();
+    for (const { entry, result, tokens, cutTokens } of this.#pieces.values()) {
+      if (result === undefined) continue;
+      const before = results.get(result) ?? { tokens: 0, keptTokens: 0 };
+      const sums = { tokens: before.tokens + tokens, keptTokens: before.keptTokens + cutTokens };
+      results.set(result, { entry, ...sums });
+    }
+    return [...results].flatMap(([{ tool_use_id: toolUseId }, { entry, tokens, keptTokens }]) => {
+      if (keptTokens >= tokens) return [];
+      const place = entry.uuid === undefined ? {} : { entryId: entry.uuid };
+      return [{ toolUseId, ...place, tokens: Math.round(tokens), keptTokens: Math.round(keptTokens) }];
+    });
+  }
+
+  /** The longest head and tail that has no more tokens than the cap. */
+  #cut(piece: Piece, cap: number): void {
+    [piece.cut, piece.cutTokens] = [piece.text, piece.tokens];
+    if (piece.tokens <= cap) return;
+    const { countTokens } = this.#options;
+    const note = this.#noteFor(piece);
+    let [low, high] = [0, piece.text.length];
+    let best = headAndTail(piece.text, 0, note);
+    for (let step = 0; step < CUT_STEPS; step++) {
+      const chars = step === 0 ? Math.floor((high * cap) / piece.tokens) : Math.floor((low + high) / 2);
+      const cut = headAndTail(piece.text, chars, note);
+      if (countTokens(cut) > cap) high = chars;
+      else [low, best] = [chars, cut];
+    }
+    const tokens = countTokens(best);
+    if (tokens < piece.tokens) [piece.cut, piece.cutTokens] = [best, tokens];
+  }
+
+  #noteFor({ text, result }: Piece): ((missing: number) => string) | undefined {
+    if (result === undefined) return undefined;
+    const where = this.#options.isRecorded
+      ? `The session's transcript has the whole result: recall it by the id ${result.tool_use_id}.`
+      : "Call the tool again for the missing part.";
+    return (missing) =>
+      `[… ${formatCount(missing)} of ${formatCount(text.length)} characters of this result are left out to fit the context window. ${where} …]`;
+  }
+}
+
+const noteOnMedia = (block: ContentBlock): ContentBlock => ({
+  type: "text",
+  text: `[${block.type} left out to fit the context window]`,
+});
+
+/** A host may pass one object in several places, such as a picture that two tools return. Each place counts. */
+function withOwnBlocks(entries: readonly Entry[]): readonly Entry[] {
+  const taken = new Set<ContentBlock>();
+  const own = (block: ContentBlock): ContentBlock => {
+    if (!isBlock(block)) return block;
+    const isTaken = taken.has(block);
+    taken.add(block);
+    return rewriteNested(isTaken ? { ...block } : block, own);
+  };
+  return mapChanged(entries, (entry) => {
+    const blocks = entry.type === "user" ? blocksOf(entry) : [];
+    const owned = mapChanged(blocks, own);
+    return owned === blocks ? entry : withBlocks(entry, owned);
+  });
+}
+
+/** The largest cap under which figures, each cut down to it, add up to no more than the room. */
+function capFor(figures: readonly number[], room: number): number {
+  const rising = [...figures].sort((one, other) => one - other);
+  let left = room;
+  for (const [at, figure] of rising.entries()) {
+    const share = left / (rising.length - at);
+    if (figure > share) return Math.max(0, Math.floor(share));
+    left -= figure;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+/** Shorter texts are not worth the cut: what says that something is missing costs as much. */
+const SHORTEST_TEXT_TOKENS = 200;
+
+/**
+ * The messages with what the user and the tools said cut down to head and tail, so that all of them together
+ * have at most so many tokens; undefined where that is not enough. Whatever is cut says so, and where to look.
+ */
+export function shortenToFit(
+  entries: readonly Entry[],
+  maxTokens: number,
+  countTokens: CountText,
+): { readonly entries: readonly Entry[]; readonly tokens: number } | undefined {
+  for (let cap = maxTokens; cap >= SHORTEST_TEXT_TOKENS; cap = Math.floor(cap / 2)) {
+    const shortened = mapChanged(entries, (entry) =>
+      withTexts(entry, ({ text }) => shortenText(text, cap, countTokens)),
+    );
+    const tokens = measureEntries(shortened, countTokens);
+    if (tokens <= maxTokens) return { entries: shortened, tokens };
+  }
+  return undefined;
+}
+
+function shortenText(text: string, cap: number, countTokens: CountText): string {
+  const tokens = countTokens(text);
+  return tokens <= cap ? text : headAndTail(text, Math.floor((text.length * cap) / tokens));
+}
+
+/** A text in a message of the user: the words themselves, or a text in a tool result. */
+interface TextPlace {
+  readonly text: string;
+  readonly holder: ContentBlock | Entry;
+  /** The result that it belongs to; undefined for words of the user. */
+  readonly result: ToolResultBlock | undefined;
+}
+
+/** The entry with its texts as `change` makes them, and its other blocks as `changeOther` does. */
+function withTexts(
+  entry: Entry,
+  change: (place: TextPlace) => string,
+  changeOther: (block: ContentBlock) => ContentBlock = (block) => block,
+): Entry {
+  if (entry.type !== "user") return entry;
+  const changeBlock = (block: ContentBlock, within?: ToolResultBlock): ContentBlock => {
+    if (!isBlock(block)) return block;
+    if (block.type === "text") {
+      if (typeof block.text !== "string") return block;
+      const text = change({ text: block.text, holder: block, result: within });
+      return text === block.text ? block : { ...block, text };
+    }
+    if (block.type !== "tool_result") return changeOther(block);
+    if (typeof block.content !== "string")
+      return rewriteNested(block, (nested) => changeBlock(nested, block));
+    const text = change({ text: block.content, holder: block, result: block });
+    return text === block.content ? block : { ...block, content: text };
+  };
+  const content = rawContent(entry);
+  if (typeof content === "string") {
+    const text = change({ text: content, holder: entry, result: undefined });
+    return text === content ? entry : withContent(entry, text);
+  }
+  if (!Array.isArray(content)) return entry;
+  const blocks = mapChanged(content, (block: ContentBlock) => changeBlock(block));
+  return blocks === content ? entry : withContent(entry, blocks);
+}
+
+/** Without the agent's own copy for its screen, which would be as long as ever. */
+function withContent(
+  { toolUseResult: _, ...entry }: UserEntry,
+  content: UserEntry["message"]["content"],
+): UserEntry {
+  return { ...entry, message: { ...entry.message, content } };
+}
+
+/** How many pictures and documents may stay, and how many bytes they may have together. */
+export interface MediaLimits {
+  readonly maxBytes: number;
+  readonly maxCount?: number | undefined;
+}
+
+/** The entries with their oldest pictures and documents as marks, so that the others are within the limits. */
+export function withOldMediaAsMarks(entries: readonly Entry[], limits: MediaLimits): readonly Entry[] {
+  // By number, because one block object may stand in several places.
+  let left = countOver(entries, limits);
+  if (left === 0) return entries;
+  const mark = (block: ContentBlock): ContentBlock =>
+    isBlock(block) && isMedia(block) && left-- > 0 ? mediaMarker(block) : block;
+  const markAll = (block: ContentBlock): ContentBlock =>
+    isBlock(block) ? rewriteNested(mark(block), mark) : block;
+  return mapChanged(entries, (entry) => {
+    const blocks = blocksOf(entry);
+    const marked = mapChanged(blocks, markAll);
+    return marked === blocks ? entry : withBlocks(entry, marked);
+  });
+}
+
+/** From the newest back, as long as they fit; whatever is older than the first that does not fit goes as well. */
+function countOver(
+  entries: readonly Entry[],
+  { maxBytes, maxCount = Number.POSITIVE_INFINITY }: MediaLimits,
+): number {
+  const newestFirst = entries.flatMap(mediaOf).reverse();
+  let bytes = 0;
+  const first = newestFirst.findIndex((block, index) => {
+    bytes += jsonBytes(block);
+    return bytes > maxBytes || index >= maxCount;
+  });
+  return first === -1 ? 0 : newestFirst.length - first;
+}
+
+/** Its pictures and documents, those inside tool results too. */
+export function mediaOf(entry: Entry): readonly ContentBlock[] {
+  return blocksOf(entry).flatMap(mediaIn);
+}
+
+function mediaIn(block: ContentBlock): readonly ContentBlock[] {
+  if (!isBlock(block)) return [];
+  if (isMedia(block)) return [block];
+  return hasNestedBlocks(block) ? block.content.filter((nested) => isBlock(nested) && isMedia(nested)) : [];
+}
+
+/** A message typed while the agent worked is an attachment, and may hold pictures too. */
+function blocksOf(entry: Entry): readonly ContentBlock[] {
+  if (!isEntry(entry)) return [];
+  if (entry.type === "attachment") return asBlocks(entry.attachment?.prompt);
+  return entry.type === "user" ? asBlocks(rawContent(entry)) : [];
+}
+
+const asBlocks = (value: unknown): readonly ContentBlock[] => (Array.isArray(value) ? value : []);
+
+function withBlocks(entry: Entry, blocks: readonly ContentBlock[]): Entry {
+  if (entry.type === "attachment") {
+    const attachment: Attachment = { ...entry.attachment, prompt: blocks };
+    return { ...entry, attachment };
+  }
+  return entry.type === "user" ? { ...entry, message: { ...entry.message, content: blocks } } : entry;
+}

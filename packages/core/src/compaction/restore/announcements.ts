@@ -1,0 +1,140 @@
+import { type Attachment, isEntry } from "../../messages/entry.ts";
+import { firstString, listField, stringField } from "../../messages/untrusted.ts";
+import type { McpInstructions } from "./host-state.ts";
+import {
+  type Fit,
+  firstOfEach,
+  fitEach,
+  type Gather,
+  type Gathering,
+  hostOr,
+  type RestoredItem,
+  readList,
+  restoredItem,
+  skipping,
+} from "./restored.ts";
+
+/** Agents announce tools, kinds of agents and servers by what has changed since the last time: names of the fields. */
+interface Delta {
+  readonly type: string;
+  readonly added: string;
+  /** One for each that was added: a line or a block of text; the name itself where there is none. */
+  readonly words: string;
+  readonly removed: string;
+  /** Announced before, gone, and back: named without its words. */
+  readonly readded?: string;
+  /** Other fields of an announcement of everything. */
+  readonly others?: Readonly<Record<string, unknown>>;
+}
+
+const TOOLS: Delta = {
+  type: "deferred_tools_delta",
+  added: "addedNames",
+  words: "addedLines",
+  removed: "removedNames",
+  readded: "readdedNames",
+  others: { readdedNames: [] },
+};
+const AGENT_TYPES: Delta = {
+  type: "agent_listing_delta",
+  added: "addedTypes",
+  words: "addedLines",
+  removed: "removedTypes",
+  others: { isInitial: true, showConcurrencyNote: false },
+};
+const MCP: Delta = {
+  type: "mcp_instructions_delta",
+  added: "addedNames",
+  words: "addedBlocks",
+  removed: "removedNames",
+};
+
+type Announced = ReadonlyMap<string, string>;
+
+/**
+ * The whole tool set, announced again. Where the host says nothing it is read from the agent's own
+ * announcements, and the kinds of agents it may start likewise. Where the lines do not fit, the names go in.
+ */
+export async function gatherTools(gathering: Gathering): Promise<Fit> {
+  const { input, state, ask } = gathering;
+  const answer = await ask(state, "tools");
+  if (answer.state === "unanswered") return () => skipping("tools", answer.reason);
+  const forms = (name: string, delta: Delta, announced: Announced): readonly (() => RestoredItem)[] => {
+    const names = [...announced.keys()];
+    if (names.length === 0) return [];
+    return [[...announced.values()], names].map((lines, nth) => {
+      const attachment = announcement(delta, names, lines);
+      return () => restoredItem("tools", name, attachment, input.countTokens, nth > 0);
+    });
+  };
+  if (answer.state === "answered") {
+    const { values, skipped } = readList("tools", answer.value, readLine);
+    const lines = new Map(firstOfEach(values, nameIn).map((line) => [nameIn(line), line]));
+    return (budgetTokens) => fitEach([forms("tools", TOOLS, lines)], budgetTokens, skipped);
+  }
+  const tools = forms("tools", TOOLS, announcedIn(gathering, TOOLS));
+  const agents = forms("agent types", AGENT_TYPES, announcedIn(gathering, AGENT_TYPES));
+  return (budgetTokens) => fitEach([tools, agents], budgetTokens);
+}
+
+const announcement = (delta: Delta, names: readonly string[], words: readonly string[]): Attachment => ({
+  type: delta.type,
+  [delta.added]: names,
+  [delta.words]: words,
+  [delta.removed]: [],
+  ...delta.others,
+});
+
+const readLine = (item: unknown): string | undefined =>
+  typeof item === "string" && item.trim() !== "" ? item.trim() : undefined;
+
+/** A line may be a bare name, `name: what it does` or an item of a list. */
+const nameIn = (line: string): string => /^(?:[-*]\s+)?(\S+?):?(?=\s|$)/.exec(line)?.[1] ?? line;
+
+/** How the tool servers want to be used. Each is put back on its own, so that a long one costs only itself. */
+export const gatherMcpInstructions: Gather = hostOr(
+  "mcp-instructions",
+  "mcpInstructions",
+  (gathering) => [...announcedIn(gathering, MCP)].map(([server, text]) => ({ server, text })),
+  (list, { input }) => {
+    const { values, skipped } = readList("mcp-instructions", list, readInstructions);
+    const forms = firstOfEach(values, ({ server }) => server).map(({ server, text }) => {
+      const block = text.startsWith("## ") ? text : `## ${server}\n${text}`;
+      const attachment = announcement(MCP, [server], [block]);
+      return [() => restoredItem("mcp-instructions", server, attachment, input.countTokens)];
+    });
+    return (budgetTokens) => fitEach(forms, budgetTokens, skipped);
+  },
+);
+
+function readInstructions(item: unknown): McpInstructions | undefined {
+  const server = firstString(item, "server");
+  const text = firstString(item, "text");
+  return server === undefined || text === undefined || text.trim() === "" ? undefined : { server, text };
+}
+
+/**
+ * All that is announced by now: names with their words, in the order in which they came. None where kept messages hold
+ * all announcements: there they still stand.
+ */
+function announcedIn({ input, events }: Gathering, { type, ...fields }: Delta): Announced {
+  const announced = new Map<string, string>();
+  const isLost = input.summarised.some(
+    (entry) =>
+      isEntry(entry) && entry.type === "attachment" && stringField(entry.attachment, "type") === type,
+  );
+  if (!isLost) return announced;
+  for (const event of events) {
+    if (event.what !== "attachment" || event.type !== type) continue;
+    const names = (field: string): readonly unknown[] => listField(event.attachment, field);
+    const words = names(fields.words);
+    for (const [index, name] of names(fields.added).entries()) {
+      const said = words[index];
+      if (typeof name === "string") announced.set(name, typeof said === "string" ? said : name);
+    }
+    for (const name of names(fields.removed)) if (typeof name === "string") announced.delete(name);
+    for (const name of fields.readded === undefined ? [] : names(fields.readded))
+      if (typeof name === "string") announced.set(name, announced.get(name) ?? name);
+  }
+  return announced;
+}

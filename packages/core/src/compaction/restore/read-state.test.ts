@@ -1,0 +1,72 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { arbitraryEntries } from "../../../../../test/support/arbitraries.ts";
+import { ConversationBuilder, toolResult } from "../../../../../test/support/builders.ts";
+import type { Entry } from "../../messages/entry.ts";
+import { indexPairs, moveCutBack } from "../../messages/pairs.ts";
+import { FILE_TOOLS } from "../../messages/tool-kinds.ts";
+import { recentlyReadPaths, visiblePaths } from "./read-state.ts";
+
+describe("the read-state", () => {
+  it("counts a file by its latest use, whatever tool used it, and never a failed one", () => {
+    const c = new ConversationBuilder();
+    c.tool("1", "Read", { file_path: "/a" }, "x");
+    c.tool("2", "Write", { file_path: "/b" }, "ok");
+    c.tool("3", "Edit", { file_path: "/a" }, "ok");
+    c.tool("4", "Read", { file_path: "/failed" });
+    c.user([toolResult("4", "no such file", true)]);
+    c.tool("5", "Read", { file_path: "/unanswered" });
+    expect(recentlyReadPaths(c.entries)).toEqual(["/a", "/b"]);
+  });
+
+  it("counts what an earlier compaction put back or pointed out", () => {
+    const c = new ConversationBuilder();
+    c.attachment({ type: "compact_file_reference", filename: "/large" });
+    c.attachment({ type: "file", filename: "/attached" });
+    c.attachment({ type: "edited_text_file", filename: "/elsewhere" });
+    expect(recentlyReadPaths(c.entries)).toEqual(["/attached", "/large"]);
+  });
+
+  it("shows a file's content by its read or its attachment, not by an edit or a pointer", () => {
+    const c = new ConversationBuilder();
+    c.tool("1", "Edit", { file_path: "/edited" }, "ok");
+    c.tool("2", "Read", { file_path: "/read" }, "1\tx");
+    c.attachment({ type: "file", filename: "/attached" });
+    c.attachment({ type: "compact_file_reference", filename: "/large" });
+    c.attachment({ type: "nested_memory", path: "/p/CLAUDE.md", content: { content: "x" } });
+    expect([...visiblePaths(c.entries)]).toEqual(["/read", "/attached", "/p/CLAUDE.md"]);
+  });
+
+  it("does not show what is sent as cleared", () => {
+    const c = new ConversationBuilder();
+    c.tool("1", "Read", { file_path: "/a" }, "x");
+    expect([...visiblePaths(c.entries, { clearedToolUseIds: new Set(["1"]) })]).toEqual([]);
+  });
+
+  it("knows the tools of other agents, and those that are told what to do", () => {
+    const c = new ConversationBuilder();
+    c.tool("1", "read_file", { absolute_path: "/gemini" }, "x");
+    c.tool("2", "str_replace_based_edit_tool", { command: "view", path: "/viewed" }, "x");
+    c.tool("3", "str_replace_based_edit_tool", { command: "str_replace", path: "/replaced" }, "ok");
+    c.tool("4", "Grep", { path: "/searched" }, "x");
+    expect(recentlyReadPaths(c.entries)).toEqual(["/replaced", "/viewed", "/gemini"]);
+    expect([...visiblePaths(c.entries)]).toEqual(["/gemini", "/viewed"]);
+  });
+
+  it("is the same by an index of all entries, of which these are the first", () => {
+    const upTo = fc.nat(60);
+    fc.assert(
+      fc.property(arbitraryEntries(), upTo, (entries, at) => {
+        const cut = moveCutBack(entries, at);
+        const first = entries.slice(0, cut);
+        expect(recentlyReadPaths(first, FILE_TOOLS, indexPairs(entries))).toEqual(recentlyReadPaths(first));
+      }),
+    );
+  });
+
+  it("passes over what is no entry", () => {
+    const garbage = [null, 3, "line", { type: "attachment" }] as unknown as Entry[];
+    expect(recentlyReadPaths(garbage)).toEqual([]);
+    expect([...visiblePaths(garbage)]).toEqual([]);
+  });
+});

@@ -1,0 +1,261 @@
+import { headThatFits, LEAST_HEAD_TOKENS, mayFit } from "../../measure/tokens/fitting-head.ts";
+import type { Attachment, Entry } from "../../messages/entry.ts";
+import { field, firstString, stringField, stringListField } from "../../messages/untrusted.ts";
+import { type Answer, valueOrReason } from "./ask-host.ts";
+import type { FileAnswer, MemoryFile } from "./host-state.ts";
+import { memoryPathOf, pathsFromNewest, visiblePaths } from "./read-state.ts";
+import {
+  type Fit,
+  firstOfEach,
+  fitEach,
+  type Gathering,
+  NOTHING,
+  type Restored,
+  type RestoredItem,
+  type RestoreInput,
+  restoredItem,
+  type SkippedItem,
+} from "./restored.ts";
+
+/** Files and memory files that are put back with their content now. */
+
+/** The agent rarely works on more files at once; each costs its content in every later call. */
+const RESTORED_FILES = 5;
+const RESTORED_FILE_TOKENS = 5_000;
+const RESTORED_FILES_TOKENS = 50_000;
+/** How many missing files are passed over before giving up: a session from another machine has only those. */
+const PATHS_TRIED = 20;
+
+type ReadFile = Omit<Extract<FileAnswer, { state: "read" }>, "state">;
+
+interface Unavailable {
+  readonly reason: string;
+}
+
+interface Candidate {
+  readonly path: string;
+  readonly file: ReadFile | Unavailable;
+}
+
+/**
+ * The most recently read files that the kept messages do not show, with their current content. The newest
+ * get their share first and stand last, so that the next compaction sees them in the order of their use.
+ */
+export async function gatherFiles(gathering: Gathering): Promise<Fit> {
+  const { input, state, ask } = gathering;
+  const { files } = state;
+  if (files === undefined || files === null) return () => NOTHING;
+  const candidates = await Promise.all(
+    pathsToTry(gathering).map(
+      async (path): Promise<Candidate> => ({ path, file: readFile(await ask(files, "read", path)) }),
+    ),
+  );
+  return (budgetTokens) => fitFiles(candidates, budgetTokens, input);
+}
+
+function pathsToTry(gathering: Gathering): readonly string[] {
+  const { entries, pairs, input } = gathering;
+  const visible = visibleIn(input);
+  // Memory files may have any name: they can be imported by others.
+  const memory = new Set(restorableMemoryPaths(gathering));
+  const paths = new Set<string>();
+  for (const path of pathsFromNewest(entries, pairs, input.fileTools)) {
+    if (paths.size === PATHS_TRIED) break;
+    if (!visible.has(path) && !memory.has(path) && !hasItsOwnWayIn(path)) paths.add(path);
+  }
+  return [...paths];
+}
+
+/** Files that the kept messages show. */
+const visibleIn = ({ kept, clearedToolUseIds, fileTools }: RestoreInput): ReadonlySet<string> =>
+  visiblePaths(kept, { clearedToolUseIds, tools: fileTools });
+
+/** Plans and memory files are put back by their own rules, whole and always. */
+function hasItsOwnWayIn(path: string): boolean {
+  return (
+    /(^|[\\/])(CLAUDE(\.local)?|AGENTS|MEMORY)\.md$/i.test(path) ||
+    /[\\/]\.claude[\\/](plans|rules)[\\/]/.test(path)
+  );
+}
+
+/** Hosts are not trusted to answer as they should. */
+function readFile(answer: Answer): ReadFile | Unavailable {
+  const told = valueOrReason(answer);
+  if ("reason" in told) return told;
+  const text = stringField(told.value, "text");
+  const displayPath = firstString(told.value, "displayPath");
+  if (text === undefined || displayPath === undefined) return { reason: "invalid" };
+  return { text, displayPath, isHead: field(told.value, "isHead") === true };
+}
+
+function fitFiles(candidates: readonly Candidate[], budgetTokens: number, input: RestoreInput): Restored {
+  const items: RestoredItem[] = [];
+  const skipped: SkippedItem[] = [];
+  /** A file may have been named in two ways. */
+  const seen = new Set<string>();
+  let left = Math.min(budgetTokens, RESTORED_FILES_TOKENS);
+  for (const { path, file } of candidates) {
+    if (items.length === RESTORED_FILES) break;
+    if (!("reason" in file)) {
+      if (seen.has(file.displayPath)) continue;
+      seen.add(file.displayPath);
+    }
+    const { item, reason } = fitFile(path, file, Math.min(left, RESTORED_FILE_TOKENS), input);
+    if (reason !== undefined) skipped.push({ kind: "files", name: path, reason });
+    if (item !== undefined) {
+      items.push(item);
+      left -= item.tokens;
+    }
+  }
+  return { items: items.reverse(), skipped };
+}
+
+interface FittedFile {
+  /** The content, or a pointer in its place. */
+  readonly item?: RestoredItem;
+  /** Why the content was not put back. */
+  readonly reason?: string;
+}
+
+function fitFile(
+  path: string,
+  file: Candidate["file"],
+  budgetTokens: number,
+  input: RestoreInput,
+): FittedFile {
+  const pointer = (displayPath: string, reason: string): FittedFile => {
+    const attachment = { type: "compact_file_reference", filename: path, displayPath };
+    const item = restoredItem("files", path, attachment, input.countTokens, true);
+    return item.tokens <= budgetTokens ? { item, reason } : { reason };
+  };
+  if ("reason" in file) return file.reason === "too-large" ? pointer(path, file.reason) : file;
+  const item = fitContent(path, file, budgetTokens, input);
+  return item ? { item } : pointer(file.displayPath, "over-budget");
+}
+
+function fitContent(
+  path: string,
+  file: ReadFile,
+  budgetTokens: number,
+  { countTokens }: RestoreInput,
+): RestoredItem | undefined {
+  const withContent = (content: string): RestoredItem => {
+    const attachment = fileAttachment(path, file, content);
+    return restoredItem("files", path, attachment, countTokens, attachment.truncated === true);
+  };
+  if (mayFit(file.text, budgetTokens)) {
+    const whole = withContent(file.text);
+    if (whole.tokens <= budgetTokens) return whole;
+  }
+  const head = headThatFits(file.text, budgetTokens, (text) => withContent(text).tokens <= budgetTokens);
+  return countTokens(head) < LEAST_HEAD_TOKENS ? undefined : withContent(head);
+}
+
+/** As Claude Code attaches a file that was read. How long it is in all is left out where only its head was read. */
+function fileAttachment(path: string, { text, displayPath, isHead }: ReadFile, content: string): Attachment {
+  const isTruncated = isHead === true || content.length < text.length;
+  const totalLines = isHead ? {} : { totalLines: linesIn(text) };
+  const file = { filePath: path, content, numLines: linesIn(content), startLine: 1, ...totalLines };
+  return {
+    type: "file",
+    filename: path,
+    content: { type: "text", file },
+    displayPath,
+    ...(isTruncated ? { truncated: true } : {}),
+  };
+}
+
+/** A last line that has been ended is not followed by another one. */
+function linesIn(text: string): number {
+  let lines = text === "" || text.endsWith("\n") ? 0 : 1;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++;
+  return lines;
+}
+
+/** Instructions go before content, but they do not take all the room: what governs a file comes with it anyway. */
+const RESTORED_MEMORY_TOKENS = 25_000;
+/** How many are asked for: the newest ones are about what the agent does now. */
+const MEMORY_PATHS_TRIED = 50;
+
+/** As Claude Code attaches it. The text as it is on disk is left out: it would be in the session twice. */
+export function memoryAttachment(file: MemoryFile): Attachment {
+  const { path, displayPath, content, isUsers, differsFromDisk, patterns = [] } = file;
+  return {
+    type: "nested_memory",
+    path,
+    content: {
+      path,
+      type: isUsers ? "User" : "Project",
+      content,
+      ...(patterns.length > 0 ? { globs: patterns } : {}),
+      ...(differsFromDisk ? { contentDiffersFromDisk: true } : {}),
+    },
+    displayPath,
+  };
+}
+
+/** Memory files attached in these entries, each once, by its newest attachment; the newest last. */
+export function attachedMemoryPaths(entries: readonly Entry[]): readonly string[] {
+  const paths = new Set<string>();
+  for (const entry of entries) {
+    const path = memoryPathOf(entry);
+    if (path === undefined) continue;
+    paths.delete(path);
+    paths.add(path);
+  }
+  return [...paths];
+}
+
+/** None where the host does not tell what is in them now: then they are files like any other. */
+function restorableMemoryPaths({ state, entries }: Gathering): readonly string[] {
+  return state.memoryFiles === undefined || state.memoryFiles === null ? [] : attachedMemoryPaths(entries);
+}
+
+/**
+ * Memory files that were attached and that the kept messages do not show, with their content NOW: whole, or not at
+ * all, since they are attached again anyway when something that they govern is touched.
+ */
+export async function gatherMemoryFiles(gathering: Gathering): Promise<Fit> {
+  const { input, state, ask } = gathering;
+  const attached = restorableMemoryPaths(gathering);
+  if (attached.length === 0) return () => NOTHING;
+  const visible = visibleIn(input);
+  const paths = attached
+    .filter((path) => !visible.has(path))
+    .slice(-MEMORY_PATHS_TRIED)
+    .reverse();
+  const answers = await Promise.all(
+    paths.map(async (path) => ({ path, file: readMemory(await ask(state, "memoryFiles", path)) })),
+  );
+  const skipped: SkippedItem[] = [];
+  const files: MemoryFile[] = [];
+  for (const { path, file } of answers) {
+    if ("reason" in file) skipped.push({ kind: "memory-files", name: path, reason: file.reason });
+    else if (file.content.trim() !== "") files.push(file);
+  }
+  const forms = firstOfEach(files, ({ path }) => path).map((file) => [
+    () => restoredItem("memory-files", file.path, memoryAttachment(file), input.countTokens, file.isHead),
+  ]);
+  return (budgetTokens) => {
+    const restored = fitEach(forms, Math.min(budgetTokens, RESTORED_MEMORY_TOKENS), skipped);
+    return { ...restored, items: [...restored.items].reverse() };
+  };
+}
+
+function readMemory(answer: Answer): MemoryFile | Unavailable {
+  const told = valueOrReason(answer);
+  if ("reason" in told) return told;
+  const { value } = told;
+  const path = firstString(value, "path");
+  const content = stringField(value, "content");
+  if (path === undefined || content === undefined) return { reason: "invalid" };
+  return {
+    path,
+    displayPath: firstString(value, "displayPath") ?? path,
+    content,
+    isUsers: field(value, "isUsers") === true,
+    isHead: field(value, "isHead") === true,
+    differsFromDisk: field(value, "differsFromDisk") === true,
+    patterns: stringListField(value, "patterns"),
+  };
+}

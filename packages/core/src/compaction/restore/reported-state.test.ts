@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../../../../test/support/builders.ts";
+import type { Entry } from "../../messages/entry.ts";
+import { readHostState } from "./restore-all.ts";
+
+describe("what a conversation tells of its host's state", () => {
+  it("is all of it: to-dos, plan mode, skills, and agents whose result is still to come", () => {
+    const c = new ConversationBuilder();
+    c.tool("1", "TodoWrite", { todos: [{ content: "a", status: "pending" }] }, "ok");
+    c.tool("2", "EnterPlanMode", {}, "ok");
+    c.tool("3", "Skill", { skill: "s" }, "Base directory for this skill: /s\n\nbe kind");
+    c.tool("4", "Task", { description: "look" }, "Async agent launched\nagentId: a1");
+    expect(readHostState(c.entries)).toEqual({
+      todos: [{ content: "a", status: "pending" }],
+      isPlanMode: true,
+      skills: [{ name: "s", path: "/s/SKILL.md", content: "Base directory for this skill: /s\n\nbe kind" }],
+      agents: [{ id: "a1", description: "look", status: "running" }],
+    });
+  });
+
+  it("is nothing where there is nothing, or nonsense", () => {
+    const nothing = { todos: [], isPlanMode: false, skills: [], agents: [] };
+    expect(readHostState([])).toEqual(nothing);
+    expect(readHostState([null, 1, {}, { type: "user" }] as unknown as Entry[])).toEqual(nothing);
+  });
+});

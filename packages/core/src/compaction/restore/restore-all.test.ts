@@ -1,0 +1,277 @@
+import { getEventListeners } from "node:events";
+import { describe, expect, it, vi } from "vitest";
+import { ConversationBuilder } from "../../../../../test/support/builders.ts";
+import type { Entry } from "../../messages/entry.ts";
+import { attachmentContent } from "../../request/flatten/attachment-content.ts";
+import type { HostState } from "./host-state.ts";
+import { restoreAll } from "./restore-all.ts";
+import { type Restored, type RestoredItem, type RestoreInput, restoredTokens } from "./restored.ts";
+
+const reading = (path: string): Entry[] => {
+  const c = new ConversationBuilder();
+  c.tool(`read-${path}`, "Read", { file_path: path }, "old");
+  return c.entries;
+};
+const input: RestoreInput = {
+  summarised: reading("/a.ts"),
+  kept: [],
+  countTokens: (text) => Math.ceil(text.length / 4),
+  budgetTokens: 50_000,
+};
+const full: HostState = {
+  files: { read: async (path) => ({ state: "read", text: "now\n".repeat(2_000), displayPath: path }) },
+  skills: () => [{ name: "review", content: "rule\n".repeat(2_000) }],
+  todos: () => [{ content: "ship", status: "pending" }],
+  plan: () => ({ path: "/plan.md", content: "step" }),
+  isPlanMode: () => true,
+  agents: () => [{ id: "a1", description: "search", status: "running" }],
+  tools: () => ["Read"],
+  mcpInstructions: () => [{ server: "docs", text: "ask" }],
+  sessionMemory: () => "/notes.md",
+};
+const ORDER = [
+  "todos",
+  "plan",
+  "plan-mode",
+  "agents",
+  "tools",
+  "mcp-instructions",
+  "session-memory",
+  "files",
+  "skills",
+];
+const kinds = ({ items }: Restored): readonly string[] => items.map(({ kind }) => kind);
+const reasons = ({ skipped }: Restored): readonly string[] =>
+  skipped.map(({ kind, name, reason }) => `${kind} ${name} ${reason}`);
+const never = new Promise<never>(() => undefined);
+
+describe("what is put back", () => {
+  it("is of all kinds, in one order, whoever answers first", async () => {
+    const later = <T>(value: T, turns: number): Promise<T> =>
+      turns === 0 ? Promise.resolve(value) : Promise.resolve().then(() => later(value, turns - 1));
+    const restored = await restoreAll(input, full);
+    expect(kinds(restored)).toEqual(ORDER);
+    expect(restored.skipped).toEqual([]);
+    const slow = await restoreAll(input, { ...full, todos: () => later([{ content: "ship" }], 40) as never });
+    expect(slow).toEqual(restored);
+  });
+
+  it.each([
+    ["an attachment", (c: ConversationBuilder, { attachment }: RestoredItem) => c.attachment(attachment)],
+    [
+      "a message, as older agents read it",
+      (c: ConversationBuilder, { attachment }: RestoredItem) =>
+        c.user(attachmentContent(attachment), { isMeta: true }),
+    ],
+  ])("leaves out what an earlier compaction put back and is kept as %s", async (_, keep) => {
+    const earlier = await restoreAll(input, full);
+    const c = new ConversationBuilder("kept");
+    for (const item of earlier.items) keep(c, item);
+    expect(await restoreAll({ ...input, kept: c.entries }, full)).toEqual({ items: [], skipped: [] });
+    const changed = { ...full, todos: () => [{ content: "ship", status: "completed" as const }] };
+    expect(kinds(await restoreAll({ ...input, kept: c.entries }, changed))).toEqual(["todos"]);
+  });
+
+  it("is put back although a person wrote the same words", async () => {
+    const [todos] = (await restoreAll(input, full)).items;
+    const c = new ConversationBuilder("kept");
+    c.user(attachmentContent(todos?.attachment ?? { type: "" }));
+    expect(kinds(await restoreAll({ ...input, kept: c.entries }, full))).toEqual(ORDER);
+  });
+
+  it("is asked for all at once", async () => {
+    const asked: string[] = [];
+    const waiting = (name: string) => () => {
+      asked.push(name);
+      return never;
+    };
+    const names = [
+      "todos",
+      "plan",
+      "isPlanMode",
+      "agents",
+      "tools",
+      "mcpInstructions",
+      "sessionMemory",
+      "skills",
+    ];
+    const state = Object.fromEntries(names.map((name) => [name, waiting(name)])) as HostState;
+    const files = { read: waiting("files") };
+    await restoreAll(input, { ...state, files }, { timeoutMs: 1 });
+    expect(asked.sort()).toEqual([...names, "files"].sort());
+  });
+
+  it("gives way in files and skills first, and is nothing where there is no room", async () => {
+    const restored = await restoreAll({ ...input, budgetTokens: 700 }, full);
+    expect(kinds(restored)).toEqual(ORDER.slice(0, 8));
+    expect(reasons(restored)).toEqual(["skills review over-budget"]);
+    expect(restoredTokens(restored)).toBeLessThanOrEqual(700);
+    for (const budgetTokens of [0, -1, Number.NaN]) {
+      expect(await restoreAll({ ...input, budgetTokens }, full)).toEqual({ items: [], skipped: [] });
+    }
+  });
+
+  it("is as the newest message says, also where the kept messages are the older ones", async () => {
+    const write = (id: string, content: string): Entry[] => {
+      const c = new ConversationBuilder(id);
+      c.tool(id, "TodoWrite", { todos: [{ content, status: "pending" }] }, "ok");
+      return c.entries;
+    };
+    const parts = { ...input, kept: write("k", "kept"), summarised: write("s", "summarised") };
+    const todos = async (keptPlace?: "before" | "after"): Promise<unknown> =>
+      (await restoreAll({ ...parts, keptPlace }, {})).items[0]?.attachment.content;
+    expect(await todos()).toMatchObject([{ content: "kept" }]);
+    expect(await todos("before")).toMatchObject([{ content: "summarised" }]);
+  });
+});
+
+describe("a kind that goes wrong", () => {
+  it("throws, rejects, hangs or talks nonsense: it is skipped with the reason, and the rest is put back", async () => {
+    const wrong: HostState = {
+      files: { read: () => Promise.reject(new Error("disk")) },
+      skills: () => never,
+      todos: () => {
+        throw new Error("at once");
+      },
+      plan: () => "a plan" as never,
+      isPlanMode: () => "yes" as never,
+      agents: () => ({ length: 1 }) as never,
+      tools: 5 as never,
+      mcpInstructions: () => [{ server: "docs", text: "ask" }],
+      sessionMemory: () => 7 as never,
+    };
+    const restored = await restoreAll(input, wrong, { timeoutMs: 5 });
+    expect(kinds(restored)).toEqual(["mcp-instructions"]);
+    expect(reasons(restored)).toEqual([
+      "todos todos failed",
+      "plan plan invalid",
+      "plan-mode plan-mode invalid",
+      "agents agents invalid",
+      "tools tools invalid",
+      "session-memory session-memory invalid",
+      "files /a.ts failed",
+      "skills skills timed-out",
+    ]);
+  });
+
+  it("loses of a list only what makes no sense", async () => {
+    const restored = await restoreAll(input, {
+      todos: () => [null, { content: "ship", status: "sailing" }, { status: "pending" }] as never,
+      agents: () =>
+        [
+          { id: "1", status: "asleep" },
+          { id: "2", status: "running" },
+        ] as never,
+      skills: () => [{ name: "empty", content: " " }, 3] as never,
+    });
+    expect(
+      restored.items.map(({ kind, attachment }) => [kind, attachment.content ?? attachment.taskId]),
+    ).toEqual([
+      ["todos", [{ content: "ship", status: "pending" }]],
+      ["agents", "2"],
+    ]);
+    expect(reasons(restored)).toEqual([
+      "todos todos[0] invalid",
+      "todos todos[2] invalid",
+      "agents agents[0] invalid",
+      "skills skills[0] invalid",
+      "skills skills[1] invalid",
+    ]);
+  });
+
+  it("costs other files nothing when one of them hangs", async () => {
+    const c = new ConversationBuilder();
+    for (const path of ["/hangs", "/fine", "/odd"]) c.tool(path, "Read", { file_path: path }, "old");
+    const read = (path: string): Promise<never> =>
+      path === "/hangs" ? never : Promise.resolve((path === "/fine" ? fine : { state: "read" }) as never);
+    const fine = { state: "read", text: "x", displayPath: "fine" };
+    const restored = await restoreAll(
+      { ...input, summarised: c.entries },
+      { files: { read } },
+      { timeoutMs: 5 },
+    );
+    expect(restored.items.map(({ name }) => name)).toEqual(["/fine"]);
+    expect(reasons(restored)).toEqual(["files /odd invalid", "files /hangs timed-out"]);
+  });
+
+  it("may be the host's state itself: getters that throw, methods that need their object", async () => {
+    class Host {
+      readonly #notes = "/notes.md";
+      get todos(): never {
+        throw new Error("getter");
+      }
+      sessionMemory(): string {
+        return this.#notes;
+      }
+    }
+    const restored = await restoreAll(input, new Host());
+    expect(kinds(restored)).toEqual(["session-memory"]);
+    expect(reasons(restored)).toEqual(["todos todos failed"]);
+  });
+
+  it("may be a thing whose fields cannot be read", async () => {
+    const plan = new Proxy({}, { get: (_, name) => (name === "then" ? undefined : fail()) });
+    const fail = (): never => {
+      throw new Error("trap");
+    };
+    const restored = await restoreAll(input, { ...full, plan: () => plan as never });
+    expect(reasons(restored)).toEqual(["plan plan failed"]);
+    expect(kinds(restored)).toEqual(ORDER.filter((kind) => kind !== "plan"));
+  });
+
+  it("may be the counting itself: nothing is thrown", async () => {
+    const countTokens = (): number => {
+      throw new Error("no tokens");
+    };
+    const restored = await restoreAll({ ...input, countTokens }, full);
+    expect(restored.items).toEqual([]);
+    expect(restored.skipped.every(({ reason }) => reason === "failed")).toBe(true);
+  });
+});
+
+describe("an abort", () => {
+  it("ends the wait at once; what has not come is skipped as aborted", async () => {
+    const stop = new AbortController();
+    const pending = restoreAll({ ...input, signal: stop.signal }, { ...full, todos: () => never });
+    await Promise.resolve();
+    stop.abort();
+    expect(reasons(await pending)).toContain("todos todos aborted");
+  });
+
+  it("leaves nothing behind, nor does an answer in time: no timer, no listener", async () => {
+    vi.useFakeTimers();
+    try {
+      const stop = new AbortController();
+      await restoreAll({ ...input, signal: stop.signal }, full);
+      expect(vi.getTimerCount()).toBe(0);
+      expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("is listened for once, however much is asked for at a time", async () => {
+    const stop = new AbortController();
+    const listeners: number[] = [];
+    const read = async () => {
+      listeners.push(getEventListeners(stop.signal, "abort").length);
+      return { state: "unavailable", reason: "gone" } as const;
+    };
+    const summarised = Array.from({ length: 20 }, (_, index) => reading(`/${index}.ts`)).flat();
+    await restoreAll({ ...input, summarised, signal: stop.signal }, { ...full, files: { read } });
+    expect(listeners.length).toBeGreaterThan(10);
+    expect(new Set(listeners)).toEqual(new Set([1]));
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+  });
+
+  it("that came before asks nobody", async () => {
+    let asked = 0;
+    const todos = () => {
+      asked++;
+      return [];
+    };
+    const restored = await restoreAll({ ...input, signal: AbortSignal.abort() }, { todos });
+    expect(asked).toBe(0);
+    expect(reasons(restored)).toEqual(["todos todos aborted"]);
+  });
+});

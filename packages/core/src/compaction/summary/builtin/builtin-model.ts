@@ -1,0 +1,172 @@
+import { ESTIMATORS, measureRequest } from "../../../measure/tokens/measure.ts";
+import type { Entry } from "../../../messages/entry.ts";
+import { type ApiMessage, type ContentBlock, contentBlocks, tagOf } from "../../../messages/message.ts";
+import { contentText, stringField } from "../../../messages/untrusted.ts";
+import { throwIfAborted } from "../../../models/abortable.ts";
+import { estimateRequest, PLAIN_CAPABILITIES } from "../../../models/plain-model.ts";
+import type { CallOptions, Model, ModelEvent, ModelReply, ModelRequest } from "../../../models/port.ts";
+import { SUMMARY_HEADING } from "../format.ts";
+import { isContinuation, presentSections } from "../summary-message.ts";
+import { instructionsIn, isSummaryRequest } from "../summary-prompt.ts";
+import { type BuiltInSummary, type SummariseOptions, summarise } from "./summarise.ts";
+
+export const BUILT_IN_MODEL_NAME = "built-in";
+
+export interface BuiltInModelOptions {
+  /** Size of the summary, in tokens. */
+  readonly budgetTokens?: number | undefined;
+}
+
+/**
+ * The summariser that needs no model, behind the port: it answers every request with a summary of the
+ * conversation it is sent, in the form that a summary request asks for. Always available, never fails.
+ */
+export function builtInModel(options: BuiltInModelOptions = {}): Model {
+  return {
+    name: BUILT_IN_MODEL_NAME,
+    capabilities: PLAIN_CAPABILITIES,
+    stream: (request, call) => streamSummary(request, options, call),
+    countTokens: estimateRequest,
+  };
+}
+
+async function* streamSummary(
+  request: ModelRequest,
+  { budgetTokens }: BuiltInModelOptions,
+  call: CallOptions | undefined,
+): AsyncGenerator<ModelEvent> {
+  throwIfAborted(call?.signal);
+  yield { type: "start", id: "built-in", model: BUILT_IN_MODEL_NAME };
+  const wanted = summaryRequestIn(request.messages);
+  const { text: summary } = summariseMessages(request.messages, {
+    countTokens: ESTIMATORS.o200k,
+    budgetTokens,
+    instructions: wanted === undefined ? undefined : instructionsIn(wanted),
+  });
+  const text = `<summary>\n${summary.replace(`${SUMMARY_HEADING}\n`, "")}\n</summary>`;
+  throwIfAborted(call?.signal);
+  yield { type: "text", text };
+  yield { type: "block", block: { type: "text", text } };
+  yield { type: "end", reply: replyOf(text, request) };
+}
+
+function replyOf(text: string, request: ModelRequest): ModelReply {
+  return {
+    id: "built-in",
+    model: BUILT_IN_MODEL_NAME,
+    content: [{ type: "text", text }],
+    stopReason: "end_turn",
+    usage: {
+      input_tokens: measureRequest(request, ESTIMATORS.o200k),
+      output_tokens: ESTIMATORS.o200k(text),
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 0,
+    },
+    appliedEdits: [],
+    changes: [],
+  };
+}
+
+/** The built-in summariser on a conversation as it is sent; a request for a summary at its end is left out. */
+export function summariseMessages(
+  messages: readonly ApiMessage[],
+  options: SummariseOptions,
+): BuiltInSummary {
+  return summarise(entriesOf(withoutSummaryRequest(messages)), options);
+}
+
+/** The text by which the conversation ends in a request for a summary, if it does. */
+export function summaryRequestIn(messages: readonly ApiMessage[]): string | undefined {
+  const request = requestBlock(messages);
+  return request?.type === "text" ? request.text : undefined;
+}
+
+/** The request may have been merged into the message with the last tool results. */
+export function withoutSummaryRequest(messages: readonly ApiMessage[]): readonly ApiMessage[] {
+  const last = messages.at(-1);
+  const request = requestBlock(messages);
+  if (last === undefined || request === undefined) return messages;
+  const before = messages.slice(0, -1);
+  if (typeof last.content === "string") return before;
+  const rest = last.content.filter((block) => block !== request);
+  return rest.length === 0 ? before : [...before, { ...last, content: rest }];
+}
+
+/** Only the last: one before it is something that somebody pasted. */
+function requestBlock(messages: readonly ApiMessage[]): ContentBlock | undefined {
+  const last = messages.at(-1);
+  if (last?.role !== "user") return undefined;
+  return contentBlocks(last.content).findLast(
+    (block) => block.type === "text" && isSummaryRequest(block.text),
+  );
+}
+
+/** Messages carry no time; the summariser goes by their order. */
+const NO_TIME = "1970-01-01T00:00:00.000Z";
+
+/** With this many of the nine headings, the first message is an earlier summary, whoever wrote it. */
+const HEADINGS_OF_A_SUMMARY = 6;
+
+/** Messages as sent, in the form in which the summariser reads a conversation. */
+export function entriesOf(messages: readonly ApiMessage[]): readonly Entry[] {
+  const firstOfUser = messages.findIndex((message) => message.role === "user");
+  return messages.flatMap((message, index) => {
+    if (message.role === "system") return [];
+    if (message.role === "assistant") return assistantEntries(message, index);
+    return userEntries(message, index, index === firstOfUser);
+  });
+}
+
+function link(index: number, part: number): { uuid: string; parentUuid: null; timestamp: string } {
+  return { uuid: `message-${index}-${part}`, parentUuid: null, timestamp: NO_TIME };
+}
+
+/** A provider's own summary stands for what came before it, like one of ours. */
+function assistantEntries(message: ApiMessage, index: number): readonly Entry[] {
+  const summary = contentBlocks(message.content).find((block) => tagOf(block) === "compaction");
+  const text = summary && stringField(summary, "content");
+  const entries: Entry[] = [
+    { ...link(index, 0), type: "assistant", message: { role: "assistant", content: message.content } },
+  ];
+  return text === undefined ? entries : [summaryEntry(text, index), ...entries];
+}
+
+/** Sending merges what was said one after the other; each text is looked at for itself again. */
+function userEntries(message: ApiMessage, index: number, isFirst: boolean): readonly Entry[] {
+  return splitAfterTexts(contentBlocks(message.content)).map((content, part): Entry => {
+    const text = contentText(content);
+    if (isFirst && isEarlierSummary(text)) return summaryEntry(text, index, part);
+    return { ...link(index, part), type: "user", message: { role: "user", content } };
+  });
+}
+
+function summaryEntry(text: string, index: number, part = 0): Entry {
+  return {
+    ...link(index, part),
+    uuid: `summary-${index}-${part}`,
+    type: "user",
+    isCompactSummary: true,
+    message: { role: "user", content: text },
+  };
+}
+
+function isEarlierSummary(text: string): boolean {
+  return isContinuation(text) || presentSections(text).length >= HEADINGS_OF_A_SUMMARY;
+}
+
+function splitAfterTexts(blocks: readonly ContentBlock[]): readonly (readonly ContentBlock[])[] {
+  const groups: ContentBlock[][] = [];
+  let open: ContentBlock[] = [];
+  for (const block of blocks) {
+    if (open.length > 0 && open.at(-1)?.type === "tool_result" && block.type !== "tool_result") {
+      groups.push(open);
+      open = [];
+    }
+    open.push(block);
+    if (block.type === "text") {
+      groups.push(open);
+      open = [];
+    }
+  }
+  return open.length > 0 ? [...groups, open] : groups;
+}

@@ -1,0 +1,268 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../../../../../test/support/builders.ts";
+import { continuationMessage, SECTION_NAMES, splitSections } from "../summary-message.ts";
+import { SUMMARY_BUDGET_TOKENS } from "./budget.ts";
+import { summarise } from "./summarise.ts";
+
+const countTokens = (text: string): number => Math.ceil(text.length / 3);
+const sectionOf = (text: string, name: string): string =>
+  splitSections(text).find((section) => section.name === name)?.body ?? "";
+
+function firstSummary(): string {
+  const session = new ConversationBuilder();
+  session.user("Add a retry to the fetcher and test it");
+  const todos = [{ content: "document the retry", status: "in_progress" }];
+  session.tool("w", "TodoWrite", { todos }, "ok");
+  session.tool("e", "Edit", { file_path: "/project/f0.ts", old_string: "a", new_string: "b" }, "ok");
+  session.assistant("The retry is in place. Next is the documentation.");
+  return summarise(session.entries, { countTokens }).text;
+}
+
+describe("summaries of summaries", () => {
+  const compacted = (text: string, build: (session: ConversationBuilder) => void): string => {
+    const session = new ConversationBuilder();
+    session.boundary();
+    session.summary(
+      continuationMessage({ summary: text, transcriptPath: "/t.jsonl", keptRecent: false, trigger: "auto" }),
+    );
+    build(session);
+    return summarise(session.entries, { countTokens }).text;
+  };
+
+  it("keep every user message once over ten compactions and stay within the budget", () => {
+    let text = firstSummary();
+    for (let round = 1; round <= 10; round++) {
+      text = compacted(text, (session) => {
+        session.user(`request of round ${round}`);
+        session.user(`a longer one in round ${round}\nover two lines`);
+        session.tool(
+          `e${round}`,
+          "Edit",
+          { file_path: `/project/f${round}.ts`, old_string: "a", new_string: "b" },
+          "ok",
+        );
+        session.assistant(`Round ${round} is done. ${"It took some work. ".repeat(30)}`);
+      });
+      expect(countTokens(text)).toBeLessThanOrEqual(SUMMARY_BUDGET_TOKENS);
+      expect(splitSections(text).map((section) => section.name)).toEqual(SECTION_NAMES);
+    }
+    const messages = sectionOf(text, "All User Messages");
+    expect(messages).toContain("Add a retry to the fetcher and test it");
+    for (let round = 1; round <= 10; round++) {
+      expect(messages.split(`"request of round ${round}"`)).toHaveLength(2);
+      expect(messages.split(`a longer one in round ${round}\nover two lines`)).toHaveLength(2);
+      expect(sectionOf(text, "Files and Code Sections")).toContain(`f${round}.ts`);
+    }
+  });
+
+  it("list a message once although it was kept and stands in the earlier summary too", () => {
+    const text = compacted(firstSummary(), (session) =>
+      session.user("Add a retry to the fetcher and test it"),
+    );
+    expect(sectionOf(text, "All User Messages").split("Add a retry to the fetcher")).toHaveLength(2);
+  });
+
+  it("do not grow when nothing new happens", () => {
+    const once = compacted(firstSummary(), (session) => session.user("go on"));
+    let text = once;
+    for (let round = 0; round < 10; round++) text = compacted(text, () => {});
+    expect(text.length).toBeLessThanOrEqual(once.length * 1.1);
+  });
+
+  it("give a long current request in full again when it has become an old one", () => {
+    const request = `Rewrite the importer.\n${"It must keep every row. ".repeat(40)}`.trim();
+    const session = new ConversationBuilder();
+    session.user(request);
+    const text = compacted(summarise(session.entries, { countTokens }).text, (next) =>
+      next.user("also log it"),
+    );
+    expect(sectionOf(text, "All User Messages")).toContain(request);
+  });
+
+  it("keep a long current request in full over many compactions in which the user says nothing", () => {
+    const request = `Rewrite the importer.\n${"It must keep every row. ".repeat(40)}`.trim();
+    const session = new ConversationBuilder();
+    session.user(request);
+    let text = summarise(session.entries, { countTokens }).text;
+    for (let round = 0; round < 5; round++)
+      text = compacted(text, (next) => next.assistant("Working on it."));
+    expect(sectionOf(text, "Primary Request and Intent")).toContain(request);
+    expect(text.split(request)).toHaveLength(2);
+  });
+
+  it("tell what came of the request that was current then", () => {
+    const text = compacted(firstSummary(), (session) => session.user("now the docs"));
+    expect(sectionOf(text, "Primary Request and Intent")).toContain(
+      '- "Add a retry to the fetcher and test it" → The retry is in place.',
+    );
+  });
+
+  it("go on saying how many messages have been left out on the way", () => {
+    const session = new ConversationBuilder();
+    for (let index = 0; index < 50; index++) session.user(`request ${index}`);
+    const small = summarise(session.entries, { countTokens, budgetTokens: 600 }).text;
+    const [, count] = /\((\d+) more user messages left out/.exec(small) ?? [];
+    expect(Number(count)).toBeGreaterThan(0);
+    expect(compacted(small, (next) => next.user("one more"))).toContain(
+      `(${count} more user messages left out`,
+    );
+  });
+
+  it("count on what was done to a file", () => {
+    const edit = { file_path: "/project/f0.ts", old_string: "b", new_string: "c" };
+    const text = compacted(firstSummary(), (session) => session.tool("e9", "Edit", edit, "ok"));
+    expect(sectionOf(text, "Files and Code Sections")).toContain("`f0.ts` — edited 2×");
+  });
+
+  it("drop a to-do list that a newer one replaces and keep it otherwise", () => {
+    const before = firstSummary();
+    expect(
+      sectionOf(
+        compacted(before, (session) => session.user("hm")),
+        "Pending Tasks",
+      ),
+    ).toContain("document the retry");
+    const replaced = compacted(before, (session) =>
+      session.tool("w", "TodoWrite", { todos: [{ content: "ship it", status: "pending" }] }, "ok"),
+    );
+    expect(sectionOf(replaced, "Pending Tasks")).toContain("ship it");
+    expect(sectionOf(replaced, "Pending Tasks")).not.toContain("document the retry");
+  });
+
+  describe("keep what another agent's summary left open", () => {
+    const theirs = [
+      "## 7. Pending Tasks\n- Migrate the archive table",
+      "## 9. Optional Next Step\nMeasure the importer with ten workers.",
+    ].join("\n\n");
+    const withWork = (session: ConversationBuilder): void => {
+      session.user("First fix the header");
+      session.assistant("The header is fixed.");
+    };
+
+    it("lists the next step of an earlier summary as open when work went on since", () => {
+      const text = compacted(theirs, withWork);
+      expect(sectionOf(text, "Pending Tasks")).toContain("Measure the importer with ten workers.");
+      expect(sectionOf(text, "Optional Next Step")).not.toContain("ten workers");
+    });
+
+    it("keeps the next step of an earlier summary in its place when nothing happened since", () => {
+      const text = compacted(theirs, () => {});
+      expect(sectionOf(text, "Optional Next Step")).toContain("ten workers");
+      expect(sectionOf(text, "Pending Tasks")).not.toContain("ten workers");
+    });
+
+    it("keeps open tasks that a newer to-do list does not name", () => {
+      const text = compacted(theirs, (session) => {
+        const todos = [{ content: "ship it", status: "pending" }];
+        session.tool("w2", "TodoWrite", { todos }, "ok");
+      });
+      expect(sectionOf(text, "Pending Tasks")).toContain("ship it");
+      expect(sectionOf(text, "Pending Tasks")).toContain("Migrate the archive table");
+    });
+
+    it("states each open task once over ten compactions and drops its own outdated next steps", () => {
+      let text = compacted(theirs, withWork);
+      for (let round = 0; round < 10; round++) text = compacted(text, withWork);
+      const pending = sectionOf(text, "Pending Tasks");
+      expect(pending.split("ten workers")).toHaveLength(2);
+      expect(pending.split("Migrate the archive table")).toHaveLength(2);
+      expect(pending).not.toContain("looks answered");
+    });
+  });
+});
+
+describe("the summary of another author", () => {
+  const names = Array.from({ length: 60 }, (_, index) => `berth${index}`);
+  const listed = (what: string): string => names.map((name) => `- ${what} of ${name} in words`).join("\n");
+  const kept = SECTION_NAMES.filter((name) => name !== "Current Work");
+  const theirs = SECTION_NAMES.map((name, index) => {
+    const label = name === "Files and Code Sections" ? "**North quay, commit 0a1b2c3:**\n" : "";
+    return `${index + 1}. ${name}:\n${label}${listed(name)}`;
+  }).join("\n\n");
+
+  it.each([
+    ["the user and the agent went on", true],
+    ["nothing happened", false],
+  ])("keeps every item over three compactions with room for them when %s", (_title, hasWork) => {
+    let text = theirs;
+    for (let round = 0; round < 3; round++) {
+      const session = new ConversationBuilder();
+      session.boundary();
+      session.summary(continuationMessage({ summary: text, keptRecent: true, trigger: "auto" }));
+      if (hasWork) {
+        session.user(`Now quay ${round}`);
+        session.assistant("It is done.");
+      }
+      text = summarise(session.entries, { countTokens, budgetTokens: 100_000 }).text;
+      for (const name of hasWork ? kept : SECTION_NAMES) {
+        for (const berth of names) expect(text).toContain(`${name} of ${berth} in words`);
+      }
+      expect(text).toContain("**North quay, commit 0a1b2c3:**");
+      expect(text).not.toContain("follow verbatim");
+    }
+  });
+
+  it("keeps each of several items about a file that was changed since", () => {
+    const session = new ConversationBuilder();
+    session.summary("3. Files and Code Sections:\n- `quay.ts`: holds the map\n- `quay.ts`: draws the tide");
+    const edit = { file_path: "/project/quay.ts", old_string: "a", new_string: "b" };
+    session.tool("e", "Edit", edit, "ok");
+    const files = sectionOf(summarise(session.entries, { countTokens }).text, "Files and Code Sections");
+    expect(files).toContain("holds the map");
+    expect(files).toContain("draws the tide");
+  });
+
+  it("keeps an error that begins with a quotation", () => {
+    const session = new ConversationBuilder();
+    session.summary('4. Errors and fixes:\n- "no such quay" came up, fixed by a new map');
+    const { text } = summarise(session.entries, { countTokens });
+    expect(text).toContain('"no such quay" came up, fixed by a new map');
+  });
+
+  it("says how many of its items had no room", () => {
+    const session = new ConversationBuilder();
+    session.summary(theirs);
+    const { text } = summarise(session.entries, { countTokens, budgetTokens: 2_000 });
+    const errors = sectionOf(text, "Errors and Fixes");
+    const shown = names.filter((name) => errors.includes(`of ${name} in words`)).length;
+    expect(shown).toBeLessThan(names.length);
+    expect(errors).toContain(`(${names.length - shown} more errors left out`);
+  });
+});
+
+describe("a summary of a conversation with collapsed spans", () => {
+  const span = (session: ConversationBuilder, text: string): void => {
+    const collapsed = {
+      spanId: text.slice(0, 9),
+      messages: 4,
+      uuids: [],
+      tokensBefore: 900,
+      tokensAfter: 90,
+    };
+    session.user(text, { isMeta: true, collapsed } as object);
+  };
+
+  it("tells what they stand for, wherever they stand: it is told nowhere else", () => {
+    const session = new ConversationBuilder();
+    span(session, '[These notes stand for 4 messages]\n\n## All User Messages\n- "Mind the tides."');
+    session.user("Now the berths.");
+    span(session, `[These notes stand for 4 messages]\n\n${firstSummary()}`);
+    session.assistant("The berths are done.");
+    const { text } = summarise(session.entries, { countTokens });
+    const messages = sectionOf(text, "All User Messages");
+    for (const words of ["Mind the tides.", "Add a retry to the fetcher", "Now the berths."]) {
+      expect(messages).toContain(words);
+    }
+    expect(sectionOf(text, "Files and Code Sections")).toContain("f0.ts");
+    expect(text).not.toContain("These notes stand for");
+  });
+
+  it("keeps the words of one that has no headings at all", () => {
+    const session = new ConversationBuilder();
+    session.summary('## All User Messages\n- "Begin."');
+    span(session, "The harbour was dredged.");
+    const { text } = summarise(session.entries, { countTokens });
+    expect(text).toContain("The harbour was dredged.");
+    expect(text).toContain("Begin.");
+  });
+});

@@ -1,0 +1,93 @@
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { describe, expect, it } from "vitest";
+import { claudeCodeSessions, describeRecorded } from "../../../../../../test/support/real-sessions.ts";
+import { type Entry, isSummaryEntry, rawContent, type UserEntry } from "../../../messages/entry.ts";
+import { contentText } from "../../../messages/untrusted.ts";
+import { parseEarlierSummary } from "../readers/earlier-summary.ts";
+import { parseMessageItem, readEarlierFile } from "../readers/list-items.ts";
+import { digestSession } from "../readers/readers.ts";
+import { continuationMessage, presentSections, SECTION_NAMES } from "../summary-message.ts";
+import { summarise } from "./summarise.ts";
+
+const countTokens = (text: string): number => Math.ceil(text.length / 3);
+
+function entriesOf(path: string): Entry[] {
+  return readFileSync(path, "utf8")
+    .split("\n")
+    .flatMap((line) => {
+      try {
+        return [JSON.parse(line) as Entry];
+      } catch {
+        return [];
+      }
+    });
+}
+
+describeRecorded("recorded sessions", () => {
+  describe.each(claudeCodeSessions().map((path) => [basename(path), path]))("%s", (_name, path) => {
+    const entries = entriesOf(path);
+
+    it.each([500, 2_000, 8_000])("is summarised in nine sections within %i tokens", (budgetTokens) => {
+      const { text } = summarise(entries, { countTokens, budgetTokens });
+      expect(presentSections(text)).toEqual(SECTION_NAMES);
+      expect(countTokens(text)).toBeLessThanOrEqual(budgetTokens);
+    });
+
+    it("has every human message verbatim in a summary with room for it", () => {
+      const { text } = summarise(entries, { countTokens, budgetTokens: 200_000 });
+      for (const { message } of digestSession(entries).exchanges) {
+        if (message) expect(text.includes(message.text), `message of entry ${message.at}`).toBe(true);
+      }
+    });
+
+    it.runIf(entries.some(isSummaryEntry))(
+      "keeps all of its summary and nothing of the message around it over three compactions",
+      () => {
+        for (const [at, entry] of entries.entries())
+          if (isSummaryEntry(entry)) expectCarriedOver(entries, at);
+      },
+    );
+
+    it("gives the same summary again", () => {
+      expect(summarise(entries, { countTokens })).toEqual(summarise(entries, { countTokens }));
+    });
+  });
+});
+
+/** Text as it can be found again after the lines were broken elsewhere. */
+const flat = (text: string): string => text.replace(/\s+/g, " ");
+
+/** The first line, and all from the line that names the transcript: the client wrote these around the summary. */
+function wrapperOf(message: string): readonly string[] {
+  const lines = message.split("\n");
+  const closing = lines.slice(lines.findLastIndex((line) => line.endsWith(".jsonl")));
+  expect(closing.length).toBeGreaterThan(1);
+  return [lines[0] ?? "", ...closing].flatMap((line) => line.split(/(?<=\.) /)).filter((part) => part !== "");
+}
+
+/** Compacts three times from a summary on, with the work after it coming in before the second time. */
+function expectCarriedOver(entries: readonly Entry[], at: number): void {
+  const message = contentText(rawContent(entries[at] as UserEntry));
+  const items = [...parseEarlierSummary(message).items].filter(([name]) => name !== "Current Work");
+  expect(items.flatMap(([, list]) => list).length).toBeGreaterThan(20);
+  let summary = message;
+  for (let round = 0; round < 3; round++) {
+    const work = round === 1 ? entries.slice(at + 1).filter((entry) => !isSummaryEntry(entry)) : [];
+    const before = { ...entries[at], message: { role: "user", content: summary } } as Entry;
+    const { text } = summarise([before, ...work], { countTokens, budgetTokens: 200_000 });
+    const found = flat(text);
+    for (const part of wrapperOf(message)) {
+      expect(found.includes(flat(part).slice(0, 55)), `part of the wrapper of line ${at}`).toBe(false);
+    }
+    const lost = items.flatMap(([, list]) => list.filter((item) => !isTold(item, found)));
+    expect(lost.length, `items of the summary on line ${at} lost in round ${round}`).toBe(0);
+    summary = continuationMessage({ summary: text, keptRecent: true, trigger: "auto" });
+  }
+}
+
+/** A message loses its bullet and label. A file that was changed since keeps the words of its item as a note. */
+function isTold(item: string, found: string): boolean {
+  const starts = [parseMessageItem(item), readEarlierFile(item).note ?? item];
+  return starts.some((start) => found.includes(flat(start).slice(0, 40).trim()));
+}

@@ -1,0 +1,330 @@
+import { headOf } from "../../../messages/text.ts";
+import { bulleted, clip, clipMarkdown, indented, oneLine, quoted } from "../clip.ts";
+import type { ErrorRecord } from "../readers/readers.ts";
+import {
+  AFTER_INTERRUPTION,
+  commandsIn,
+  condensed,
+  type Exchange,
+  earlierItems,
+  earlierLastWords,
+  earlierMessages,
+  earlierWorkInBrief,
+  editedNames,
+  errorForms,
+  type HumanMessage,
+  isRequest,
+  LABELS,
+  lastLongerRequest,
+  leadSentence,
+  messageForms,
+  NEEDS_CONTEXT_CHARS,
+  outcomeSaid,
+  type Plan,
+  parseMessageItem,
+  type Remark,
+  repliedTo,
+  requestInFull,
+  SEE_CURRENT_REQUEST,
+  type SessionDigest,
+  saysLittle,
+  soundsLikeCorrection,
+  withoutBold,
+} from "../readers/readers.ts";
+import { type Piece, piece, rising, WORTH_A_LINE } from "./budget.ts";
+
+/** The sections about the past: requests, user messages, errors with their fixes, and problem solving. */
+
+const MAX_REQUEST_CHARS = 110;
+const MAX_OUTCOME_CHARS = 200;
+const MAX_EARLIER_CHARS = 700;
+
+/** The latest message that asks for something. */
+export function currentRequest({ exchanges }: SessionDigest): HumanMessage | undefined {
+  return exchanges.findLast(isRequest)?.message;
+}
+
+export function renderRequests(digest: SessionDigest, instructions: string | undefined): Piece[] {
+  const requests = digest.exchanges.flatMap((exchange, at) => (isRequest(exchange) ? [at] : []));
+  const current = requests.at(-1);
+  const past = requests.slice(0, -1);
+  const course = past.map((at, index) =>
+    piece(requestForms(digest.exchanges, at), rising(220, 340, index, past.length), LABELS.pastRequests),
+  );
+  return [
+    ...(current === undefined ? [] : currentPieces(digest.exchanges, current)),
+    ...earlierRequests(digest, current !== undefined),
+    ...course,
+    ...settingPieces(digest, instructions),
+  ];
+}
+
+function currentPieces(exchanges: readonly Exchange[], at: number): Piece[] {
+  const text = exchanges[at]?.message?.text ?? "";
+  const pieces = [piece(messageForms(text), 1_100, LABELS.currentRequest)];
+  const context = text.length <= NEEDS_CONTEXT_CHARS ? repliedTo(exchanges[at - 1], 500) : undefined;
+  if (context) pieces.push(piece([`  (in reply to: ${context})`], 600, LABELS.currentRequest));
+  const longer = saysLittle(text) ? lastLongerRequest(exchanges) : undefined;
+  if (longer) pieces.push(piece(messageForms(longer), 700, LABELS.longerRequest));
+  return pieces;
+}
+
+function requestForms(exchanges: readonly Exchange[], at: number): string[] {
+  const exchange = exchanges[at] as Exchange;
+  const text = oneLine(headOf(exchange.message?.text ?? "", 4 * MAX_REQUEST_CHARS));
+  const context = text.length <= NEEDS_CONTEXT_CHARS / 2 ? repliedTo(exchanges[at - 1], 120) : undefined;
+  const asked = quoted(clip(text, MAX_REQUEST_CHARS)) + (context ? ` (in reply to: ${context})` : "");
+  const said = outcomeOf(exchange);
+  const proofs = proofsOf(exchange).join("; ");
+  return [
+    `- ${asked} → ${said}${proofs === "" ? "" : ` [${proofs}]`}`,
+    `- ${quoted(clip(text, 70))} → ${clip(said, 90)}`,
+  ];
+}
+
+function outcomeOf(exchange: Exchange): string {
+  const lead = outcomeSaid(exchange);
+  if (lead !== undefined) return asOutcome(lead);
+  return exchange.actions.length > 0 ? "worked on; no closing word" : "no answer before the next message";
+}
+
+const asOutcome = (lead: string): string => clip(lead.replace(/[:：]$/, ""), MAX_OUTCOME_CHARS);
+
+/** Commits, test results and changed files: what can be looked up. */
+function proofsOf(exchange: Exchange): readonly string[] {
+  const proofs = exchange.commits.map((commit) => `commit ${commit.id}`);
+  const tests = commandsIn(exchange).findLast((run) => run.kind === "test");
+  if (tests) {
+    const outcome = tests.outcome ? `: ${clip(tests.outcome, 60)}` : "";
+    proofs.push(`last test run ${tests.failed ? "FAILED" : "passed"}${outcome}`);
+  }
+  const names = editedNames(exchange);
+  const more = names.length > 4 ? ` +${names.length - 4}` : "";
+  return names.length === 0 ? proofs : [...proofs, `edited ${names.slice(0, 4).join(", ")}${more}`];
+}
+
+/**
+ * The requests that an earlier summary told of. What it called current still is while the user has asked
+ * for nothing since; otherwise it is the last of the past ones, and the agent's words then are its outcome.
+ */
+function earlierRequests({ earlier }: SessionDigest, hasNewer: boolean): Piece[] {
+  const items = earlierItems(earlier, "Primary Request and Intent").filter((item) => !SETTING.test(item));
+  const current = items.find(isVerbatim);
+  const past = items.filter((item) => !isVerbatim(item));
+  const isPast = hasNewer || current !== undefined;
+  const pieces = past.map((item, index) => {
+    const bullet = bulleted(item);
+    return piece(
+      [clip(bullet, MAX_EARLIER_CHARS), clip(bullet, 300), clip(oneLine(bullet), 140)],
+      rising(0, 4, index, past.length) + (isPast ? 200 : 600),
+      isPast ? LABELS.pastRequests : LABELS.intent,
+    );
+  });
+  if (current === undefined) return pieces;
+  const text = parseMessageItem(current.replace(/\n {2}\(in reply to: [\s\S]*$/, ""));
+  if (!hasNewer) return [piece(messageForms(text), 1_100, LABELS.currentRequest), ...pieces];
+  const words = earlierLastWords(earlier);
+  const lead = words === undefined ? undefined : leadSentence(words);
+  const asked = quoted(clip(oneLine(text), MAX_REQUEST_CHARS));
+  const line = `- ${asked} → ${lead ? asOutcome(lead) : "under way at the last summary"}`;
+  return [...pieces, piece([line], 240, LABELS.pastRequests)];
+}
+
+/** Of the forms we write only the current request has no outcome behind it; a model's items are prose. */
+function isVerbatim(item: string): boolean {
+  return /^- (?:"|\(\d+ lines\)\n)/.test(item) && !item.includes(" → ");
+}
+
+/** Lines of {@link settingPieces}. */
+const SETTING = /^- (?:Working directory|For this summary)/;
+
+function settingPieces({ cwd, branch }: SessionDigest, instructions: string | undefined): Piece[] {
+  const pieces: Piece[] = [];
+  if (cwd !== undefined) {
+    const line = `- Working directory \`${cwd}\`${branch ? `, git branch \`${branch}\`` : ""}.`;
+    pieces.push(piece([line], 400, LABELS.setting));
+  }
+  if (instructions?.trim()) {
+    const line = `- For this summary was asked: ${quoted(clip(oneLine(instructions), 600))}`;
+    pieces.push(piece([line], 410, LABELS.setting));
+  }
+  return pieces;
+}
+
+/** Up to this length repeating the current request is cheaper than looking it up. */
+const REPEATED_UP_TO_CHARS = 500;
+const NEWEST_IMPORTANCE = 500;
+const OLDEST_IMPORTANCE = WORTH_A_LINE;
+/** The first message says what the session is about, however old it is. */
+const FIRST_IMPORTANCE = 490;
+
+/** Every message of a person, oldest first, those of earlier summaries included. */
+export function renderMessages(digest: SessionDigest): Piece[] {
+  const current = currentRequest(digest);
+  const stillCurrent = current === undefined ? requestInFull(digest.earlier) : undefined;
+  const now = digest.exchanges.flatMap((exchange) => exchange.message ?? []);
+  const messages = [
+    ...earlierMessages(digest.earlier, now).map((text) => ({
+      text,
+      prefix: "",
+      isCurrent: text === stillCurrent,
+    })),
+    ...now.map((message) => ({
+      text: message.text,
+      prefix: message.afterInterruption ? AFTER_INTERRUPTION : "",
+      isCurrent: message === current,
+    })),
+  ];
+  return messages.map(({ text, prefix, isCurrent }, index) => {
+    const isShownAbove = isCurrent && text.length > REPEATED_UP_TO_CHARS;
+    const importance = rising(OLDEST_IMPORTANCE, NEWEST_IMPORTANCE, index, messages.length);
+    return piece(
+      isShownAbove ? [SEE_CURRENT_REQUEST] : messageForms(text, prefix),
+      index === 0 ? FIRST_IMPORTANCE : importance,
+    );
+  });
+}
+
+// Sections "Errors and Fixes" and "Problem Solving".
+
+const MAX_BY_WEIGHT: Readonly<Record<ErrorRecord["weight"], number>> = { 1: 4, 2: 6, 3: 16 };
+const MAX_CORRECTIONS = 8;
+const MAX_EARLIER_ERROR_CHARS = 320;
+
+export function renderErrors(digest: SessionDigest): Piece[] {
+  const chosen = digest.errors
+    .toSorted((a, b) => errorImportance(b, digest) - errorImportance(a, digest))
+    .filter(withinLimits())
+    .sort((a, b) => a.at - b.at);
+  const errors = chosen.map((error) =>
+    piece(errorForms(error), errorImportance(error, digest), LABELS.failures),
+  );
+  return [...earlierErrors(digest), ...errors, ...corrections(digest)];
+}
+
+/** A slip on the command line is worth a line only while there are few of them. */
+function withinLimits(): (error: ErrorRecord) => boolean {
+  const taken = { 1: 0, 2: 0, 3: 0 };
+  return ({ weight }) => ++taken[weight] <= MAX_BY_WEIGHT[weight];
+}
+
+/** Open failures of tests, builds and checks first; recent ones before old ones. */
+function errorImportance(error: ErrorRecord, digest: SessionDigest): number {
+  const recency = (60 * error.at) / Math.max(1, lastPosition(digest));
+  const open = error.resolution === undefined && error.weight === 3 ? 120 : 0;
+  return 50 + error.weight * 25 + recency + open;
+}
+
+function lastPosition(digest: SessionDigest): number {
+  const last = digest.exchanges.at(-1);
+  return Math.max(last?.actions.at(-1)?.at ?? 0, last?.texts.at(-1)?.at ?? 0, last?.message?.at ?? 0);
+}
+
+function corrections(digest: SessionDigest): Piece[] {
+  const messages = digest.exchanges.flatMap(({ message }) =>
+    message && soundsLikeCorrection(message) ? [message] : [],
+  );
+  return messages.slice(-MAX_CORRECTIONS).map(({ text, afterInterruption }, index) => {
+    const how = afterInterruption ? "interrupted: " : "";
+    return piece([`- ${how}${quoted(clip(oneLine(text), 180))}`], 160 + index, LABELS.corrections);
+  });
+}
+
+function earlierErrors({ earlier }: SessionDigest): Piece[] {
+  const items = earlierItems(earlier, "Errors and Fixes").filter(
+    (item) => !/^- (?:interrupted: )?"[\s\S]*"$/.test(item),
+  );
+  return items.map((item, index) => {
+    const bullet = bulleted(item);
+    return piece(
+      [clipMarkdown(bullet, MAX_EARLIER_ERROR_CHARS), clip(oneLine(bullet), 140)],
+      rising(70, 84, index, items.length),
+      LABELS.earlierErrors,
+    );
+  });
+}
+
+const MAX_FINDINGS = 12;
+const MAX_REMARKS = 18;
+const MAX_EARLIER_SOLUTION_CHARS = 420;
+const MAX_EARLIER_WORK_CHARS = 900;
+
+export function renderProblemSolving(digest: SessionDigest): Piece[] {
+  return [
+    ...earlierSolutions(digest),
+    ...answerPieces(digest),
+    ...digest.plans.slice(-2).map(planPiece),
+    ...findingPieces(digest),
+    ...remarkPieces(digest),
+  ];
+}
+
+function answerPieces({ answers }: SessionDigest): Piece[] {
+  return answers.map(({ question, answer }, index) => {
+    const asked = oneLine(question);
+    const said = quoted(oneLine(answer));
+    return piece(
+      [`- ${clip(asked, 220)} → ${clip(said, 400)}`, `- ${clip(asked, 90)} → ${clip(said, 120)}`],
+      330 + index,
+      LABELS.answers,
+    );
+  });
+}
+
+function planPiece(plan: Plan, index: number): Piece {
+  const status = plan.approved ? "the user let it go ahead" : "no approval by the user on record";
+  const forms = [3_000, 1_200, 400].map(
+    (chars) => `- Plan (${status}):\n${indented(clipMarkdown(plan.text.trim(), chars))}`,
+  );
+  return piece(forms, 300 + index, LABELS.plans);
+}
+
+function findingPieces({ findings }: SessionDigest): Piece[] {
+  const kept = findings.filter((finding) => finding.text.length > 20).slice(-MAX_FINDINGS);
+  return kept.map((finding, index) => {
+    const title = clip(oneLine(finding.title), 100);
+    const report = condensed(finding.text);
+    const forms = [700, 320, 140].map((chars) => `- ${title}: ${clip(report, chars)}`);
+    return piece(forms, rising(130, 220, index, kept.length), LABELS.findings);
+  });
+}
+
+function remarkPieces({ exchanges, remarks }: SessionDigest): Piece[] {
+  const lastText = exchanges.at(-1)?.texts.at(-1)?.at;
+  const lastAt = Math.max(1, remarks.at(-1)?.at ?? 1);
+  const importanceOf = (remark: Remark): number => 90 + remark.score * 12 + (50 * remark.at) / lastAt;
+  return withoutRepeats(remarks.filter(({ at }) => at !== lastText))
+    .toSorted((a, b) => importanceOf(b) - importanceOf(a))
+    .slice(0, MAX_REMARKS)
+    .sort((a, b) => a.at - b.at)
+    .map((remark) =>
+      piece([`- ${clip(withoutBold(remark.text), 320)}`], importanceOf(remark), LABELS.remarks),
+    );
+}
+
+function withoutRepeats(remarks: readonly Remark[]): readonly Remark[] {
+  const seen = new Set<string>();
+  return remarks.filter((remark) => {
+    const key = remark.text.slice(0, 48).toLowerCase();
+    return !seen.has(key) && Boolean(seen.add(key));
+  });
+}
+
+/** The work that was current then is history now: one item, so that summaries do not nest. */
+function earlierSolutions({ earlier, exchanges }: SessionDigest): Piece[] {
+  const items = earlierItems(earlier, "Problem Solving");
+  const pieces = items.map((item, index) => {
+    const bullet = bulleted(item);
+    return piece(
+      [clipMarkdown(bullet, MAX_EARLIER_SOLUTION_CHARS), clip(oneLine(bullet), 160)],
+      rising(110, 126, index, items.length),
+      LABELS.earlierSolutions,
+    );
+  });
+  const work = earlierWorkInBrief(earlier);
+  if (work === "" || exchanges.length === 0) return pieces;
+  const forms = [MAX_EARLIER_WORK_CHARS, 360].map(
+    (chars) => `- Work at the last summary: ${clip(work, chars)}`,
+  );
+  return [...pieces, piece(forms, 200, LABELS.earlierSolutions)];
+}

@@ -1,0 +1,354 @@
+import { headOf } from "../../../messages/text.ts";
+import {
+  blockQuote,
+  bulleted,
+  clip,
+  dedented,
+  fenced,
+  headAndTail,
+  inlineCode,
+  oneLine,
+  quoted,
+} from "../clip.ts";
+import {
+  type Action,
+  type AgentText,
+  type Edit,
+  type Exchange,
+  earlierItems,
+  fenceLanguage,
+  isRequest,
+  LABELS,
+  messageKey,
+  nextMove,
+  outcomeText,
+  type SessionDigest,
+  shortPath,
+} from "../readers/readers.ts";
+import { ESSENTIAL, type Piece, piece, rising, WORTH_A_LINE } from "./budget.ts";
+import { currentRequest } from "./render-history.ts";
+
+/** The sections "Current Work", "Pending Tasks" and "Optional Next Step". */
+
+const MAX_STEPS = 24;
+const MAX_STEP_CHARS = 250;
+/** A report is often followed by one more remark; as the last but one text it deserves more room. */
+const MAX_REPORT_CHARS = 800;
+const MAX_EDITS_SHOWN = 3;
+/** With fewer steps than this since the request, the work before it is still what is current. */
+const FEW_STEPS = 3;
+/** A command longer than this is told by the words the agent ran it with. */
+const LONG_COMMAND_CHARS = 70;
+
+export function renderCurrentWork(digest: SessionDigest): Piece[] {
+  const recent = recentExchanges(digest);
+  const actions = recent.flatMap((exchange) => exchange.actions);
+  const texts = recent.flatMap((exchange) => exchange.texts);
+  if (actions.length === 0 && texts.length === 0) return earlierWork(digest);
+  return [...stepPieces(actions, texts, digest.cwd), ...editPieces(digest), ...wordPieces(texts)];
+}
+
+/** From the current request on, and the exchange before it where the request has just come in. */
+function recentExchanges({ exchanges }: SessionDigest): readonly Exchange[] {
+  const at = exchanges.findLastIndex(isRequest);
+  const since = exchanges.slice(Math.max(0, at));
+  const steps = since.reduce((sum, exchange) => sum + exchange.actions.length, 0);
+  return steps < FEW_STEPS && at > 0 ? exchanges.slice(at - 1) : since;
+}
+
+interface Step {
+  readonly at: number;
+  readonly text: string;
+}
+
+function stepPieces(
+  actions: readonly Action[],
+  texts: readonly AgentText[],
+  cwd: string | undefined,
+): Piece[] {
+  const taken = mergedSteps(actions, cwd);
+  const spoken = texts.slice(0, -1);
+  const steps = [...taken, ...spokenSteps(spoken.slice(-MAX_STEPS))].sort((a, b) => a.at - b.at);
+  const shown = steps.slice(-MAX_STEPS);
+  const skipped = taken.length + spoken.length - shown.length;
+  const pieces = shown.map(({ text }, index) =>
+    piece(
+      [text, clip(text, MAX_STEP_CHARS), clip(text, 110)],
+      rising(250, 380, index, shown.length),
+      LABELS.steps,
+    ),
+  );
+  if (skipped === 0) return pieces;
+  return [piece([`- (${skipped} steps before these)`], 240, LABELS.steps), ...pieces];
+}
+
+/** Texts of the agent between its calls tell why; the last text is given in full elsewhere. */
+function spokenSteps(spoken: readonly AgentText[]): Step[] {
+  return spoken.map(({ at, text }, index) => {
+    const chars = index === spoken.length - 1 ? MAX_REPORT_CHARS : MAX_STEP_CHARS;
+    return { at, text: `- said: ${quoted(clip(oneLine(headOf(text, 2 * chars)), chars))}` };
+  });
+}
+
+/** Neighbouring edits or reads of one file are one step. */
+function mergedSteps(actions: readonly Action[], cwd: string | undefined): Step[] {
+  const steps: { at: number; label: string; count: number }[] = [];
+  for (const action of actions) {
+    const label = stepLabel(action, cwd);
+    const last = steps.at(-1);
+    if (last?.label === label) last.count++;
+    else steps.push({ at: action.at, label, count: 1 });
+  }
+  return steps.map(({ at, label, count }) => ({ at, text: `- ${label}${count > 1 ? ` (${count}×)` : ""}` }));
+}
+
+function stepLabel(action: Action, cwd: string | undefined): string {
+  switch (action.kind) {
+    case "edit":
+      return `edited \`${shortPath(action.path, cwd)}\``;
+    case "read":
+      return `read \`${shortPath(action.path, cwd)}\``;
+    case "tool":
+      return `${action.label}${action.failed ? " → failed" : ""}`;
+    case "command": {
+      const { command, description, kind } = action.run;
+      const isDescribed = kind === "other" && description && command.length > LONG_COMMAND_CHARS;
+      const told = isDescribed ? `${oneLine(description)}: ` : "ran ";
+      const shown = inlineCode(clip(command, isDescribed ? LONG_COMMAND_CHARS : 120));
+      return `${told}${shown}${outcomeText(action.run)}`;
+    }
+  }
+}
+
+function editPieces(digest: SessionDigest): Piece[] {
+  return currentEdits(digest).map(({ path, edit }, index) => {
+    const header = `- \`${shortPath(path, digest.cwd)}\``;
+    const change = readChange(edit);
+    const forms = [20, 8].map((lines) => `${header}\n${changeCode(change, path, lines)}`);
+    return piece(forms, 265 + index, LABELS.lastEdits);
+  });
+}
+
+/** The edits whose code stands under this heading, so that it need not stand with the files as well. */
+export function currentEdits(
+  digest: SessionDigest,
+): readonly { readonly path: string; readonly edit: Edit }[] {
+  const actions = recentExchanges(digest).flatMap((exchange) => exchange.actions);
+  const edits = actions.flatMap((action) => {
+    return action.kind === "edit" && action.edit ? [{ path: action.path, edit: action.edit }] : [];
+  });
+  return edits.slice(-MAX_EDITS_SHOWN);
+}
+
+function wordPieces(texts: readonly AgentText[]): Piece[] {
+  const last = texts.at(-1)?.text.trim();
+  if (last === undefined) return [];
+  const forms = [4_000, 1_800, 700, 250].map((chars) => blockQuote(headAndTail(last, chars)));
+  return [piece(forms, 460, LABELS.lastWords)];
+}
+
+/** Nothing has happened since the earlier summary: what was current then still is. */
+function earlierWork({ earlier }: SessionDigest): Piece[] {
+  return earlierItems(earlier, "Current Work").map((item, index) =>
+    piece([clip(item, 1_500), clip(item, 400)], 400 - index),
+  );
+}
+
+const MAX_EARLIER_TASK_CHARS = 300;
+
+export function renderPending(digest: SessionDigest): Piece[] {
+  return [...todoPieces(digest), ...waitingPieces(digest), ...earlierTasks(digest)];
+}
+
+function todoPieces({ todos }: SessionDigest): Piece[] {
+  const open = todos.filter((todo) => todo.status !== "completed");
+  const pieces = open.map((todo, index) => {
+    const mark = todo.status === "in_progress" ? "[in progress]" : "[ ]";
+    const detail = todo.detail && todo.detail !== todo.content ? `: ${clip(oneLine(todo.detail), 200)}` : "";
+    const content = clip(oneLine(todo.content), 300);
+    return piece(
+      [`- ${mark} ${content}${detail}`, `- ${mark} ${clip(content, 100)}`],
+      todo.status === "in_progress" ? 470 : 440 - index,
+      LABELS.todos,
+    );
+  });
+  const done = todos.filter((todo) => todo.status === "completed").map((todo) => oneLine(todo.content));
+  if (done.length === 0) return pieces;
+  const brief =
+    open.length === 0
+      ? `- All ${done.length} items of the list are done.`
+      : `- ${done.length} further items are done.`;
+  const inFull = `- Done (${done.length}): ${clip(done.join("; "), 500)}`;
+  return [...pieces, piece([inFull, brief], 240, LABELS.todos)];
+}
+
+function waitingPieces(digest: SessionDigest): Piece[] {
+  const lines = [
+    ...digest.openQuestions.map(
+      (question) => `- Question to the user without an answer yet: ${quoted(oneLine(question))}`,
+    ),
+    ...digest.unansweredCalls.slice(-5).map((call) => `- Tool call without a result: ${call}`),
+    ...digest.runningTasks.map(
+      (task) => `- Background agent not reported back: ${task.title} (id ${task.id})`,
+    ),
+    ...openFailures(digest),
+  ];
+  return lines.map((line) => piece([clip(line, 400), clip(line, 140)], 430, LABELS.waiting));
+}
+
+/** A failing test or build that nothing has put right in the last exchange is work to do. */
+function openFailures({ exchanges, errors }: SessionDigest): string[] {
+  const since = exchanges.at(-1)?.message?.at ?? 0;
+  return errors
+    .filter((error) => error.weight === 3 && error.resolution === undefined && error.at >= since)
+    .slice(-3)
+    .map(({ source }) => `- Failing and not seen to pass since: ${inlineCode(clip(source, 100))}`);
+}
+
+/** A newer to-do list replaces the earlier one, but not what the earlier summary left open besides. */
+function earlierTasks(digest: SessionDigest): Piece[] {
+  const { earlier, todos } = digest;
+  const seen = new Set(todos.map((todo) => messageKey(todo.content)));
+  const open = [
+    ...earlierItems(earlier, "Pending Tasks"),
+    // Work went on since, so the step is one of the things that may have been done.
+    ...(isEarlierStepCurrent(digest) ? [] : earlierItems(earlier, "Optional Next Step")),
+  ].filter((item) => {
+    if (!/\p{L}/u.test(item) || STALE.test(item) || (todos.length > 0 && LISTED.test(item))) return false;
+    const key = messageKey(item.replace(/^[-*•]\s+/, ""));
+    return !seen.has(key) && Boolean(seen.add(key));
+  });
+  return open.map((item, index) => {
+    const line = oneLine(bulleted(item));
+    return piece(
+      [clip(line, MAX_EARLIER_TASK_CHARS), clip(line, 120)],
+      rising(280, 260, index, open.length),
+      LABELS.earlierTasks,
+    );
+  });
+}
+
+/** An item of a to-do list, as {@link todoPieces} writes it. */
+const LISTED = /^- \[(?: |in progress)\] /;
+
+/** Lines about the moment of the earlier summary: {@link renderPending} and {@link renderNextStep} state them anew. */
+const STALE =
+  /^- (?:Done \(|All \d+ items|\d+ further items|Tool call without|Background agent|Failing and not|Question to the user|Next on the to-do list|Wait for the (?:user's answer to|background agents named)|Answer the user's latest message, to|Go on with (?:the user's request|the work described|the open items)|The assistant has answered and asked:|The latest request looks answered;)/;
+
+const MAX_QUOTE_CHARS = 300;
+const MAX_EARLIER_STEP_CHARS = 800;
+const NEXT_TODO = "- Next on the to-do list: ";
+
+/** Only what the record supports: who has the next move, with the words that show it. */
+export function renderNextStep(digest: SessionDigest): Piece[] {
+  const pieces = isEarlierStepCurrent(digest) ? earlierSteps(digest) : ownStep(digest);
+  const todo =
+    digest.todos.find((item) => item.status === "in_progress") ??
+    digest.todos.find((item) => item.status === "pending");
+  if (todo === undefined || pieces.length === 0) return pieces;
+  return [...pieces, piece([`${NEXT_TODO}${quoted(clip(oneLine(todo.content), 200))}`], 420)];
+}
+
+/** Nothing happened since the earlier summary. */
+function isEarlierStepCurrent({ openQuestions, lastActor }: SessionDigest): boolean {
+  return openQuestions.length === 0 && lastActor === "nobody";
+}
+
+/** Nothing was done since the earlier summary, so all of its steps hold. */
+function earlierSteps({ earlier, todos }: SessionDigest): Piece[] {
+  return earlierItems(earlier, "Optional Next Step")
+    .filter((item) => todos.length === 0 || !item.startsWith(NEXT_TODO))
+    .map((item, index) => {
+      const line = oneLine(bulleted(item));
+      const importance = index === 0 ? ESSENTIAL : WORTH_A_LINE;
+      return piece([clip(line, MAX_EARLIER_STEP_CHARS), clip(line, 160)], importance);
+    });
+}
+
+function ownStep(digest: SessionDigest): Piece[] {
+  const line = nextStep(digest);
+  return line === undefined ? [] : [piece([line, clip(line, 160)], ESSENTIAL)];
+}
+
+function nextStep(digest: SessionDigest): string | undefined {
+  const request = currentRequest(digest);
+  const asked = request && quoteOf(headOf(request.text, 4 * MAX_QUOTE_CHARS));
+  const about = asked ? ` The request was: ${asked}` : "";
+  const lastText = digest.exchanges.findLast((exchange) => exchange.texts.length > 0)?.texts.at(-1)?.text;
+  const move = nextMove(digest, lastText);
+  const saying = (introduction: string): string =>
+    move && "said" in move && move.said !== undefined
+      ? ` ${introduction}: ${quoted(clip(move.said, MAX_QUOTE_CHARS))}`
+      : "";
+  switch (move?.kind) {
+    case "answer-awaited":
+      return `- Wait for the user's answer to: ${quoteOf(move.question)}`;
+    case "message-unanswered":
+      return `- Answer the user's latest message, to which nothing has been done yet: ${asked}`;
+    case "work-under-way": {
+      const doing = saying("The assistant was in the middle of it; it had last said");
+      return `- Go on with ${asked ? `the user's request ${asked}` : "the work described above"}.${doing}`;
+    }
+    case "reply-awaited":
+      return `- The assistant has answered and asked: ${quoted(clip(move.question, MAX_QUOTE_CHARS))} Wait for the reply, then act on it.${about}`;
+    case "todos-open":
+      return `- Go on with the open items under 7.${saying("Its last words")}${about}`;
+    case "agents-running":
+      return `- Wait for the background agents named under 7 and use what they report.${saying("Its last words")}${about}`;
+    case "all-done":
+      return `- The latest request looks answered; nothing further was asked. Wait for the user.${saying("Its last words")}${about}`;
+    default:
+      return undefined;
+  }
+}
+
+const quoteOf = (text: string): string => quoted(clip(oneLine(text), MAX_QUOTE_CHARS));
+
+const MAX_LINE_CHARS = 180;
+const MAX_REMOVED_LINES = 4;
+
+/** The lines of an edit that differ; read once where the same edit is shown at several lengths. */
+interface Change {
+  readonly now: readonly string[];
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
+}
+
+export function readChange(edit: Edit): Change {
+  const now = linesOf(edit.now);
+  const was = linesOf(edit.was);
+  let start = 0;
+  while (start < was.length && start < now.length && was[start] === now[start]) start++;
+  let end = 0;
+  while (end < was.length - start && end < now.length - start && was.at(-1 - end) === now.at(-1 - end)) end++;
+  const removed = was.slice(start, was.length - end);
+  const added = now.slice(start, now.length - end);
+  return { now, removed, added };
+}
+
+/**
+ * An edit as code: only new lines in their language; where lines were replaced, as a difference, since
+ * new text alone does not tell what it took the place of.
+ */
+export function changeCode({ now, removed, added }: Change, path: string, maxLines: number): string {
+  if (removed.every((line) => line.trim() === "")) {
+    const code = shortened(dedented(added.length > 0 ? added : now), maxLines);
+    return fenced(code.join("\n"), fenceLanguage(path));
+  }
+  const changes = [
+    ...shortened(removed, MAX_REMOVED_LINES).map((line) => `-${line}`),
+    ...shortened(added, maxLines).map((line) => `+${line}`),
+  ];
+  return fenced(changes.join("\n"), "diff");
+}
+
+function linesOf(text: string): string[] {
+  if (text === "") return [];
+  return text.replace(/\r/g, "").replace(/^\n+/, "").trimEnd().split("\n");
+}
+
+function shortened(lines: readonly string[], maxLines: number): string[] {
+  const shown = lines.slice(0, maxLines).map((line) => clip(line, MAX_LINE_CHARS));
+  const missing = lines.length - shown.length;
+  return missing > 0 ? [...shown, `… ${missing} more lines`] : shown;
+}

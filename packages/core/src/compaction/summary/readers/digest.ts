@@ -1,0 +1,228 @@
+import {
+  type AssistantEntry,
+  type AttachmentEntry,
+  type Entry,
+  entryBlocks,
+  isCompactBoundary,
+  isEntry,
+  isSynthetic,
+  rawContent,
+  type UserEntry,
+} from "../../../messages/entry.ts";
+import { indexPairs, type PairIndex } from "../../../messages/pairs.ts";
+import { isCollapsedSpan } from "../../../messages/stand-ins.ts";
+import { contentText, field, stringField } from "../../../messages/untrusted.ts";
+import { type EarlierSummary, joinEarlier, parseEarlierSummary } from "./earlier-summary.ts";
+import {
+  classifyUserText,
+  type Exchange,
+  type HumanMessageKind,
+  isEmpty,
+  openExchange,
+} from "./exchanges.ts";
+import { endsWithQuestion, lastSentences, type Remark, remarksIn } from "./prose.ts";
+import { readNotification } from "./replies.ts";
+import { type OpenBefore, type ToolDigest, ToolReader } from "./tool-calls.ts";
+import { mentionedNames, NameTally } from "./touched-code.ts";
+
+/** Facts that the structure of a session tells, without a model that understands it. */
+export interface SessionDigest extends ToolDigest {
+  readonly cwd: string | undefined;
+  readonly branch: string | undefined;
+  /** In order; the first may have no message of a person. */
+  readonly exchanges: readonly Exchange[];
+  readonly remarks: readonly Remark[];
+  /** The heaviest first, and so the programs and names. */
+  readonly packages: readonly string[];
+  readonly programs: readonly string[];
+  readonly names: readonly string[];
+  readonly earlier: EarlierSummary | undefined;
+  /** The last thing in the conversation: who has the next move. */
+  readonly lastActor: "person" | "agent" | "tool" | "nobody";
+}
+
+const MAX_PACKAGES = 14;
+const MAX_PROGRAMS = 8;
+const MAX_NAMES = 24;
+
+/** One pass over the entries. They come from files, so nothing about their shape is taken for granted. */
+export function digestSession(
+  entries: readonly Entry[],
+  before?: OpenBefore,
+  { pairs }: PairIndex = indexPairs(entries),
+): SessionDigest {
+  const reader = new Reader(pairs, before);
+  const isSubagent = !entries.some(isMainMessage);
+  for (const [at, entry] of entries.entries()) {
+    if (!isEntry(entry)) continue;
+    const aside = !isSubagent && field(entry, "isSidechain") === true;
+    if (entry.type === "assistant") reader.assistant(at, entry, aside);
+    else if (entry.type === "user" && !aside) reader.user(at, entry);
+    else if (entry.type === "attachment" && !aside) reader.attachment(at, entry);
+    else if (isCompactBoundary(entry)) reader.boundary();
+  }
+  return reader.digest();
+}
+
+function isMainMessage(entry: Entry): boolean {
+  if (!isEntry(entry) || (entry.type !== "user" && entry.type !== "assistant")) return false;
+  return entry.isSidechain !== true;
+}
+
+/** Walks the conversation in order and hands each part to the ledger that keeps it. */
+class Reader {
+  readonly #pairs: PairIndex["pairs"];
+  readonly #tallies = { names: new NameTally(), packages: new NameTally(), programs: new NameTally() };
+  readonly #tools: ToolReader;
+  #current = openExchange();
+  readonly #exchanges = [this.#current];
+  #cwd: string | undefined;
+  #branch: string | undefined;
+  #earlier: EarlierSummary | undefined;
+  /** True when the messages before the latest boundary were read one by one. */
+  #isPastRead = false;
+  #interrupted = false;
+  #lastActor: SessionDigest["lastActor"] = "nobody";
+
+  constructor(pairs: PairIndex["pairs"], before: OpenBefore | undefined) {
+    this.#pairs = pairs;
+    this.#tools = new ToolReader(this.#tallies, before);
+  }
+
+  /** `aside`: a subagent's entry in the main file. Its changes to files count, its words do not. */
+  assistant(at: number, entry: AssistantEntry, aside: boolean): void {
+    if (field(field(entry, "message"), "content") === undefined || isSynthetic(entry)) return;
+    this.#noteWhere(entry);
+    for (const block of entryBlocks(entry)) {
+      if (block.type === "text" && typeof block.text === "string" && !aside) this.#agentText(at, block.text);
+      else if (block.type === "tool_use" && typeof block.id === "string") this.#toolUse(at, block.id, aside);
+    }
+  }
+
+  user(at: number, entry: UserEntry): void {
+    this.#noteWhere(entry);
+    const text = contentText(rawContent(entry));
+    // A summary covers what stands before its boundary: nothing new where that was read entry by entry. Below the
+    // boundary it may follow messages that were kept, and other summaries that were kept with them.
+    if (entry.isCompactSummary === true) {
+      if (!this.#isPastRead) this.#addEarlier(text);
+      return;
+    }
+    // Wherever it stands: what it stands for is told nowhere else.
+    if (isCollapsedSpan(entry)) {
+      this.#addEarlier(text);
+      return;
+    }
+    this.#tools.todos.prompt(field(entry, "todos"));
+    if (entry.isMeta !== true && entry.isVisibleInTranscriptOnly !== true) this.#userText(at, text, entry);
+  }
+
+  attachment(at: number, { attachment }: AttachmentEntry): void {
+    const type = stringField(attachment, "type");
+    if (type === "queued_command") this.#userText(at, contentText(field(attachment, "prompt")), attachment);
+    else if (type === "edited_text_file") this.#tools.changedOutside(stringField(attachment, "filename"));
+    else this.#tools.todos.attachment(attachment);
+  }
+
+  /** A compaction: what was read before it is what its summary covers. */
+  boundary(): void {
+    this.#isPastRead = !this.#exchanges.every(isEmpty);
+  }
+
+  digest(): SessionDigest {
+    const exchanges = this.#exchanges.filter((exchange) => !isEmpty(exchange));
+    return {
+      cwd: this.#cwd,
+      branch: this.#branch,
+      exchanges,
+      ...this.#tools.digest(),
+      remarks: exchanges.flatMap(remarksOf),
+      packages: this.#tallies.packages.heaviest(MAX_PACKAGES, 1),
+      programs: this.#tallies.programs.heaviest(MAX_PROGRAMS, 2),
+      names: this.#tallies.names.heaviest(MAX_NAMES, 2),
+      earlier: this.#earlier,
+      lastActor: this.#lastActor,
+    };
+  }
+
+  #addEarlier(summary: string): void {
+    this.#earlier = joinEarlier(this.#earlier, parseEarlierSummary(summary));
+  }
+
+  #agentText(at: number, text: string): void {
+    if (text.trim() === "") return;
+    this.#current.texts.push({ at, text });
+    this.#tallies.names.add(mentionedNames(text), this.#exchanges.length);
+    this.#lastActor = "agent";
+  }
+
+  #toolUse(at: number, id: string, aside: boolean): void {
+    const pair = this.#pairs.get(id);
+    if (pair === undefined || pair.use.entryIndex !== at) return;
+    const said = this.#current.texts.at(-1)?.text;
+    const round = this.#exchanges.length;
+    const words = this.#tools.call(at, pair, this.#current, { aside, said, round });
+    if (aside) return;
+    this.#lastActor = "tool";
+    // They stand in the result, which is where they can be read again.
+    if (words !== undefined) this.#message(pair.results[0]?.entryIndex ?? at, "remark", words);
+  }
+
+  /** `source` may say that no person wrote it. */
+  #userText(at: number, raw: string, source: unknown): void {
+    const origin = stringField(field(source, "origin"), "kind");
+    if (origin !== undefined && origin !== "human" && !raw.includes("<task-notification")) return;
+    const text = classifyUserText(raw);
+    if (text.kind === "interruption") this.#interrupted = true;
+    else if (text.kind === "notification") this.#tools.notification(at, readNotification(text.text));
+    else if (text.kind !== "none") this.#message(at, text.kind, text.text);
+  }
+
+  #message(at: number, kind: HumanMessageKind, text: string): void {
+    this.#current = openExchange({ at, text, kind, afterInterruption: this.#interrupted });
+    this.#exchanges.push(this.#current);
+    this.#interrupted = false;
+    if (kind === "request" || kind === "remark") this.#lastActor = "person";
+  }
+
+  #noteWhere(entry: Entry): void {
+    this.#cwd = stringField(entry, "cwd") ?? this.#cwd;
+    this.#branch = stringField(entry, "gitBranch") || this.#branch;
+  }
+}
+
+function remarksOf({ texts }: Exchange): Remark[] {
+  return texts.flatMap(({ at, text }, index) => remarksIn(text, at, index === texts.length - 1));
+}
+
+/** The next move and whose it is, as far as the record shows it, with the words that show it. */
+type NextMove =
+  /** The agent asked by a tool, and there is no answer yet. */
+  | { readonly kind: "answer-awaited"; readonly question: string }
+  /** Nothing has been done about the latest message. */
+  | { readonly kind: "message-unanswered" }
+  /** The agent was in the middle of its work; `said` is the last it said. */
+  | { readonly kind: "work-under-way"; readonly said: string | undefined }
+  /** The agent answered, and asked something in its text. */
+  | { readonly kind: "reply-awaited"; readonly question: string }
+  | { readonly kind: "todos-open"; readonly said: string | undefined }
+  | { readonly kind: "agents-running"; readonly said: string | undefined }
+  | { readonly kind: "all-done"; readonly said: string | undefined };
+
+/** A question to the person stands at the end, if anywhere. */
+const QUESTION_WITHIN_SENTENCES = 3;
+
+/** `lastText`: what the agent said last. Undefined where nothing has happened. */
+export function nextMove(digest: SessionDigest, lastText: string | undefined): NextMove | undefined {
+  const open = digest.openQuestions.at(-1);
+  if (open !== undefined) return { kind: "answer-awaited", question: open };
+  if (digest.lastActor === "nobody") return undefined;
+  if (digest.lastActor === "person") return { kind: "message-unanswered" };
+  const closing = lastText === undefined ? [] : lastSentences(lastText, QUESTION_WITHIN_SENTENCES);
+  const said = closing.at(-1);
+  if (digest.lastActor === "tool") return { kind: "work-under-way", said };
+  const question = closing.findLast(endsWithQuestion);
+  if (question !== undefined) return { kind: "reply-awaited", question };
+  if (digest.todos.some((todo) => todo.status !== "completed")) return { kind: "todos-open", said };
+  return { kind: digest.runningTasks.length > 0 ? "agents-running" : "all-done", said };
+}

@@ -1,0 +1,203 @@
+import { headOf } from "../../../messages/text.ts";
+import { clip, fenced, headAndTail, inlineCode, oneLine, quoted } from "../clip.ts";
+import type { ErrorRecord, Resolution } from "./command-runs.ts";
+import { type FileRecord, fileName, isSamePath, shortPath } from "./touched-code.ts";
+
+/**
+ * Items and labels of a summary as text: requests, files and errors are written as list items here, and read back from
+ * an earlier summary or from notes.
+ */
+
+/**
+ * Labels above groups of items in the built-in summary. The next summary recognizes exactly these lines and skips
+ * them. A bold line that another author wrote is a part of the summary.
+ */
+export const LABELS = {
+  currentRequest: "**Current request, verbatim:**",
+  intent: "**What the user wants, as the earlier summary has it:**",
+  longerRequest: "**The last longer request before it, verbatim:**",
+  pastRequests: "**Requests before it, oldest first, and what came of each:**",
+  setting: "**Setting:**",
+  changedFiles: "**Changed, most recent first:**",
+  readFiles: "**Only looked at:**",
+  earlierFiles: "**From before:**",
+  earlierErrors: "**From before the last summary, as it was then:**",
+  failures: "**Failures, oldest first:**",
+  corrections: "**The user stepped in:**",
+  earlierSolutions: "**Before the last summary:**",
+  answers: "**Decided by the user, when asked:**",
+  plans: "**Plans the assistant wrote:**",
+  findings: "**Reported by subagents and background tasks:**",
+  remarks: "**Causes, decisions and findings the assistant stated:**",
+  todos: "**To-do list:**",
+  waiting: "**Still open when the conversation stopped:**",
+  earlierTasks: "**Open at the last summary (may have been done since; see 1 and 8):**",
+  steps: "**Latest steps, oldest first:**",
+  lastEdits: "**Last edits:**",
+  lastWords: "**What the assistant said last, verbatim:**",
+  /** Newer messages follow: what was next at the end of this part may have been done in them. */
+  whereItStood: "**Where things stood at the end of this part; newer messages follow:**",
+} as const;
+
+const OWN_LABELS: ReadonlySet<string> = new Set(Object.values(LABELS));
+/** Stands for a long message that is given in full under the first heading. */
+export const SEE_CURRENT_REQUEST = "- (the current request: see 1)";
+export const LEFT_OUT_LINE: RegExp = /^\((\d+) more [a-z ]+ left out here; see the transcript\)$/;
+
+/** The last line of a section in which something had no room. */
+export const leftOutLine = (count: number, what: string): string =>
+  `(${count} more ${what} left out here; see the transcript)`;
+
+export const isOwnLine = (line: string): boolean => OWN_LABELS.has(line) || LEFT_OUT_LINE.test(line);
+
+export const AFTER_INTERRUPTION = "(after interrupting the assistant) ";
+const SHORTENED_CHARS: readonly number[] = [2_400, 1_000, 400, 160];
+
+/** Verbatim first, then by head and tail. */
+export function messageForms(text: string, prefix = ""): string[] {
+  const shorter = SHORTENED_CHARS.filter((chars) => chars < text.length);
+  return [
+    messageItem(text, prefix),
+    ...shorter.map((chars) =>
+      chars > 400
+        ? messageItem(headAndTail(text, chars), prefix)
+        : messageItem(clip(oneLine(headOf(text, 4 * chars)), chars), prefix),
+    ),
+  ];
+}
+
+/** One line stands in quotes; more stand untouched in a fence, so that they can be found again byte by byte. */
+function messageItem(text: string, prefix = ""): string {
+  const trimmed = text.trim();
+  if (!trimmed.includes("\n") && !trimmed.includes("\r"))
+    return `- ${prefix}${/^["“]/.test(trimmed) ? trimmed : quoted(trimmed)}`;
+  return `- ${prefix}(${trimmed.split("\n").length} lines)\n${fenced(trimmed, "text")}`;
+}
+
+/** The message inside a list item, whether we wrote the list or a model did. */
+export function parseMessageItem(item: string): string {
+  const body = item
+    .replace(/^(?:[-*•]|\d{1,3}[.)])\s+/, "")
+    .replace(AFTER_INTERRUPTION, "")
+    .replace(/^\(\d+ lines\)\n/, "")
+    .replace(/^\*\*[^*\n]{1,40}\*\*:?\s+(?=["“])/, "");
+  const inFence = /^(`{3,})text\n([\s\S]*)\n\1$/.exec(body)?.[2];
+  if (inFence !== undefined) return inFence;
+  const line = body.trim();
+  const inQuotes = /^["“]([\s\S]*)["”]$/.exec(line)?.[1];
+  return inQuotes ?? line;
+}
+
+/** The work on a file, in words. */
+export function doneTo(file: FileRecord): string {
+  const parts = [
+    file.removed ? "removed" : "",
+    file.created ? "created" : "",
+    file.edits > 0 ? `edited ${file.edits}×` : "",
+    file.reads > 0 ? `read ${file.reads}×` : "",
+    file.changedOutside ? "also changed outside the conversation" : "",
+  ];
+  return parts.filter((part) => part !== "").join(", ");
+}
+
+const DONE = "(?:removed|created|edited \\d+×|read \\d+×|also changed outside the conversation)";
+const ANY_DONE = new RegExp(`${DONE}(?:, )?`, "g");
+const ONLY_DONE = new RegExp(`^ — (?:${DONE}(?:, |$))+$`);
+
+/** True if the rest of an item's first line is nothing but {@link doneTo}. */
+export const saysOnlyDone = (text: string): boolean => ONLY_DONE.test(text);
+
+/** {@link doneTo} read back. */
+export function readDone(
+  text: string,
+): Pick<FileRecord, "edits" | "reads" | "created" | "removed" | "changedOutside"> {
+  return {
+    edits: Number(/edited (\d+)×/.exec(text)?.[1] ?? 0),
+    reads: Number(/read (\d+)×/.exec(text)?.[1] ?? 0),
+    created: text.includes("created"),
+    removed: text.includes("removed"),
+    changedOutside: text.includes("also changed outside"),
+  };
+}
+
+/** Facts about a file in an earlier summary. */
+export interface EarlierFile {
+  readonly edits: number;
+  readonly reads: number;
+  readonly created: boolean;
+  readonly note: string | undefined;
+}
+
+const MAX_NOTE_CHARS = 260;
+const MAX_NOTES_CHARS = 520;
+
+/** Names that an item of any author may mean by its file: the one in code marks, and the first that looks like a path. */
+export function namedIn(item: string): readonly [inCode: string | undefined, path: string | undefined] {
+  const firstLine = item.split("\n")[0] ?? "";
+  return [/`([^`]+)`/.exec(firstLine)?.[1], /[\w./\\-]+\.\w{1,5}\b/.exec(firstLine)?.[0]];
+}
+
+export function namesFile(item: string, path: string, cwd: string | undefined): boolean {
+  const [inCode, looksLikePath] = namedIn(item);
+  const named = inCode ?? looksLikePath;
+  return named !== undefined && (named === shortPath(path, cwd) || isSamePath(named, path));
+}
+
+/** One file may have several items in the summary of a model. */
+export function readEarlierFiles(items: readonly string[]): EarlierFile {
+  const files = items.map(readEarlierFile);
+  const notes = files.flatMap(({ note }) => note ?? []);
+  return {
+    edits: files.reduce((sum, { edits }) => sum + edits, 0),
+    reads: files.reduce((sum, { reads }) => sum + reads, 0),
+    created: files.some(({ created }) => created),
+    note: notes.length === 0 ? undefined : clip(notes.join(" · "), MAX_NOTES_CHARS),
+  };
+}
+
+export function readEarlierFile(item: string): EarlierFile {
+  const [header = "", ...rest] = proseLines(item);
+  const isOurs = /^- `[^`]+` — /.test(header);
+  const done = header.replace(/^.*?`[^`]+`\**\s*(?:—|-|:|\()?\s*/, "").replace(/\)$/, "");
+  const told = [isOurs ? done.replace(ANY_DONE, "") : done, ...rest.map(withoutLabel)];
+  const note = oneLine(told.filter((part) => part.trim() !== "").join(" · "));
+  const { edits, reads, created } = readDone(isOurs ? done : "");
+  const shown = clip(note, isOurs ? MAX_NOTES_CHARS : MAX_NOTE_CHARS);
+  return { edits, reads, created, note: note === "" ? undefined : shown };
+}
+
+/** Without code, and without the names that the file defines. */
+function proseLines(item: string): string[] {
+  const prose: string[] = [];
+  let inCode = false;
+  for (const line of item.split("\n")) {
+    if (/^\s*(?:`{3,}|~{3,})/.test(line)) inCode = !inCode;
+    else if (!inCode && !/^\s*Names: /.test(line)) prose.push(line);
+  }
+  return prose;
+}
+
+function withoutLabel(line: string): string {
+  return line.replace(/^\s*(?:[-*•]\s+)?(?:(?:Why|Before): )?/, "");
+}
+
+/** A failure with what became of it, in full and in brief. */
+export function errorForms(error: ErrorRecord): string[] {
+  const times = error.occurrences > 1 ? ` (${error.occurrences}×)` : "";
+  const lines = error.text.replace(/`/g, "'").split("\n");
+  const outcome = resolutionText(error.resolution, error.weight);
+  return [
+    `- ${inlineCode(clip(error.source, 110))}${times}: ${lines.join(" / ")}${outcome}`,
+    `- ${inlineCode(clip(error.source, 60))}${times}: ${clip(lines[0] ?? "", 120)}${outcome}`,
+  ];
+}
+
+/** The end of a failure, with an arrow; "" if nothing is known. */
+export function resolutionText(resolution: Resolution | undefined, weight: ErrorRecord["weight"]): string {
+  if (resolution === undefined) return weight === 3 ? " → not seen to pass since" : "";
+  const files = [...new Set(resolution.editedFiles.map(fileName))];
+  const by = files.length > 0 ? ` after editing ${files.join(", ")}` : "";
+  return resolution.how === "passed"
+    ? ` → fixed${by}`
+    : ` → gone in the next run${by}, which failed otherwise`;
+}

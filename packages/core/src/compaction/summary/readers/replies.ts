@@ -1,0 +1,113 @@
+import { headOf } from "../../../messages/text.ts";
+import { asList, field, isRecord, listField, stringField } from "../../../messages/untrusted.ts";
+import { oneLine, unescaped } from "../clip.ts";
+import { isTelling, proseSentences } from "./prose.ts";
+
+/** Replies of people and other agents: to questions, to plans, and as reports of subagents and background tasks. */
+
+/** A question the agent put to the person, with what the person chose or wrote. */
+export interface Answer {
+  readonly at: number;
+  readonly question: string;
+  readonly answer: string;
+}
+
+export function isQuestionTool(name: string): boolean {
+  return name === "AskUserQuestion" || name === "ask_followup_question";
+}
+
+export function readAnswers(at: number, toolUseResult: unknown, resultText: string): Answer[] {
+  const recorded = field(toolUseResult, "answers");
+  if (isRecord(recorded)) {
+    return Object.entries(recorded).flatMap(([question, value]) => {
+      const chosen = typeof value === "string" ? [value] : asList(value);
+      const answer = chosen.filter((item) => typeof item === "string").join(", ");
+      return answer === "" ? [] : [{ at, question, answer }];
+    });
+  }
+  const pairs = resultText.matchAll(/"((?:[^"\\]|\\.)+)"="((?:[^"\\]|\\.)*)"/g);
+  return [...pairs].map(([, question = "", answer = ""]) => ({ at, question, answer }));
+}
+
+export function openQuestions(input: unknown): readonly string[] {
+  return listField(input, "questions").flatMap((question) => stringField(question, "question") ?? []);
+}
+
+/** The agent's plan; what the person thinks of it is known only if the result says so. */
+export interface Plan {
+  readonly at: number;
+  readonly text: string;
+  readonly approved: boolean;
+}
+
+export function readPlan(at: number, input: unknown, resultText: string, isError: boolean): Plan | undefined {
+  const text = stringField(input, "plan");
+  if (!text?.trim()) return undefined;
+  return { at, text, approved: !isError && /\bapproved\b/i.test(resultText.slice(0, 400)) };
+}
+
+/** The report of a subagent or a background task. */
+export interface Finding {
+  readonly at: number;
+  readonly title: string;
+  readonly text: string;
+}
+
+export interface BackgroundTask {
+  readonly at: number;
+  readonly id: string;
+  readonly title: string;
+}
+
+const LAUNCHED = /^Async agent launched/;
+const AGENT_FOOTER = /\n*(?:agentId: [\s\S]*|<usage>[\s\S]*)$/;
+
+export function isAgentTool(name: string): boolean {
+  return name === "Task" || name === "Agent";
+}
+
+export function readAgentResult(
+  at: number,
+  input: unknown,
+  resultText: string,
+): { finding: Finding } | { launched: BackgroundTask } | undefined {
+  const title = stringField(input, "description") ?? stringField(input, "subagent_type") ?? "subagent";
+  if (LAUNCHED.test(resultText)) {
+    const id = /agentId: (\w+)/.exec(resultText)?.[1];
+    return id === undefined ? undefined : { launched: { at, id, title } };
+  }
+  const text = resultText.replace(AGENT_FOOTER, "").trim();
+  return text === "" ? undefined : { finding: { at, title, text } };
+}
+
+export interface Notification {
+  readonly taskId: string | undefined;
+  readonly status: string;
+  readonly title: string;
+  readonly result: string;
+}
+
+export function readNotification(text: string): Notification {
+  const part = (tag: string): string | undefined =>
+    new RegExp(`<${tag}>([\\s\\S]*?)(?:</${tag}>|$)`).exec(text)?.[1]?.trim();
+  return {
+    taskId: part("task-id"),
+    status: part("status") ?? "",
+    title: part("summary") ?? "background task",
+    result: unescaped(part("result") ?? ""),
+  };
+}
+
+/** A report on one line, from its first telling sentence on; marks for headings and lists only cost tokens. */
+export function condensed(text: string): string {
+  const opening = headOf(text, 1_600);
+  const start = proseSentences(headOf(opening, 800)).find(isTelling);
+  const at = start === undefined ? -1 : opening.indexOf(start);
+  const told = at > 0 ? opening.slice(at) : opening;
+  return oneLine(
+    told
+      .replace(/^#{1,6}\s+(.*)$/gm, "$1:")
+      .replace(/^\s*[-*]\s+/gm, "· ")
+      .replace(/```\w*|\*\*/g, ""),
+  );
+}

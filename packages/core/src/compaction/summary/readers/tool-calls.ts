@@ -1,0 +1,235 @@
+import type { ToolPair } from "../../../messages/pairs.ts";
+import { headOf } from "../../../messages/text.ts";
+import { type FollowedTodo, TodoLedger } from "../../../messages/todo-ledger.ts";
+import { filePathIn, isShellTool } from "../../../messages/tool-kinds.ts";
+import { contentText, field, firstString, stringField } from "../../../messages/untrusted.ts";
+import { clip, oneLine } from "../clip.ts";
+import { ErrorLedger, type ErrorRecord, programOf, readCommand } from "./command-runs.ts";
+import { isRefusal, type OpenExchange, wordsOfRefusal } from "./exchanges.ts";
+import { lastSentence } from "./prose.ts";
+import {
+  type Answer,
+  type BackgroundTask,
+  type Finding,
+  isAgentTool,
+  isQuestionTool,
+  type Notification,
+  openQuestions,
+  type Plan,
+  readAgentResult,
+  readAnswers,
+  readPlan,
+} from "./replies.ts";
+import {
+  definedNames,
+  editsIn,
+  FileLedger,
+  type FileRecord,
+  fileUseIn,
+  importedPackages,
+  type NameTally,
+} from "./touched-code.ts";
+
+/** Facts from the tool calls of a session. */
+export interface ToolDigest {
+  readonly files: readonly FileRecord[];
+  readonly errors: readonly ErrorRecord[];
+  readonly todos: readonly FollowedTodo[];
+  readonly answers: readonly Answer[];
+  readonly plans: readonly Plan[];
+  readonly findings: readonly Finding[];
+  readonly runningTasks: readonly BackgroundTask[];
+  readonly unansweredCalls: readonly string[];
+  readonly openQuestions: readonly string[];
+}
+
+/** Tasks that were open when the entries began, for callers who know them from elsewhere. */
+export type OpenBefore = Pick<ToolDigest, "todos" | "runningTasks">;
+
+type Tallies = Readonly<Record<"names" | "packages" | "programs", NameTally>>;
+
+interface CallSetting {
+  readonly aside: boolean;
+  /** The agent's last text before the call. */
+  readonly said: string | undefined;
+  readonly round: number;
+}
+
+/** Reads tool calls with their results into ledgers of files, errors, to-dos, answers and findings. */
+export class ToolReader {
+  readonly todos: TodoLedger = new TodoLedger();
+  readonly #files = new FileLedger();
+  readonly #errors = new ErrorLedger();
+  readonly #answers: Answer[] = [];
+  readonly #plans: Plan[] = [];
+  readonly #findings: Finding[] = [];
+  readonly #running = new Map<string, BackgroundTask>();
+  readonly #unanswered: string[] = [];
+  readonly #openQuestions: string[] = [];
+  readonly #tallies: Tallies;
+
+  constructor(tallies: Tallies, before: OpenBefore | undefined) {
+    this.#tallies = tallies;
+    if (before === undefined) return;
+    this.todos.attachment({ type: "todo_reminder", content: before.todos });
+    for (const task of before.runningTasks) this.#running.set(task.id, task);
+  }
+
+  /** Returns what a person said on refusing the call. */
+  call(at: number, pair: ToolPair, exchange: OpenExchange, setting: CallSetting): string | undefined {
+    const call = callOf(at, pair, setting);
+    if (call.isError && isRefusal(call.output)) {
+      if (setting.aside) return undefined;
+      const label = `${labelOf(call)} (refused by the user)`;
+      exchange.actions.push({ kind: "tool", at, label, failed: true });
+      return wordsOfRefusal(call.output);
+    }
+    if (this.#fileCall(call, exchange) || setting.aside) return undefined;
+    if (call.answeredAt === undefined) this.#unanswered.push(labelOf(call));
+    const command = stringField(call.input, "command");
+    if (isShellTool(call.name) && command !== undefined) this.#shell(call, command, exchange);
+    else this.#otherTool(call, exchange);
+    return undefined;
+  }
+
+  notification(at: number, { taskId, status, title, result }: Notification): void {
+    if (taskId !== undefined && status !== "running") this.#running.delete(taskId);
+    const text = result === "" ? status : result;
+    if (text !== "") this.#findings.push({ at, title, text });
+  }
+
+  changedOutside(path: string | undefined): void {
+    if (path !== undefined) this.#files.changedOutside(path);
+  }
+
+  digest(): ToolDigest {
+    return {
+      files: this.#files.records(),
+      errors: this.#errors.records(),
+      todos: this.todos.todos(),
+      answers: this.#answers,
+      plans: this.#plans,
+      findings: this.#findings,
+      runningTasks: [...this.#running.values()],
+      unansweredCalls: this.#unanswered,
+      openQuestions: this.#openQuestions,
+    };
+  }
+
+  #fileCall(call: Call, exchange: OpenExchange): boolean {
+    const use = call.isError ? undefined : fileUseIn(call.name, call.input);
+    const path = use && filePathIn(call.input);
+    if (use === undefined || path === undefined) return false;
+    const { at, setting } = call;
+    if (use === "read") {
+      this.#files.read(at, path);
+      if (!setting.aside) exchange.actions.push({ kind: "read", at, path });
+      return true;
+    }
+    const edits = editsIn(call.input);
+    const code =
+      use === "write"
+        ? (firstString(call.input, "content", "file_text") ?? "")
+        : edits.map(({ now }) => now).join("\n");
+    const defines = [...definedNames(code)];
+    const reason = setting.aside ? undefined : reasonFrom(setting.said);
+    this.#files.change(at, path, { kind: use, edits, defines, reason });
+    this.#errors.fileEdited(path);
+    this.#tallies.packages.add(importedPackages(code), at);
+    this.#tallies.names.add(defines, setting.round);
+    if (!setting.aside) exchange.actions.push({ kind: "edit", at, path, edit: edits.at(-1) });
+    return true;
+  }
+
+  #shell({ at, input, output, isError, setting }: Call, command: string, exchange: OpenExchange): void {
+    const run = readCommand(at, command, stringField(input, "description"), output, isError);
+    exchange.actions.push({ kind: "command", at, run });
+    const program = programOf(run.command);
+    if (program !== undefined && !DULL_PROGRAMS.has(program))
+      this.#tallies.programs.add([program], setting.round);
+    this.#errors.command(run, output);
+    if (!run.failed) this.#files.shellCommand(at, command);
+    if (!run.failed && run.commit) exchange.commits.push({ at, ...run.commit });
+  }
+
+  #otherTool(call: Call, exchange: OpenExchange): void {
+    const { at, name, input, isError, toolUseResult: outcome } = call;
+    if (this.todos.call({ name, input, isError, outcome, resultText: () => call.output })) return;
+    if (isQuestionTool(name)) this.#question(call);
+    else if (name === "ExitPlanMode") {
+      const plan = readPlan(at, input, call.output, isError);
+      if (plan) this.#plans.push(plan);
+    } else if (!SILENT_TOOLS.has(name)) {
+      exchange.actions.push({ kind: "tool", at, label: labelOf(call), failed: isError });
+      this.#errors.tool(at, name, targetOf(input), isError ? call.output : "", isError);
+      if (isAgentTool(name) && !isError) this.#agent(call);
+    }
+  }
+
+  #question({ answeredAt, isError, toolUseResult, output, input }: Call): void {
+    if (answeredAt === undefined) this.#openQuestions.push(...openQuestions(input));
+    else if (!isError) this.#answers.push(...readAnswers(answeredAt, toolUseResult, output));
+  }
+
+  #agent(call: Call): void {
+    const read = readAgentResult(call.at, call.input, call.output);
+    if (read && "finding" in read) this.#findings.push(read.finding);
+    else if (read) this.#running.set(read.launched.id, read.launched);
+  }
+}
+
+interface Call {
+  readonly at: number;
+  readonly name: string;
+  readonly input: unknown;
+  readonly isError: boolean;
+  readonly setting: CallSetting;
+  /** Undefined where it has no answer. */
+  readonly answeredAt: number | undefined;
+  readonly toolUseResult: unknown;
+  readonly output: string;
+}
+
+function callOf(at: number, { name, use, results: [result] }: ToolPair, setting: CallSetting): Call {
+  let output: string | undefined;
+  return {
+    at,
+    name,
+    input: use.block.input,
+    isError: result?.block.is_error === true,
+    setting,
+    answeredAt: result?.entryIndex,
+    toolUseResult: field(result?.entry, "toolUseResult"),
+    /** Put together only where it is asked for: most results are files, which nobody here looks into. */
+    get output() {
+      output ??= contentText(result?.block.content);
+      return output;
+    },
+  };
+}
+
+const MAX_REASON_CHARS = 160;
+const MAX_LABEL_CHARS = 110;
+/** Looking around says nothing about the technology. */
+const DULL_PROGRAMS: ReadonlySet<string> = new Set(
+  "awk cat cd cp cut echo find for grep head if ls mkdir mv pwd rg rm sed sleep sort tail test touch tr wc which while xargs".split(
+    " ",
+  ),
+);
+const SILENT_TOOLS: ReadonlySet<string> = new Set(
+  "ToolSearch TaskList TaskGet BashOutput TodoRead Skill".split(" "),
+);
+/** Fields that say what a call is about, the most telling first. */
+const TARGET_FIELDS = "description url query pattern file_path path command summary action".split(" ");
+
+function reasonFrom(said: string | undefined): string | undefined {
+  const sentence = said === undefined ? undefined : lastSentence(said);
+  return sentence && clip(sentence.replace(/[:：]$/, ""), MAX_REASON_CHARS);
+}
+
+const targetOf = (input: unknown): string => oneLine(headOf(firstString(input, ...TARGET_FIELDS) ?? "", 300));
+
+function labelOf({ name, input }: Call): string {
+  const target = targetOf(input);
+  return clip(target === "" ? name : `${name}: ${target}`, MAX_LABEL_CHARS);
+}

@@ -1,0 +1,367 @@
+import { headOf } from "../../../messages/text.ts";
+import { fileUseOf, writesWholeFile } from "../../../messages/tool-kinds.ts";
+import { listField, stringField } from "../../../messages/untrusted.ts";
+
+/** Code that a session works on: its files, and the names, packages and languages in them. */
+
+export interface FileRecord {
+  readonly path: string;
+  readonly reads: number;
+  readonly edits: number;
+  readonly created: boolean;
+  /** Changed by somebody else while the agent worked. */
+  readonly changedOutside: boolean;
+  readonly removed: boolean;
+  /** Position of the last change, or of the last read where nothing was changed. */
+  readonly lastAt: number;
+  /** Newest last. */
+  readonly lastEdits: readonly Edit[];
+  /** The agent's words right before it changed the file, newest last. */
+  readonly reasons: readonly string[];
+  readonly defines: readonly string[];
+}
+
+/** Text of the file before and after an edit. */
+export interface Edit {
+  readonly was: string;
+  readonly now: string;
+}
+
+interface FileChange {
+  readonly kind: "write" | "edit";
+  readonly edits: readonly Edit[];
+  /** Names that the new text defines. */
+  readonly defines: readonly string[];
+  readonly reason: string | undefined;
+}
+
+const UNKNOWN_CHANGE: FileChange = { kind: "edit", edits: [], defines: [], reason: undefined };
+
+/** The use that a call makes of the file it names; undefined for tools that work on no single file. */
+export function fileUseIn(tool: string, input: unknown): "read" | FileChange["kind"] | undefined {
+  const use = fileUseOf(tool, input);
+  if (use !== "change") return use;
+  return writesWholeFile(tool, input) ? "write" : "edit";
+}
+
+/** A file of which nothing is known yet. */
+export const UNTOUCHED_FILE: FileRecord = Object.freeze({
+  path: "",
+  reads: 0,
+  edits: 0,
+  created: false,
+  changedOutside: false,
+  removed: false,
+  lastAt: 0,
+  lastEdits: [],
+  reasons: [],
+  defines: [],
+});
+
+type MutableRecord = { -readonly [Key in keyof FileRecord]: FileRecord[Key] };
+
+const KEPT_EDITS = 2;
+const KEPT_REASONS = 3;
+const MAX_NAMES = 12;
+/** Enough to show an edit; a file written whole is recorded by what it defines. */
+const KEPT_EDIT_CHARS = 3_000;
+
+const SCANNED_COMMAND_CHARS = 600;
+const SHELL_WRITE =
+  /(?:^|[;&|\n]\s*)(?:cat|tee|echo[^>|;&\n]{0,200})\s*>>?\s*([\w./\\-]+\.\w{1,8})(?=$|[\s;&|<])/g;
+const SHELL_REMOVE = /(?:^|[;&|\n]\s*)(?:git\s+)?rm\s+(?:-\w+\s+)*([^;&|\n]+)/g;
+
+/** A file made for the moment, in a place that does not last. */
+export function isScratch(path: string): boolean {
+  return /^\/dev\/|(?:^|[\\/])(?:tmp|temp|scratch(?:pad)?)[\\/]/i.test(path);
+}
+
+/** Collects what was done to each file, keyed by its path. */
+export class FileLedger {
+  readonly #files = new Map<string, MutableRecord>();
+
+  change(at: number, path: string, { kind, edits, reason, defines }: FileChange): void {
+    const file = this.#file(path);
+    const isNew = file.reads === 0 && file.edits === 0;
+    file.edits++;
+    file.lastAt = at;
+    file.removed = false;
+    const shown = edits.filter(({ was, now }) => was.trim() !== "" || now.trim() !== "");
+    if (shown.length > 0) file.lastEdits = [...file.lastEdits, ...shown].slice(-KEPT_EDITS);
+    const known = kind === "write" ? [] : file.defines;
+    if (kind === "write" || defines.length > 0)
+      file.defines = [...new Set([...defines, ...known])].slice(0, MAX_NAMES);
+    if (reason !== undefined && !file.reasons.includes(reason))
+      file.reasons = [...file.reasons, reason].slice(-KEPT_REASONS);
+    if (kind === "write" && isNew) Object.assign(file, { created: true, edits: 0 });
+  }
+
+  read(at: number, path: string): void {
+    const file = this.#file(path);
+    file.reads++;
+    if (file.edits === 0 && !file.created) file.lastAt = at;
+  }
+
+  changedOutside(path: string): void {
+    this.#file(path).changedOutside = true;
+  }
+
+  /** Files that a shell command writes or removes, as far as its words tell. */
+  shellCommand(at: number, command: string): void {
+    const words = headOf(command, SCANNED_COMMAND_CHARS);
+    for (const [, path = ""] of words.matchAll(SHELL_WRITE)) {
+      if (!isScratch(path)) this.change(at, path, UNKNOWN_CHANGE);
+    }
+    for (const [, paths = ""] of words.matchAll(SHELL_REMOVE)) {
+      for (const path of paths.split(/\s+/)) this.#removed(at, path);
+    }
+  }
+
+  records(): readonly FileRecord[] {
+    return [...this.#files.values()];
+  }
+
+  #removed(at: number, path: string): void {
+    const known = [...this.#files.values()].find((file) => isNamedBy(path, file.path));
+    if (known) Object.assign(known, { removed: true, lastAt: at });
+  }
+
+  #file(path: string): MutableRecord {
+    const known = this.#files.get(path);
+    if (known) return known;
+    const file: MutableRecord = { ...UNTOUCHED_FILE, path };
+    this.#files.set(path, file);
+    return file;
+  }
+}
+
+/** Does a command mean this file? It names a file in full, from some folder on, or by the bare name. */
+function isNamedBy(name: string, path: string): boolean {
+  const short = name.replace(/\\/g, "/").replace(/^(?:\.\/+)+/, "");
+  const long = path.replace(/\\/g, "/");
+  return short !== "" && (long === short || long.endsWith(`/${short}`));
+}
+
+/** The replacements a call made, in order. */
+export function editsIn(input: unknown): readonly Edit[] {
+  return [input, ...listField(input, "edits")].flatMap((edit) => {
+    const now = firstText(edit, "new_string", "new_source", "new_str");
+    const was = firstText(edit, "old_string", "old_str") ?? "";
+    return now === undefined
+      ? []
+      : [{ was: headOf(was, KEPT_EDIT_CHARS), now: headOf(now, KEPT_EDIT_CHARS) }];
+  });
+}
+
+/** Unlike `firstString`, it takes an empty text for one. */
+function firstText(value: unknown, ...names: readonly string[]): string | undefined {
+  return names.map((name) => stringField(value, name)).find((text) => text !== undefined);
+}
+
+/** A path as short as it can be without losing which file it is. */
+export function shortPath(path: string, cwd: string | undefined): string {
+  const slashed = path.replace(/\\/g, "/");
+  const base = cwd?.replace(/\\/g, "/").replace(/\/+$/, "");
+  if (base && slashed.startsWith(`${base}/`)) return slashed.slice(base.length + 1);
+  return slashed.replace(SCRATCH_FOLDER, "…/$1");
+}
+
+/** Folders of a session's own have names that no one can remember nor needs to. */
+const SCRATCH_FOLDER = /^.*\/[0-9a-f-]{30,}\/(?=[^/]+\/|[^/]+$)((?:[^/]+\/)?[^/]+)$/;
+
+export function fileName(path: string): string {
+  return path.split(/[\\/]/).at(-1) ?? path;
+}
+
+/** Does one path end with the other? Summaries name files relative to whatever they like. */
+export function isSamePath(one: string, other: string): boolean {
+  const a = one.replace(/\\/g, "/");
+  const b = other.replace(/\\/g, "/");
+  if (a === b) return true;
+  const [long, short] = a.length > b.length ? [a, b] : [b, a];
+  return short.includes("/") && long.endsWith(`/${short.replace(/^(?:\.\.?)?\//, "")}`);
+}
+
+/** Counts names by frequency and by spread: what one burst repeats weighs less than what keeps returning. */
+export class NameTally {
+  readonly #counts = new Map<string, { count: number; readonly places: Set<number> }>();
+
+  add(names: Iterable<string>, place: number): void {
+    for (const name of names) {
+      const known = this.#counts.get(name) ?? { count: 0, places: new Set() };
+      known.count++;
+      known.places.add(place);
+      this.#counts.set(name, known);
+    }
+  }
+
+  /** The heaviest of those that occurred at least so often. */
+  heaviest(limit: number, least: number): readonly string[] {
+    return [...this.#counts]
+      .filter(([, { count }]) => count >= least)
+      .map(([name, { count, places }]) => ({ name, score: count * places.size }))
+      .sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1))
+      .slice(0, limit)
+      .map(({ name }) => name);
+  }
+}
+
+const LANGUAGE_BY_EXTENSION: Readonly<Record<string, string>> = {
+  c: "C",
+  cc: "C++",
+  clj: "Clojure",
+  cpp: "C++",
+  cs: "C#",
+  css: "CSS",
+  dart: "Dart",
+  eex: "EEx",
+  erl: "Erlang",
+  ex: "Elixir",
+  exs: "Elixir",
+  fs: "F#",
+  go: "Go",
+  graphql: "GraphQL",
+  h: "C",
+  heex: "HEEx",
+  hs: "Haskell",
+  html: "HTML",
+  ipynb: "Jupyter",
+  java: "Java",
+  jl: "Julia",
+  js: "JavaScript",
+  jsx: "JavaScript (JSX)",
+  kt: "Kotlin",
+  less: "Less",
+  lua: "Lua",
+  mdx: "MDX",
+  mjs: "JavaScript",
+  ml: "OCaml",
+  php: "PHP",
+  pl: "Perl",
+  prisma: "Prisma",
+  proto: "Protocol Buffers",
+  ps1: "PowerShell",
+  py: "Python",
+  r: "R",
+  rb: "Ruby",
+  rs: "Rust",
+  scala: "Scala",
+  scss: "SCSS",
+  sh: "Shell",
+  sol: "Solidity",
+  sql: "SQL",
+  svelte: "Svelte",
+  swift: "Swift",
+  tf: "Terraform",
+  ts: "TypeScript",
+  tsx: "TypeScript (TSX)",
+  vue: "Vue",
+  zig: "Zig",
+};
+
+const FENCE_BY_EXTENSION: Readonly<Record<string, string>> = {
+  h: "c",
+  mjs: "js",
+  exs: "elixir",
+  ex: "elixir",
+  ipynb: "python",
+};
+
+function extensionOf(path: string): string {
+  return /\.(\w{1,8})$/.exec(path)?.[1]?.toLowerCase() ?? "";
+}
+
+export function languageOf(path: string): string | undefined {
+  return LANGUAGE_BY_EXTENSION[extensionOf(path)];
+}
+
+export function fenceLanguage(path: string): string {
+  const extension = extensionOf(path);
+  return FENCE_BY_EXTENSION[extension] ?? extension;
+}
+
+/** A name that code gives to a thing, in the languages agents mostly write. */
+const DEFINITION =
+  /(?:^|[\s;{(])(?:function\*?|func(?:\s*\([^)]*\))?|def|defp|class|interface|struct|enum|trait|fn|defmodule|module|protocol|type|impl|sub|fun|record)\s+([A-Za-z_$][\w$.]{2,60})|(?:^|\n)\s*(?:export\s+)?(?:const|let|var|val)\s+([A-Za-z_$][\w$]{2,60})\s*(?::[^=\n]{0,80})?=\s*(?:async\s*)?(?:\(|function|<|[a-z]\w*\s*=>)/g;
+const SCANNED_CHARS = 4_000;
+const SCANNED_PROSE_CHARS = 20_000;
+const COMMON: ReadonlySet<string> = new Set(
+  "main init test setup default string number boolean error errors object array value values that this the are from with true false null none undefined describe expect return interface function class module import export async await".split(
+    " ",
+  ),
+);
+
+export function definedNames(code: string): Set<string> {
+  const names = new Set<string>();
+  for (const match of code.slice(0, SCANNED_CHARS).matchAll(DEFINITION)) {
+    const name = match[1] ?? match[2];
+    if (name !== undefined && isDistinctive(name)) names.add(name);
+  }
+  return names;
+}
+
+/** Two words in one, or one long enough to be chosen with care; the rest could be anything. */
+function isDistinctive(name: string): boolean {
+  if (COMMON.has(name.toLowerCase()) || /^__\w+__$|^[a-z]+ing$/.test(name)) return false;
+  return COMPOUND.test(name) || /^[A-Z]\w{4,}/.test(name) || name.length >= 8;
+}
+
+const COMPOUND = /[a-z][A-Z]|[A-Z]{2}|\w[_.:-]\w|::/;
+
+/** A pattern is tried only if the code has one of its words. */
+const IMPORTS: readonly (readonly [words: readonly string[], pattern: RegExp])[] = [
+  [["from", "import", "require"], /(?:from|import|require\()\s*["']([^"'\n]{2,80})["']/g],
+  [["from", "import"], /^\s*(?:from|import)\s+([a-zA-Z_]\w*)(?:\.\w+)*(?:\s+import\b|\s+as\b|\s*$)/gm],
+  [["::"], /^\s*use\s+([a-z_]\w*)::/gm],
+  [["/"], /^\s*(?:_\s+|\w+\s+)?"((?:[\w-]+\.)+[a-z]{2,}\/[\w./-]+)"\s*$/gm],
+];
+
+/** Packages that a piece of code brings in; files of the project itself are not packages. */
+export function importedPackages(code: string): Set<string> {
+  const packages = new Set<string>();
+  const scanned = code.slice(0, SCANNED_CHARS);
+  for (const [words, pattern] of IMPORTS) {
+    if (!words.some((word) => scanned.includes(word))) continue;
+    for (const match of scanned.matchAll(pattern)) {
+      const name = packageName(match[1] ?? "");
+      if (name !== undefined) packages.add(name);
+    }
+  }
+  return packages;
+}
+
+/** Parts of a language's own library, which every program uses. */
+const STANDARD: ReadonlySet<string> = new Set(
+  "abc argparse asyncio base64 bytes collections contextlib copy csv dataclasses datetime enum fmt functools glob hashlib http io itertools json logging math os path pathlib pickle random re shutil std string subprocess sys tempfile threading time traceback types typing unittest urllib uuid warnings __future__ core alloc crate self super fs child_process util events".split(
+    " ",
+  ),
+);
+
+function packageName(specifier: string): string | undefined {
+  if (STANDARD.has(specifier.split("/")[0] ?? "")) return undefined;
+  if (/^[./~#$]|^@\/|\s/.test(specifier) || specifier.startsWith("node:")) return undefined;
+  const parts = specifier.split("/");
+  if (specifier.startsWith("@")) return parts.slice(0, 2).join("/");
+  if (parts[0]?.includes(".") && parts.length >= 3) return parts.slice(0, 3).join("/");
+  return parts[0];
+}
+
+/** Inline code in prose that looks like a name: the agent speaks of what matters. */
+export function mentionedNames(prose: string): readonly string[] {
+  const names: string[] = [];
+  if (!prose.includes("`")) return names;
+  for (const match of prose
+    .slice(0, SCANNED_PROSE_CHARS)
+    .matchAll(/`([A-Za-z_$@.#-][\w$.:#@/-]{2,48})(\(\))?`/g)) {
+    const name = match[1];
+    if (name !== undefined && !COMMON.has(name.toLowerCase()) && isName(name, match[2] !== undefined))
+      names.push(name);
+  }
+  return names;
+}
+
+/** Paths, numbers, flags and file names are told elsewhere; a plain word in code marks is no name. */
+function isName(text: string, isCalled: boolean): boolean {
+  if (/[/\\]|\.\w{1,5}$|^-|^[0-9a-f]{7,40}$|\d+\.\d+/.test(text)) return false;
+  return isCalled || COMPOUND.test(text);
+}

@@ -1,0 +1,208 @@
+import { LonghaulError } from "../../errors.ts";
+import { type Entry, isEntry } from "../../messages/entry.ts";
+import {
+  type ApiMessage,
+  type ContentBlock,
+  contentBlocks,
+  isMedia,
+  type MessageContent,
+  mapChanged,
+  rewriteNested,
+} from "../../messages/message.ts";
+import { contentWithoutThinking } from "../../messages/without-thinking.ts";
+import { complete } from "../../models/complete.ts";
+import { MODEL_TIME_LIMITS, withFirstByteLimit } from "../../models/model-time-limits.ts";
+import {
+  type OutputRoomOptions,
+  outputTokensFor,
+  withFittingOutput,
+  withLessOutput,
+} from "../../models/output-limit.ts";
+import type { Model, ModelReply, ModelRequest, ModelUsage, ToolDefinition } from "../../models/port.ts";
+import { withRetries } from "../../models/retry.ts";
+import { checkRequest } from "../../request/check/check.ts";
+import { mediaMarker } from "../../request/check/media-rules.ts";
+import { flatten } from "../../request/flatten/flatten.ts";
+import { formatSummary } from "../summary/format.ts";
+import { presentSections } from "../summary/summary-message.ts";
+import type { OnSummaryProgress } from "./attempts.ts";
+
+/** A summary that a model wrote. */
+export interface ModelSummary {
+  /** Ready to stand in a summary message. */
+  readonly text: string;
+  readonly model: string;
+  readonly usage: ModelUsage;
+  /** The answer reached its limit: its last section may be incomplete. */
+  readonly isTruncated: boolean;
+  /** Rounds that were told by the built-in summariser, because they did not fit into the request. */
+  readonly condensedRounds: number;
+}
+
+/** This way to a summary cannot be taken at all; the word says why. Nothing was sent. */
+export interface Unavailable {
+  readonly unavailable: string;
+}
+
+/** A passing fault is worth two more tries; after that the next way is the better one. */
+const RETRIES = 2;
+
+export interface AskOptions extends OutputRoomOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: OnSummaryProgress | undefined;
+  /** Milliseconds that each attempt waits for the first event of the answer. */
+  readonly firstByteMs?: number | undefined;
+}
+
+/**
+ * One call for a summary or for notes, tried again where that helps. Only a whole reply counts. The output is bounded by
+ * what the window leaves beside the prompt.
+ */
+export async function ask(model: Model, request: ModelRequest, options: AskOptions): Promise<ModelReply> {
+  const fitting = withFittingOutput(model, request, options);
+  try {
+    return await send(model, fitting, options);
+  } catch (error) {
+    const shorter = withLessOutput(error, fitting);
+    if (shorter === undefined) throw error;
+    return await send(model, shorter, options);
+  }
+}
+
+async function send(
+  model: Model,
+  request: ModelRequest,
+  { signal, onProgress, firstByteMs = MODEL_TIME_LIMITS.firstByteMs }: AskOptions,
+): Promise<ModelReply> {
+  onProgress?.({ phase: "sent", messages: request.messages.length });
+  const patient = withRetries(withFirstByteLimit(model, firstByteMs), {
+    retries: RETRIES,
+    restarts: true,
+    onRetry: ({ attempt, delayMs, error }) =>
+      onProgress?.({ phase: "retrying", attempt, delayMs, code: error.code }),
+  });
+  let characters = 0;
+  return await complete(patient, request, { signal }, (event) => {
+    if (event.type === "start") characters = 0;
+    if (event.type === "thinking") onProgress?.({ phase: "thinking" });
+    if (event.type !== "text") return;
+    characters += event.text.length;
+    onProgress?.({ phase: "writing", characters });
+  });
+}
+
+/** Attachments that come back by themselves after a compaction: a summary of them would be pure cost. */
+const ATTACHED_AGAIN: ReadonlySet<string> = new Set(["skill_listing", "skill_discovery", "invoked_skills"]);
+
+/**
+ * A conversation as a summariser gets it in a call of its own: pictures and documents as marks, and no
+ * thinking, which would be refused after a changed history and tells nothing that the answers do not.
+ */
+export function messagesToSummarise(
+  entries: readonly Entry[],
+  clearedToolUseIds: ReadonlySet<string> = new Set(),
+): readonly ApiMessage[] {
+  const told = entries.filter(
+    (entry) => isEntry(entry) && !(entry.type === "attachment" && ATTACHED_AGAIN.has(entry.attachment?.type)),
+  );
+  return flatten(told, { clearedToolUseIds }).flatMap((message) => {
+    const content =
+      message.role === "user" ? withMediaMarked(message.content) : contentWithoutThinking(message.content);
+    if (content === message.content) return [message];
+    return content.length === 0 ? [] : [{ ...message, content }];
+  });
+}
+
+const withMediaMarked = (content: MessageContent): MessageContent =>
+  typeof content === "string" ? content : mapChanged(content, markMedia);
+
+const markMedia = (block: ContentBlock): ContentBlock =>
+  isMedia(block) ? mediaMarker(block) : rewriteNested(block, markMedia);
+
+/** Some models refuse tool blocks in a request that defines no tools. */
+export function toolsUsedIn(messages: readonly ApiMessage[]): readonly ToolDefinition[] {
+  const names = messages.flatMap(({ content }) =>
+    contentBlocks(content).flatMap((block) => (block.type === "tool_use" ? [block.name] : [])),
+  );
+  return [...new Set(names)].sort().map((name) => ({ name, input_schema: { type: "object" } }));
+}
+
+/**
+ * A request that shares nothing with the conversation's own: text alone is wanted, without thinking and tools. A model
+ * that can give less output gets less.
+ */
+export function ownRequest(
+  model: Model,
+  messages: readonly ApiMessage[],
+  { system, maxOutputTokens }: { readonly system: string; readonly maxOutputTokens: number },
+): ModelRequest {
+  const tools = toolsUsedIn(messages);
+  const { request } = checkRequest({
+    messages,
+    max_tokens: outputTokensFor(model, maxOutputTokens),
+    system,
+    thinking: { type: "disabled" },
+  });
+  return {
+    ...(request as ModelRequest),
+    ...(tools.length > 0 ? { tools, tool_choice: { type: "none" } } : {}),
+  };
+}
+
+/**
+ * An answer without the tags that were asked for is taken for a summary only with this many of the nine
+ * sections in it. Anything else may be a remark, an excuse, an error in words or noise, and would take the
+ * place of the whole conversation.
+ */
+const SECTIONS_THAT_REPLACE_TAGS = 3;
+
+/** The model answered, and was paid for it, but there is no summary in the answer. */
+export class NoSummaryError extends LonghaulError {
+  readonly usage: ModelUsage;
+
+  constructor(reply: ModelReply, why: string) {
+    super("no-summary", `${reply.model} wrote no summary: ${why}.`, {
+      remedy: "Nothing was changed. Try again, or with another model.",
+      facts: { model: reply.model, stopReason: reply.stopReason },
+    });
+    this.usage = reply.usage;
+  }
+}
+
+/** The summary in a reply, ready to be kept. Fails with `no-summary` and the reason where there is none. */
+export function summaryIn(reply: ModelReply): string {
+  const raw = textIn(reply);
+  const text = formatSummary(raw);
+  if (text === undefined || !hasTheFormAskedFor(raw)) throw new NoSummaryError(reply, reasonOf(reply, raw));
+  return text;
+}
+
+/**
+ * Stricter, for a reply in which the model could have done anything that it can do in the conversation: one
+ * that goes on with a tool, or broke off at a limit that was not set for a summary, is none.
+ */
+export function wholeSummaryIn(reply: ModelReply): string {
+  if (callsTool(reply) || isTruncated(reply)) throw new NoSummaryError(reply, reasonOf(reply, textIn(reply)));
+  return summaryIn(reply);
+}
+
+export const isTruncated = ({ stopReason }: ModelReply): boolean =>
+  stopReason === "max_tokens" || stopReason === "model_context_window_exceeded";
+
+/** All that a reply says. */
+export const textIn = ({ content }: ModelReply): string =>
+  content.map((block) => (block.type === "text" ? block.text : "")).join("");
+
+const callsTool = ({ content }: ModelReply): boolean => content.some((block) => block.type === "tool_use");
+
+const hasTheFormAskedFor = (raw: string): boolean =>
+  /<summary\s*>/i.test(raw) || presentSections(raw).length >= SECTIONS_THAT_REPLACE_TAGS;
+
+function reasonOf(reply: ModelReply, raw: string): string {
+  if (callsTool(reply)) return "it called a tool instead";
+  if (isTruncated(reply)) return "it reached its output limit before there was one";
+  if (raw.trim() === "") return "its answer holds no text";
+  if (/^\s*API error\b/i.test(raw)) return "its answer is the text of an API error";
+  if (/<analysis\s*>/i.test(raw)) return "its answer holds nothing but the analysis";
+  return "its answer has neither the tags nor the sections that were asked for";
+}

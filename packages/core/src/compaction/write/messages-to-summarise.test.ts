@@ -1,0 +1,68 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { arbitraryEntries } from "../../../../../test/support/arbitraries.ts";
+import {
+  ConversationBuilder,
+  image,
+  thinking,
+  toolResult,
+  toolUse,
+} from "../../../../../test/support/builders.ts";
+import { deepFreeze } from "../../../../../test/support/deep-freeze.ts";
+import { checkRequest } from "../../request/check/check.ts";
+import { messagesToSummarise } from "./ask-model.ts";
+
+describe("messagesToSummarise", () => {
+  it("puts marks for images and documents, also inside tool results", () => {
+    const built = new ConversationBuilder();
+    built.user([
+      image(),
+      { type: "document", source: { type: "base64", media_type: "application/pdf", data: "JVBE" } },
+    ]);
+    built.assistant([toolUse("t1", "Read", {})]);
+    built.user([toolResult("t1", [image(), { type: "text", text: "a picture" }])]);
+    const messages = messagesToSummarise(built.entries);
+    expect(messages[0]?.content).toEqual([
+      { type: "text", text: "[image]" },
+      { type: "text", text: "[document]" },
+    ]);
+    expect(messages[2]?.content).toMatchObject([{ content: [{ text: "[image]" }, { text: "a picture" }] }]);
+  });
+
+  it("leaves out thinking: it would be refused after a changed history", () => {
+    const built = new ConversationBuilder();
+    built.user("why?");
+    built.assistant([thinking("hm"), { type: "text", text: "because" }]);
+    built.user("I see");
+    const messages = messagesToSummarise(built.entries);
+    expect(messages[1]?.content).toEqual([{ type: "text", text: "because" }]);
+  });
+
+  it("leaves out attachments that come back by themselves after a compaction", () => {
+    const built = new ConversationBuilder();
+    built.user("go");
+    built.attachment({ type: "skill_listing", content: "- a-skill: does things" });
+    expect(JSON.stringify(messagesToSummarise(built.entries))).not.toContain("a-skill");
+  });
+
+  it("sends cleared results as cleared", () => {
+    const built = new ConversationBuilder();
+    built.user("go");
+    built.tool("t1", "Read", {}, "long file");
+    expect(JSON.stringify(messagesToSummarise(built.entries, new Set(["t1"])))).not.toContain("long file");
+  });
+
+  it("whatever the entries: what comes out obeys the API's rules, and the entries are not touched", () => {
+    fc.assert(
+      fc.property(arbitraryEntries(), (entries) => {
+        const messages = messagesToSummarise(deepFreeze(entries));
+        if (messages.length === 0) return;
+        const { findings } = checkRequest({ messages });
+        expect(findings).toEqual([]);
+        expect(JSON.stringify(messages)).not.toMatch(
+          /"type":"(?:image|document|thinking|redacted_thinking)"/,
+        );
+      }),
+    );
+  });
+});

@@ -1,0 +1,250 @@
+import { type ScriptedAnswer, scriptedModel } from "@longhaul/simulator";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { arbitraryEntries } from "../../../../../test/support/arbitraries.ts";
+import { ConversationBuilder, toolUse } from "../../../../../test/support/builders.ts";
+import { ESTIMATORS, measureRequest } from "../../measure/tokens/measure.ts";
+import { ModelError } from "../../models/model-error.ts";
+import type { ModelRequest } from "../../models/port.ts";
+import { checkRequest } from "../../request/check/check.ts";
+import { SECTION_NAMES } from "../summary/summary-message.ts";
+import { isSummaryRequest } from "../summary/summary-prompt.ts";
+import { messagesToSummarise } from "./ask-model.ts";
+import type { SummaryProgress } from "./attempts.ts";
+import { requestSummary } from "./request-summary.ts";
+
+const GOOD = `<analysis>\nthinking aloud\n</analysis>\n<summary>\n${SECTION_NAMES.map((name, at) => `${at + 1}. ${name}:\n   some`).join("\n")}\n</summary>`;
+const tooLong = (tokens: number, limit: number): ModelError =>
+  new ModelError({ kind: "too-long", tokens, limit }, "too long");
+
+function longConversation(rounds = 10): ConversationBuilder {
+  const built = new ConversationBuilder();
+  for (let round = 0; round < rounds; round++) {
+    built.user(`request-${round}: please look into part ${round} of the work`);
+    built.tool(`t${round}`, "Read", { file_path: `/project/part-${round}.ts` }, "line of code\n".repeat(200));
+  }
+  return built;
+}
+
+const textIn = (request: ModelRequest | undefined): string => JSON.stringify(request?.messages);
+
+async function outcome(answers: readonly ScriptedAnswer[]): Promise<{
+  error?: unknown;
+  text?: string;
+  requests: readonly ModelRequest[];
+  progress: SummaryProgress[];
+}> {
+  const model = scriptedModel(answers);
+  const progress: SummaryProgress[] = [];
+  const onProgress = (step: SummaryProgress): void => void progress.push(step);
+  try {
+    const { text } = await requestSummary(model, longConversation().entries, { onProgress });
+    return { text, requests: model.requests, progress };
+  } catch (error) {
+    return { error, requests: model.requests, progress };
+  }
+}
+
+describe("requestSummary", () => {
+  it("asks in a call of its own: 20,000 tokens of output, thinking off, tools denied, the prompt last", async () => {
+    const { requests } = await outcome([GOOD]);
+    expect(requests[0]).toMatchObject({
+      max_tokens: 20_000,
+      thinking: { type: "disabled" },
+      tool_choice: { type: "none" },
+      tools: [{ name: "Read" }],
+    });
+    const last = requests[0]?.messages.at(-1);
+    const block = typeof last?.content === "string" ? undefined : last?.content.at(-1);
+    expect(block?.type === "text" && isSummaryRequest(block.text)).toBe(true);
+  });
+
+  it("asks for no more output than the model can give", async () => {
+    const model = scriptedModel([GOOD], { name: "gpt-4o" });
+    await requestSummary(model, longConversation().entries);
+    expect(model.requests[0]?.max_tokens).toBe(16_384);
+  });
+
+  it("asks for no more output than a small window has set aside for it", async () => {
+    const model = scriptedModel([GOOD]);
+    await requestSummary(model, longConversation().entries, { maxOutputTokens: 3_200 });
+    expect(model.requests[0]?.max_tokens).toBe(3_200);
+  });
+
+  it("drops as much as is too much by the provider's count, not by ours", async () => {
+    const entries = longConversation(100).entries;
+    const model = scriptedModel((request, index) => {
+      const counted = Math.round(measureRequest(request, ESTIMATORS.o200k) * 1.5);
+      return index === 0 ? tooLong(counted, counted / 2) : GOOD;
+    });
+    const { condensedRounds } = await requestSummary(model, entries);
+    expect(condensedRounds).toBeGreaterThan(60);
+    expect(condensedRounds).toBeLessThan(90);
+  });
+
+  it("follows the gap that the error states: no more is dropped than it, the digest and the least answer need", async () => {
+    const entries = longConversation(200).entries;
+    const model = scriptedModel((request, index) => {
+      const counted = measureRequest(request, ESTIMATORS.o200k);
+      return index === 0 ? tooLong(counted, counted - 11_000) : GOOD;
+    });
+    const { condensedRounds } = await requestSummary(model, entries);
+    const [first, second] = model.requests.map((request) => measureRequest(request, ESTIMATORS.o200k));
+    const freed = (first ?? 0) - (second ?? 0);
+    expect(freed).toBeGreaterThanOrEqual(11_000);
+    expect(freed).toBeLessThan(11_000 * 1.05 + 4_000 + 3_000 + 1_000);
+    expect(condensedRounds).toBeLessThan(60);
+  });
+
+  it.each([1_000, 5_000, 30_000])("a stated gap of %i tokens is gone after one cut", async (gap) => {
+    const entries = longConversation(200).entries;
+    const limits: number[] = [];
+    const model = scriptedModel((request) => {
+      const counted = Math.round(measureRequest(request, ESTIMATORS.o200k) * 1.3);
+      limits.push(limits[0] ?? counted - gap);
+      return counted > (limits[0] ?? 0) ? tooLong(counted, limits[0] ?? 0) : GOOD;
+    });
+    await requestSummary(model, entries);
+    expect(model.requests).toHaveLength(2);
+  });
+
+  it("drops a fifth where the error states only a lower bound of the size", async () => {
+    const bound = new ModelError(
+      { kind: "too-long", tokens: 11_001, limit: 11_000, isLowerBound: true },
+      "too long",
+    );
+    const { progress } = await outcome([bound, GOOD]);
+    expect(progress).toContainEqual(expect.objectContaining({ phase: "cut", droppedRounds: 2 }));
+  });
+
+  it("asks again with less where the output that fitted broke the summary off", async () => {
+    const entries = longConversation(100).entries;
+    const model = scriptedModel(({ max_tokens = 0 }) =>
+      max_tokens < 8_000
+        ? { content: "<summary>1.", stopReason: "max_tokens", usage: { output_tokens: max_tokens } }
+        : GOOD,
+    );
+    const [prompt = 0] = [measureRequest({ messages: messagesToSummarise(entries) }, ESTIMATORS.o200k)];
+    await requestSummary(model, entries, { windowOf: () => Math.ceil(prompt * 1.05) + 8_000 });
+    expect(model.requests).toHaveLength(2);
+  });
+
+  it("asks again with less where a full window broke the summary off, and keeps that one if nothing can go", async () => {
+    const full = {
+      content: "<summary>\n1. Primary Request and",
+      stopReason: "model_context_window_exceeded",
+      usage: { input_tokens: 9_900, output_tokens: 100 },
+    } as const;
+    const { text, requests } = await outcome([full, GOOD]);
+    expect(text).toContain("Optional Next Step");
+    expect(requests).toHaveLength(2);
+    const single = new ConversationBuilder();
+    single.user("go on");
+    const summary = await requestSummary(scriptedModel([full]), single.entries);
+    expect(summary).toMatchObject({ isTruncated: true, condensedRounds: 0 });
+  });
+
+  it("keeps the summary without its scratchpad", async () => {
+    const { text } = await outcome([GOOD]);
+    expect(text).toMatch(/^Summary:\n1\. Primary Request and Intent/);
+    expect(text).not.toContain("thinking aloud");
+  });
+
+  it("reads the excess from the error and sends again without the oldest rounds, which go in condensed", async () => {
+    const { requests, progress, text } = await outcome([tooLong(12_000, 11_000), GOOD]);
+    expect(text).toBeDefined();
+    expect(requests).toHaveLength(2);
+    expect(textIn(requests[1])).not.toContain('part-0.ts\\"');
+    expect(textIn(requests[1])).toContain("request-0");
+    expect(textIn(requests[1])).toContain("request-9");
+    expect(progress).toContainEqual(expect.objectContaining({ phase: "cut" }));
+  });
+
+  it("drops a fifth when the error says nothing, at most three times, then gives up and says what to do", async () => {
+    const silent = new ModelError({ kind: "too-long" }, "too long");
+    const { requests, error, progress } = await outcome([silent, silent, silent, silent, GOOD]);
+    expect(requests).toHaveLength(4);
+    expect(progress.flatMap((step) => (step.phase === "cut" ? [step.droppedRounds] : []))).toEqual([2, 3, 4]);
+    expect(error).toMatchObject({ code: "model-too-long", remedy: expect.stringMatching(/Go back/) });
+  });
+
+  it("tries again where that helps, also when the answer broke off in the middle", async () => {
+    const overloaded = new ModelError({ kind: "overloaded", delayMs: 1 }, "busy");
+    const { text, requests, progress } = await outcome([
+      overloaded,
+      { content: "<summary>half", failsWith: overloaded },
+      GOOD,
+    ]);
+    expect(text).not.toContain("half");
+    expect(requests).toHaveLength(3);
+    expect(progress.filter((step) => step.phase === "retrying")).toHaveLength(2);
+  });
+
+  it("fails at once where trying again does not help", async () => {
+    const { requests, error } = await outcome([new ModelError({ kind: "authentication" }, "no key"), GOOD]);
+    expect(requests).toHaveLength(1);
+    expect(error).toMatchObject({ code: "model-authentication" });
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["a scratchpad alone", "<analysis>only this</analysis>"],
+    ["a tool call", { content: [toolUse("t", "Read", {})] }],
+    [
+      "a remark before a tool call",
+      { content: [{ type: "text", text: "One more file." }, toolUse("t", "Read", {})] },
+    ],
+    ["an API error in words", 'API Error: 529 {"type":"error","error":{"type":"overloaded_error"}}'],
+    ["an excuse", "I am sorry, but I cannot summarise this conversation."],
+    ["noise", "�)î6Þ�)'�┊�����┡�━;�ū�╝ġ*:4Æ"],
+  ] as const)("counts %s as no summary", async (_, answer) => {
+    expect((await outcome([answer])).error).toMatchObject({ code: "no-summary" });
+  });
+
+  it.each([
+    ["the sections without the tags", GOOD.replace(/<\/?summary>/g, "")],
+    ["the tags around sections of other names", "<summary>\n1. Anliegen: Schafe zählen\n</summary>"],
+  ])("takes %s for a summary", async (_, answer) => {
+    expect((await outcome([answer])).error).toBeUndefined();
+  });
+
+  it("says that the summary may be incomplete when the model reached its limit", async () => {
+    const model = scriptedModel([{ content: GOOD, stopReason: "max_tokens" }]);
+    expect(await requestSummary(model, longConversation().entries)).toMatchObject({ isTruncated: true });
+  });
+
+  it("stops at once for an abort", async () => {
+    const abort = new AbortController();
+    const model = scriptedModel([{ content: "<summary>", hangs: true }]);
+    const onProgress = (step: SummaryProgress): void => {
+      if (step.phase === "writing") abort.abort();
+    };
+    await expect(
+      requestSummary(model, longConversation().entries, { signal: abort.signal, onProgress }),
+    ).rejects.toMatchObject({ code: "model-aborted" });
+  });
+
+  it("asks to bring an earlier summary up to date where the conversation begins with one", async () => {
+    const built = new ConversationBuilder();
+    built.boundary();
+    built.summary("Summary:\n1. Primary Request and Intent: to count sheep");
+    built.user("go on");
+    built.assistant("counting");
+    const model = scriptedModel([GOOD]);
+    await requestSummary(model, built.entries);
+    expect(textIn(model.requests[0])).toContain("begins with an earlier summary");
+  });
+
+  it("whatever the conversation and however it is cut, every request obeys the API's rules", async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryEntries(), fc.integer({ min: 0, max: 3 }), async (entries, cuts) => {
+        const answers = [...Array.from({ length: cuts }, () => tooLong(1_100, 1_000)), GOOD, GOOD];
+        const model = scriptedModel(answers);
+        await requestSummary(model, entries).catch((error: unknown) =>
+          expect(error).toBeInstanceOf(ModelError),
+        );
+        for (const request of model.requests) expect(checkRequest(request).findings).toEqual([]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,142 @@
+import { scriptedModel } from "@longhaul/simulator";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { arbitraryEntries } from "../../../../../test/support/arbitraries.ts";
+import { ConversationBuilder, image, toolResult, toolUse } from "../../../../../test/support/builders.ts";
+import { ModelError } from "../../models/model-error.ts";
+import type { Model, ModelRequest } from "../../models/port.ts";
+import { checkRequest } from "../../request/check/check.ts";
+import { MAX_REQUEST_BYTES } from "../../request/check/limits.ts";
+import { jsonBytes } from "../../request/check/media-rules.ts";
+import { SECTION_NAMES } from "../summary/summary-message.ts";
+import type { SummaryProgress } from "./attempts.ts";
+import { requestSummary } from "./request-summary.ts";
+
+const GOOD = `<summary>\n${SECTION_NAMES.map((name, at) => `${at + 1}. ${name}: some`).join("\n")}\n</summary>`;
+const tooLong = (excess: number): ModelError =>
+  new ModelError({ kind: "too-long", tokens: 10_000 + excess, limit: 10_000 }, "too long");
+const textIn = (request: ModelRequest | undefined): string => JSON.stringify(request?.messages);
+
+/** `count` rounds, each with a word of its own. */
+function rounds(word: string, count: number): ConversationBuilder {
+  const built = new ConversationBuilder(word);
+  for (let round = 0; round < count; round++) {
+    built.user(`${word}-${round} please`);
+    built.tool(
+      `${word}${round}`,
+      "Read",
+      { file_path: `/${word}-${round}.ts` },
+      "line of code\n".repeat(100),
+    );
+  }
+  return built;
+}
+
+describe("a summary from a point", () => {
+  const before = rounds("kept", 5).entries;
+  const after = rounds("told", 5).entries;
+  const options = { variant: "from", before } as const;
+
+  it("is asked for with the earlier messages in front, which are not to be repeated", async () => {
+    const model = scriptedModel([GOOD]);
+    await requestSummary(model, after, options);
+    expect(textIn(model.requests[0])).toMatch(
+      /kept-0.*told-4.*begins with \\"told-0 please\\".*repeat nothing/s,
+    );
+  });
+
+  it("has what stays condensed apart from what is to be summarised, where it is too long", async () => {
+    const model = scriptedModel([tooLong(1_000), GOOD]);
+    await requestSummary(model, after, options);
+    const [digest] = model.requests[1]?.messages ?? [];
+    const notes = typeof digest?.content === "string" ? [] : (digest?.content ?? []);
+    const texts = notes.map((block) => (block.type === "text" ? block.text : ""));
+    expect(texts[0]).toMatch(/stays in the conversation as it is.*repeat nothing of them.*kept-0/s);
+    expect(texts[0]).not.toContain("told-");
+    expect(texts[1]).toMatch(/carry what they say into the summary.*told-0/s);
+    expect(texts[1]).not.toContain("kept-");
+  });
+
+  it("does not bring an earlier summary up to date that stays where it is", async () => {
+    const built = new ConversationBuilder();
+    built.summary("Summary:\n1. Primary Request and Intent: sheep");
+    const incremental = /begins with an earlier summary/;
+    const model = scriptedModel([GOOD, GOOD]);
+    await requestSummary(model, after, { ...options, before: built.entries });
+    expect(textIn(model.requests[0])).not.toMatch(incremental);
+    await requestSummary(model, [...built.entries, ...after], { variant: "up-to" });
+    expect(textIn(model.requests[1])).toMatch(incremental);
+  });
+
+  it("whatever the conversation and the cuts: the requests obey the API's rules", async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryEntries(), fc.nat(12), fc.nat(3), async (entries, at, cuts) => {
+        const model = scriptedModel((_, index) => (index < cuts ? tooLong(100) : GOOD));
+        await requestSummary(model, entries.slice(at), {
+          variant: "from",
+          before: entries.slice(0, at),
+        }).catch((error: unknown) => expect(error).toBeInstanceOf(ModelError));
+        for (const request of model.requests) expect(checkRequest(request).findings).toEqual([]);
+      }),
+    );
+  });
+});
+
+describe("a request of too many bytes", () => {
+  /** Keeps only the size of what it is sent: the texts are large. */
+  function weighing(): { readonly model: Model; readonly sizes: number[] } {
+    const sizes: number[] = [];
+    const model = scriptedModel((request) => {
+      sizes.push(jsonBytes(request));
+      return { content: GOOD, usage: { input_tokens: 1, output_tokens: 1 } };
+    });
+    return { model, sizes };
+  }
+
+  function heavy(
+    count: number,
+    content: (round: number) => ReturnType<typeof image> | string,
+  ): ConversationBuilder {
+    const built = new ConversationBuilder();
+    for (let round = 0; round < count; round++) {
+      built.user(`part ${round}`);
+      built.assistant([toolUse(`t${round}`, "Read", {})]);
+      const result = content(round);
+      built.user([toolResult(`t${round}`, typeof result === "string" ? result : [result])]);
+    }
+    return built;
+  }
+
+  it("is cut before it is sent, by the bytes that are too many, and the cut is told", async () => {
+    const { model, sizes } = weighing();
+    const progress: SummaryProgress[] = [];
+    const summary = await requestSummary(model, heavy(5, () => "\u0001".repeat(1_500_000)).entries, {
+      onProgress: (step) => void progress.push(step),
+    });
+    expect(sizes).toHaveLength(1);
+    expect(sizes[0]).toBeLessThanOrEqual(MAX_REQUEST_BYTES);
+    expect(summary.condensedRounds).toBeGreaterThan(0);
+    expect(summary.condensedRounds).toBeLessThan(5);
+    expect(progress[0]).toMatchObject({ phase: "cut", droppedRounds: summary.condensedRounds });
+  });
+
+  it("is not cut for pictures, which are not in it", async () => {
+    const { model, sizes } = weighing();
+    const { condensedRounds } = await requestSummary(
+      model,
+      heavy(5, () => image("A".repeat(9_000_000))).entries,
+    );
+    expect(condensedRounds).toBe(0);
+    expect(sizes[0]).toBeLessThan(20_000);
+  });
+
+  it("that nothing can be taken from is given up, with words that say what to do", async () => {
+    const { model, sizes } = weighing();
+    const failure = requestSummary(model, heavy(1, () => "\u0001".repeat(6_000_000)).entries);
+    await expect(failure).rejects.toMatchObject({
+      code: "model-too-large",
+      remedy: expect.stringMatching(/Go back/),
+    });
+    expect(sizes).toEqual([]);
+  });
+});

@@ -1,0 +1,71 @@
+import { scriptedModel } from "@longhaul/simulator";
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../../../../test/support/builders.ts";
+import { ESTIMATORS } from "../../measure/tokens/measure.ts";
+import { ModelError } from "../../models/model-error.ts";
+import { type CompactionPlan, planCompaction } from "../plan/compaction-plan.ts";
+import { SMALLEST_SUMMARY_TOKENS } from "../plan/room.ts";
+import { SECTION_NAMES } from "../summary/summary-message.ts";
+import { prepareSummary, type SummaryOptions, type WrittenSummary } from "./summary-chain.ts";
+
+const GOOD = `<summary>\n${SECTION_NAMES.map((name, at) => `${at + 1}. ${name}: some`).join("\n")}\n</summary>`;
+
+function conversation(): ConversationBuilder {
+  const built = new ConversationBuilder();
+  for (let round = 0; round < 30; round++) {
+    built.user(`request-${round}: ${"please look into it with care ".repeat(20)}`);
+    built.assistant(`answer-${round}: ${"it was looked into with care ".repeat(20)}`);
+  }
+  return built;
+}
+
+const writeSummary = async (plan: CompactionPlan, options: SummaryOptions): Promise<WrittenSummary> =>
+  (await prepareSummary(plan, options)).written;
+
+describe("writing the summary of a plan", () => {
+  it("has the plan's part summarised by the chain, and tells who wrote it and what was tried", async () => {
+    const { entries } = conversation();
+    const plan = planCompaction({ entries }, { keepRecentTokens: 500 });
+    const model = scriptedModel([new ModelError({ kind: "other", retry: false }, "no"), GOOD]);
+    const fork = { model, frame: {}, messagesFor: () => [], cachedMessages: 0 };
+    expect(await writeSummary(plan, { model, fork, instructions: "mind the tides" })).toMatchObject({
+      source: "model",
+      step: "direct",
+      attempts: [
+        { step: "fork", outcome: "failed", reason: "model-other" },
+        { step: "direct", outcome: "written", model: "scripted" },
+      ],
+    });
+    expect(JSON.stringify(model.requests[1])).toContain("mind the tides");
+    expect(JSON.stringify(model.requests[1])).toContain("will stand verbatim after your summary");
+  });
+
+  it("uses the titles and the part of a plan up to a message", async () => {
+    const { entries } = conversation();
+    const plan = planCompaction({ entries }, { variant: "up-to", at: 20 });
+    const { text, attempts } = await writeSummary(plan, {});
+    expect(attempts).toEqual([{ step: "built-in", outcome: "written", cuts: 0 }]);
+    expect(text).toContain("Context for Continuing Work");
+    expect(text).not.toContain("request-25");
+  });
+
+  it("never makes a built-in summary larger than a third of what it stands for, or half of the room", async () => {
+    const { entries } = conversation();
+    const plan = planCompaction({ entries }, { keepRecentTokens: 0 });
+    const { text } = await writeSummary(plan, { summaryBudgetTokens: 100_000 });
+    expect(ESTIMATORS.o200k(text)).toBeLessThanOrEqual(plan.summarisedTokens / 3);
+    const tight = await writeSummary(plan, { targetTokens: 2_000 });
+    expect(ESTIMATORS.o200k(tight.text)).toBeLessThanOrEqual(1_000);
+    // Where the provider counts twice what we do, the room is half as large for us.
+    const double = { ...plan, tokenRatio: 2, summarisedTokens: plan.summarisedTokens * 2 };
+    const halved = await writeSummary(double, { targetTokens: 4_000 });
+    expect(ESTIMATORS.o200k(halved.text)).toBeLessThanOrEqual(1_000);
+    const least = plan.overheadTokens + plan.keptTokens + 2 * SMALLEST_SUMMARY_TOKENS;
+    const smallest = await writeSummary(plan, { targetTokens: least });
+    expect(ESTIMATORS.o200k(smallest.text)).toBeLessThanOrEqual(SMALLEST_SUMMARY_TOKENS);
+    // Where there is no room at all, a shorter one would not help.
+    const free = await writeSummary(plan, {});
+    expect((await writeSummary(plan, { targetTokens: 1_000 })).text).toBe(free.text);
+    expect(ESTIMATORS.o200k(free.text)).toBeGreaterThan(1_000);
+  });
+});

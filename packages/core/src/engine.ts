@@ -1,0 +1,37 @@
+export { createCompactor } from "./engine/create-compactor.ts";
+export type {
+  ChainRecord,
+  ClearingForm,
+  CompactorEvent,
+  FailureReason,
+  SkipReason,
+  Trigger,
+} from "./engine/events.ts";
+export type {
+  AiSdkUsage,
+  AnyUsage,
+  BeforeOptions,
+  Caller,
+  ChildOptions,
+  ClearingOptions,
+  ClearOptions,
+  CommandsOf,
+  CompactionOptions,
+  Compactor,
+  CompactorModule,
+  CompactorOptions,
+  CostOptions,
+  EnginePorts,
+  HostCallbacks,
+  ManualOptions,
+  Message,
+  OpenAiChatUsage,
+  OpenAiResponsesUsage,
+  ResponseFacts,
+  SessionOptions,
+  TranscriptPort,
+  Turn,
+  UndoOptions,
+  WindowSources,
+} from "./engine/options.ts";
+export { type OptionNames, requireOptionNames, requireWindow } from "./engine/require-options.ts";

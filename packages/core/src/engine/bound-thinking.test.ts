@@ -1,0 +1,212 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Entry } from "../messages/entry.ts";
+import type { ApiMessage, ContentBlock } from "../messages/message.ts";
+import { BoundThinking, withoutBlocks } from "./bound-thinking.ts";
+
+const text = (words: string): ContentBlock => ({ type: "text", text: words });
+const user = (words: string): ApiMessage => ({ role: "user", content: words });
+const answer = (name: string, ...more: readonly ContentBlock[]): ApiMessage => ({
+  role: "assistant",
+  content: [thought(name), ...more, text(`said ${name}`)],
+});
+const thought = (name: string): ContentBlock => ({
+  type: "thinking",
+  thinking: name,
+  signature: `signed ${name}`,
+});
+
+/** Sends the list and adds the reply to it. */
+function sendAndAdd(bound: BoundThinking, list: readonly ApiMessage[], reply: ApiMessage): ApiMessage[] {
+  bound.misplacedIn(list);
+  bound.noteSent();
+  return [...list, reply];
+}
+
+/** Names of the answers in the list whose thinking can be sent. */
+function sendable(bound: BoundThinking, list: readonly ApiMessage[]): readonly string[] {
+  return namesIn(withoutBlocks(list.map(asEntry), bound.misplacedIn(list)).entries);
+}
+
+const asEntry = (message: ApiMessage): Entry => ({ type: message.role, message }) as unknown as Entry;
+
+const namesIn = (entries: readonly unknown[]): readonly string[] =>
+  [...JSON.stringify(entries).matchAll(/"signed (\w+)"/g)].map(([, name]) => name as string);
+
+/** A conversation of three answers: user 1, a, user 2, b, user 3, c. */
+function conversation(bound: BoundThinking): readonly ApiMessage[] {
+  let list: ApiMessage[] = [];
+  for (const [at, name] of ["a", "b", "c"].entries())
+    list = sendAndAdd(bound, [...list, user(`user ${at + 1}`)], answer(name));
+  expect(sendable(bound, list)).toEqual(["a", "b", "c"]);
+  return list;
+}
+
+const replaced = (list: readonly ApiMessage[], at: number, message: ApiMessage): ApiMessage[] =>
+  list.map((each, index) => (index === at ? message : each));
+
+describe("bound thinking", () => {
+  it("is sent behind the messages that it was written behind, also in other objects and with cache marks", () => {
+    const bound = new BoundThinking();
+    const list = conversation(bound);
+    expect(sendable(bound, structuredClone(list))).toEqual(["a", "b", "c"]);
+    const marked = { ...text("user 2"), cache_control: { type: "ephemeral" } } as ContentBlock;
+    expect(sendable(bound, replaced(list, 2, { role: "user", content: [marked] }))).toEqual(["a", "b", "c"]);
+  });
+
+  it("is left out behind a changed, missing, added or moved message", () => {
+    const list = conversation(new BoundThinking());
+    const leftAfter = (change: (list: readonly ApiMessage[]) => readonly ApiMessage[]): readonly string[] => {
+      const bound = new BoundThinking();
+      conversation(bound);
+      return sendable(bound, change(list));
+    };
+    expect(leftAfter((all) => replaced(all, 2, user("other")))).toEqual(["a"]);
+    expect(leftAfter((all) => all.slice(2))).toEqual([]);
+    expect(leftAfter((all) => [user("new"), ...all])).toEqual([]);
+    expect(leftAfter((all) => [...all.slice(0, 3), user("new"), ...all.slice(3)])).toEqual(["a"]);
+    expect(leftAfter((all) => [...all.slice(4), ...all.slice(0, 4)])).toEqual([]);
+  });
+
+  it("is bound to the request that was sent, whatever the host changes before it adds the reply", () => {
+    const bound = new BoundThinking();
+    const list = conversation(bound);
+    const sent = sendAndAdd(bound, [...list, user("user 4")], answer("d"));
+    expect(sendable(bound, replaced(sent, 6, user("other")))).toEqual(["a", "b", "c"]);
+    expect(sendable(bound, [user("a summary"), ...sent.slice(6)])).toEqual([]);
+    expect(sendable(bound, sent)).toEqual(["a", "b", "c", "d"]);
+  });
+
+  it("is trusted where its request is unknown, as in the first list of a process", () => {
+    const bound = new BoundThinking();
+    const list = conversation(new BoundThinking());
+    expect(sendable(bound, list)).toEqual(["a", "b", "c"]);
+    expect(sendable(bound, list.slice(2))).toEqual([]);
+  });
+
+  it("gives way to newer thinking that was written without it", () => {
+    const bound = new BoundThinking();
+    const [first, a, ...rest] = conversation(bound) as [ApiMessage, ApiMessage, ...ApiMessage[]];
+    const bare = { role: "assistant", content: [text("said a")] } as ApiMessage;
+    // Without the oldest thinking the rest stays valid.
+    const without = sendAndAdd(bound, [first, bare, ...rest, user("user 4")], answer("d"));
+    expect(sendable(bound, without)).toEqual(["b", "c", "d"]);
+    // With it only what was written before it went is valid, and the newest is worth more.
+    expect(sendable(bound, replaced(without, 1, a))).toEqual(["d"]);
+    // A gap does the same.
+    const gap = { role: "assistant", content: [text("said b")] } as ApiMessage;
+    expect(sendable(bound, replaced([first, a, ...rest], 3, gap))).toEqual(["c"]);
+  });
+
+  it("keeps its place in the session file, so that the next process leaves it out where that is another", () => {
+    const bound = new BoundThinking();
+    const list = conversation(bound);
+    const lines = list.map((message) => bound.asLine(asEntry(message)));
+    const resumed = (): BoundThinking => {
+      const next = new BoundThinking();
+      next.learn(JSON.parse(JSON.stringify(lines)) as Entry[]);
+      return next;
+    };
+    expect(sendable(resumed(), list)).toEqual(["a", "b", "c"]);
+    expect(sendable(resumed(), replaced(list, 2, user("other")))).toEqual(["a"]);
+  });
+
+  it("reads no place from a line that holds something else", () => {
+    const bound = new BoundThinking();
+    const list = conversation(new BoundThinking());
+    const wrong = [null, 1, {}, { key: "1", digest: 1, last: 0, count: 0 }, { key: 1, digest: Number.NaN }];
+    bound.learn([null, { thinkingBehind: 5 }, { thinkingBehind: wrong }] as unknown as Entry[]);
+    expect(sendable(bound, list)).toEqual(["a", "b", "c"]);
+  });
+
+  it("stays behind a summary that the provider signed, and where it was before as well", () => {
+    const bound = new BoundThinking();
+    const list = conversation(bound);
+    const summary = { type: "compaction", content: "All of it.", signature: "s" } as unknown as ContentBlock;
+    const compacted = [{ role: "assistant", content: [summary] } as ApiMessage, ...list.slice(2)];
+    expect(sendable(bound, compacted)).toEqual(["b", "c"]);
+    expect(sendable(bound, replaced(compacted, 1, user("other")))).toEqual([]);
+    expect(sendable(bound, list)).toEqual(["a", "b", "c"]);
+  });
+
+  it("is never sent behind other messages than those of its request, whatever the host does", () => {
+    const step = fc.record({
+      kind: fc.constantFrom("turn", "turn", "turn", "edit", "cut", "insert", "strip", "restore", "resume"),
+      at: fc.nat(20),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 24 }), (steps) => {
+        const host = new RandomHost();
+        for (const { kind, at } of steps) host.step(kind, at);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** Judges each request by a full record of all requests, as the provider would. */
+class RandomHost {
+  #bound = new BoundThinking();
+  #list: ApiMessage[] = [];
+  #all: ApiMessage[] = [];
+  #count = 0;
+  /** For each answer the messages and the thinking of its request. */
+  readonly #requests = new Map<string, { readonly words: string; readonly names: readonly string[] }>();
+
+  step(kind: string, index: number): void {
+    const at = index % (this.#list.length + 1);
+    const name = `n${++this.#count}`;
+    if (kind === "turn") this.#turn(name);
+    if (kind === "edit" && this.#list[at]?.role === "user") this.#list = replaced(this.#list, at, user(name));
+    if (kind === "cut") this.#list = this.#list.slice(0, at);
+    if (kind === "insert") this.#list = [...this.#list.slice(0, at), user(name), ...this.#list.slice(at)];
+    if (kind === "strip")
+      this.#list = this.#list.map((message, index) => (index < at ? bare(message) : message));
+    if (kind === "restore") this.#list = [...this.#all];
+    if (kind === "resume") this.#resume();
+  }
+
+  #turn(name: string): void {
+    const given = [...this.#list, user(`asks ${name}`)];
+    const gone = this.#bound.misplacedIn(given);
+    const sent = given.map((message) => (gone.size === 0 ? message : stripped(message, gone)));
+    expect(this.#bound.misplacedIn(sent).size).toBe(0);
+    this.#judge(sent);
+    this.#bound.noteSent();
+    this.#requests.set(name, { words: wordsOf(sent), names: namesIn(sent) });
+    this.#list = [...given, answer(name, thought(`${name}x`))];
+    this.#requests.set(`${name}x`, { words: wordsOf(sent), names: [...namesIn(sent), name] });
+    this.#all = [...this.#all, user(`asks ${name}`), answer(name, thought(`${name}x`))];
+    this.#bound.misplacedIn(this.#list);
+  }
+
+  #judge(sent: readonly ApiMessage[]): void {
+    const names = namesIn(sent);
+    for (const [at, message] of sent.entries()) {
+      for (const name of namesIn([message])) {
+        const request = this.#requests.get(name);
+        expect(wordsOf(sent.slice(0, at))).toBe(request?.words);
+        const before = names.slice(0, names.indexOf(name));
+        expect(request?.names.slice(request.names.length - before.length)).toEqual(before);
+      }
+    }
+  }
+
+  #resume(): void {
+    const lines = this.#all.map((message) => this.#bound.asLine(asEntry(message)));
+    this.#bound = new BoundThinking();
+    this.#bound.learn(JSON.parse(JSON.stringify(lines)) as Entry[]);
+  }
+}
+
+const wordsOf = (messages: readonly ApiMessage[]): string => JSON.stringify(messages.map(bare));
+
+const bare = (message: ApiMessage): ApiMessage =>
+  typeof message.content === "string"
+    ? message
+    : { ...message, content: message.content.filter(({ type }) => type !== "thinking") };
+
+function stripped(message: ApiMessage, gone: ReadonlySet<number>): ApiMessage {
+  const [entry] = withoutBlocks([asEntry(message)], gone).entries;
+  return (entry as unknown as { message: ApiMessage }).message;
+}

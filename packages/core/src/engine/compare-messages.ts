@@ -1,0 +1,350 @@
+import { withoutLineFields } from "../messages/entry.ts";
+import { requireReadable } from "../messages/given-messages.ts";
+import { type ApiMessage, type ContentBlock, contentBlocks } from "../messages/message.ts";
+import { isRecord, type JsonRecord } from "../messages/untrusted.ts";
+import type { Message } from "./options.ts";
+
+/** By bytes, as a provider compares what it has cached: another order of fields is another prefix. */
+export function isSameJson(before: unknown, after: unknown): boolean {
+  const isSame = compared(before, after);
+  if (isSame !== undefined) return isSame;
+  const json = jsonOf(before);
+  return json !== undefined && json === jsonOf(after);
+}
+
+/** Compares without writing JSON, which costs a multiple. Undefined if only the JSON can tell. */
+function compared(before: unknown, after: unknown): boolean | undefined {
+  try {
+    return hasSameParts(before, after);
+  } catch {
+    // Nested too deep, cyclic, or a getter that throws.
+    return undefined;
+  }
+}
+
+function hasSameParts(before: unknown, after: unknown): boolean | undefined {
+  if (before === after) return true;
+  if (typeof before === "string" && typeof after === "string") return false;
+  if (!isObject(before) || !isObject(after)) return undefined;
+  if (hasOwnJson(before) || hasOwnJson(after) || Array.isArray(before) !== Array.isArray(after))
+    return undefined;
+  if (Array.isArray(before) && before.length !== after.length) return false;
+  const names = Object.keys(before);
+  const others = Object.keys(after);
+  if (names.length !== others.length) return undefined;
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at] as string;
+    if (name !== others[at]) return undefined;
+    const isSame = hasSameParts(before[name], after[name]);
+    if (isSame !== true) return isSame;
+  }
+  return true;
+}
+
+const hasOwnJson = (value: Readonly<Record<string, unknown>>): boolean => typeof value.toJSON === "function";
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
+
+/**
+ * A copy as JSON has it, without fields of the name `leftOut`. It shares the texts, so it costs little, and comparing it with a
+ * later copy of the same object reads no text. Undefined for a value without a JSON form.
+ */
+export function jsonCopy(value: unknown, leftOut?: string): unknown {
+  try {
+    return copied(value, leftOut);
+  } catch {
+    return undefined;
+  }
+}
+
+function copied(value: unknown, leftOut: string | undefined): unknown {
+  if (!isObject(value)) return typeof value === "function" || typeof value === "symbol" ? undefined : value;
+  if (hasOwnJson(value)) return copied(JSON.parse(JSON.stringify(value)), leftOut);
+  if (Array.isArray(value)) return value.map((item: unknown) => copied(item, leftOut) ?? null);
+  const copy: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) {
+    const part = name === leftOut ? undefined : copied(value[name], leftOut);
+    if (part === undefined) continue;
+    if (name === "__proto__") Object.defineProperty(copy, name, { value: part, enumerable: true });
+    else copy[name] = part;
+  }
+  return copy;
+}
+
+export function jsonOf(
+  value: unknown,
+  replacer?: (key: string, value: unknown) => unknown,
+): string | undefined {
+  try {
+    return JSON.stringify(value, replacer);
+  } catch {
+    // What cannot be written as JSON cannot have been sent either.
+    return undefined;
+  }
+}
+
+const digests = new WeakMap<object, number>();
+/** Copies of the contents that a host passed first, see `contentCopyOf`. */
+const contents = new WeakMap<object, unknown>();
+const blockDigests = new WeakMap<object, readonly number[]>();
+const coreDigests = new WeakMap<object, readonly number[]>();
+const outdated = new WeakSet<object>();
+let unreadable = 0;
+
+/** The host changed this object: it no longer says what the conversation knows of it. */
+export const outdate = (message: Message): void => void outdated.add(message as object);
+
+/** True if the host changed the object since it passed it first, also if it has not passed the object since. */
+export function isOutdated(message: object): boolean {
+  if (outdated.has(message)) return true;
+  return contents.has(message) && !isSameJson(contents.get(message), contentCopyOf(contentOf(message)));
+}
+
+/** The content of a message, or of the message in an entry. */
+const contentOf = (message: unknown): unknown => {
+  if (!isRecord(message)) return undefined;
+  return isRecord(message.message) ? message.message.content : message.content;
+};
+
+/**
+ * A copy that shares the texts of the content. Hosts move marks for the cache from message to message, and write a text
+ * as a block for it: the copy has no marks, and a block for a text.
+ */
+const contentCopyOf = (content: unknown): unknown =>
+  jsonCopy(typeof content === "string" ? [{ type: "text", text: content }] : content, "cache_control");
+
+/** The object says what a known one says, so its digests are the same and need not be computed again. */
+export function adoptDigests(message: object, known: object): void {
+  for (const map of [digests, blockDigests, coreDigests] as readonly WeakMap<object, unknown>[]) {
+    const digest = map.has(message) ? undefined : map.get(known);
+    if (digest !== undefined) map.set(message, digest);
+  }
+}
+
+/**
+ * A number for the text of a message: equal messages have the same one, whichever objects they are. It takes the place
+ * of messages that the engine must not keep in memory. Each object is read once: an object that the host changed is
+ * outdated, and a copy stands for it.
+ */
+export function digestOf(message: Message): number {
+  if (typeof message !== "object" || message === null) return hash(String(message));
+  const known = digests.get(message);
+  if (known !== undefined) return known;
+  const json = isOutdated(message) ? undefined : jsonOf(withoutLineFields(message));
+  // A message without a JSON form, or with another one by now, equals no other message.
+  const digest = json === undefined ? -++unreadable : hash(json);
+  digests.set(message, digest);
+  return digest;
+}
+
+/**
+ * The same for each block, with the role: a list that is cut into other messages has the same blocks in the same order.
+ * An entry counts as one block.
+ */
+export const blockDigestsOf = (message: Message): readonly number[] =>
+  digestsOfBlocks(message, blockDigests, ({ content }) => contentBlocks(content).map(canonicalJson));
+
+/**
+ * The same without parts that hosts change from turn to turn: cache marks, reminders, and the order of fields. It tells
+ * whether a list is the origin of a rewritten one.
+ */
+export const coreDigestsOf = (message: Message): readonly number[] =>
+  digestsOfBlocks(message, coreDigests, (plain) =>
+    coreBlocksOf(plain).map((block) => jsonOf(plainBlock(block), sorted)),
+  );
+
+function digestsOfBlocks(
+  message: Message,
+  digestsBefore: WeakMap<object, readonly number[]>,
+  write: (message: ApiMessage) => readonly (string | undefined)[],
+): readonly number[] {
+  if (!isPlainMessage(message)) return [digestOf(message)];
+  const known = digestsBefore.get(message);
+  if (known !== undefined) return known;
+  const own = isOutdated(message)
+    ? [-++unreadable]
+    : write(message).map((json) => hash(`${message.role} ${json}`));
+  digestsBefore.set(message, own);
+  return own;
+}
+
+/** The number of digests that {@link coreDigestsOf} gives. */
+export const coreCountOf = (message: Message): number =>
+  isPlainMessage(message) ? coreBlocksOf(message).length : 1;
+
+/** Blocks without reminders. A message of reminders only is a message of its own. */
+function coreBlocksOf({ content }: ApiMessage): readonly ContentBlock[] {
+  const blocks = contentBlocks(content);
+  const others = blocks.filter((block) => !isReminder(block));
+  return others.length === 0 ? blocks : others;
+}
+
+/** Agents wrap text that they add to a message for one turn in this tag. */
+function isReminder(block: unknown): boolean {
+  const text = isRecord(block) && typeof block.text === "string" ? block.text.trim() : "";
+  return text.startsWith("<system-reminder>") && text.endsWith("</system-reminder>");
+}
+
+/** False for entries, which have a type and an id. */
+export const isPlainMessage = (message: unknown): message is ApiMessage =>
+  isRecord(message) && typeof message.role === "string" && message.uuid === undefined;
+
+/** Converters write fields in an order of their own, and a result that is one text as a string. */
+function canonicalJson(block: unknown): string | undefined {
+  return jsonOf(isRecord(block) ? Object.fromEntries(fieldsOf(block)) : block);
+}
+
+const fieldsOf = (block: JsonRecord): readonly (readonly [string, unknown])[] =>
+  Object.entries(block)
+    .filter(([name, value]) => name !== "is_error" || value !== false)
+    .map(([name, value]) => [name, name === "content" ? resultText(value) : value] as const)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+
+const plainBlock = (block: unknown): unknown =>
+  isRecord(block) ? Object.fromEntries(fieldsOf(block).filter(([name]) => name !== "cache_control")) : block;
+
+const sorted = (_: string, value: unknown): unknown =>
+  isRecord(value) && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+    : value;
+
+function resultText(content: unknown): unknown {
+  const [only, ...others]: readonly unknown[] = Array.isArray(content) ? content : [];
+  return others.length === 0 && isPlainText(only) ? only.text : content;
+}
+
+const isPlainText = (block: unknown): block is JsonRecord =>
+  isRecord(block) && block.type === "text" && Object.keys(block).length === 2;
+
+/** The digest of a list with one more block at its end. */
+export const extended = (list: number, digest: number): number =>
+  mixed(Math.imul(low(list) ^ low(digest), 0x9e3779b1) + 1, Math.imul(high(list) + high(digest), 0x85ebca6b));
+
+/** 53 bits, so that it fits into a number (cyrb53). */
+export function hash(text: string): number {
+  let one = 0xdeadbeef;
+  let other = 0x41c6ce57;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    one = Math.imul(one ^ code, 0x9e3779b1);
+    other = Math.imul(other ^ code, 0x5f356495);
+  }
+  return mixed(one, other);
+}
+
+function mixed(one: number, other: number): number {
+  const first = Math.imul(one ^ (one >>> 16), 0x85ebca6b) ^ Math.imul(other ^ (other >>> 13), 0xc2b2ae35);
+  const second =
+    Math.imul(other ^ (other >>> 16), 0x85ebca6b) ^ Math.imul(first ^ (first >>> 13), 0xc2b2ae35);
+  return 0x1_0000_0000 * (second & 0x1f_ffff) + (first >>> 0);
+}
+
+const low = (digest: number): number => digest | 0;
+const high = (digest: number): number => Math.floor(digest / 0x1_0000_0000) | 0;
+
+/** Hosts change messages that they have just made. These are compared by their whole text. */
+const COMPARED_WHOLE = 8;
+
+/** A message object as the host passed it last. */
+interface Seen {
+  content: unknown;
+  size: number;
+  /** Its content at that time, see `contentCopyOf`. */
+  readonly said: unknown;
+  /** Stands for the object since the host changed it. */
+  readonly copy: Message | undefined;
+}
+
+/**
+ * Finds messages that the host changed in place. The engine recognizes a message by its object, so a changed object
+ * gets a copy that stands for it from then on, as if the host had put another message in its place.
+ *
+ * Each turn compares the content's object, its number of blocks and the lengths of its texts. It compares the newest
+ * messages whole. An older text that was exchanged for one of the same length in the same block is not found.
+ */
+export class ChangedInPlace {
+  readonly #seen = new WeakMap<object, Seen>();
+
+  /** The list with copies of changed messages; the list itself if there are none. Throws for an unreadable change. */
+  replaceIn(messages: readonly Message[]): readonly Message[] {
+    const wholeFrom = messages.length - COMPARED_WHOLE;
+    let replaced: Message[] | undefined;
+    for (let index = 0; index < messages.length; index++) {
+      const message = messages[index] as Message;
+      if (!isRecord(message)) continue;
+      const current = this.#current(message, index, index >= wholeFrom);
+      if (current === message) continue;
+      replaced ??= messages.slice();
+      replaced[index] = current;
+    }
+    return replaced ?? messages;
+  }
+
+  /** The message that stands for this object. */
+  standIn(message: Message): Message {
+    return (isRecord(message) ? this.#seen.get(message)?.copy : undefined) ?? message;
+  }
+
+  #current(message: Message & JsonRecord, index: number, isWhole: boolean): Message {
+    const content = contentOf(message);
+    const size = sizeOf(content);
+    const seen = this.#seen.get(message);
+    if (seen !== undefined && !isWhole && seen.content === content && seen.size === size)
+      return seen.copy ?? message;
+    const said = contentCopyOf(content);
+    if (seen === undefined) {
+      // Another conversation knows the object with other content.
+      const copy = isOutdated(message) ? copyOf(message, index) : undefined;
+      this.#note(message, { content, size, said, copy });
+      return copy ?? message;
+    }
+    if (isSameJson(seen.said, said)) {
+      // The host may have made the content anew.
+      seen.content = content;
+      seen.size = size;
+      return seen.copy ?? message;
+    }
+    const copy = copyOf(message, index);
+    outdate(seen.copy ?? message);
+    this.#note(message, { content, size, said, copy });
+    return copy;
+  }
+
+  #note(message: Message, seen: Seen): void {
+    this.#seen.set(message as object, seen);
+    if (!contents.has(message as object)) contents.set(message as object, seen.said);
+    if (seen.copy === undefined) return;
+    this.#seen.set(seen.copy as object, { ...seen, content: contentOf(seen.copy), copy: undefined });
+  }
+}
+
+/** A number that changes with the number of blocks and with the lengths of their texts. */
+function sizeOf(content: unknown): number {
+  if (typeof content === "string") return content.length;
+  if (!Array.isArray(content)) return -1;
+  let size = content.length;
+  for (let at = 0; at < content.length; at++) size = (size * 31 + blockSize(content[at])) % 0x1f_ffff_ffff;
+  return size;
+}
+
+function blockSize(block: unknown): number {
+  if (!isRecord(block)) return 0;
+  const { text, thinking, content } = block;
+  let size = 1;
+  if (typeof text === "string") size += text.length;
+  if (typeof thinking === "string") size += thinking.length;
+  return content === undefined ? size : size * 31 + sizeOf(content);
+}
+
+/** Shares no content with the object, which the host may change again. */
+function copyOf(message: Message & JsonRecord, index: number): Message {
+  requireReadable(message, index);
+  const inner = message.message;
+  const content: unknown = structuredCopy(contentOf(message));
+  const copy = isRecord(inner) ? { ...message, message: { ...inner, content } } : { ...message, content };
+  return copy as unknown as Message;
+}
+
+const structuredCopy = (content: unknown): unknown =>
+  content === undefined ? undefined : (JSON.parse(JSON.stringify(content)) as unknown);

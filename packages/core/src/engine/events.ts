@@ -1,0 +1,262 @@
+import type { RestoreKind } from "../compaction/restore/restored.ts";
+import type { SummaryAttempt } from "../compaction/write/attempts.ts";
+import type { LonghaulErrorCode } from "../errors.ts";
+import type { NetSaving, WeighedOption, Weighing } from "../measure/cost/rewrite-cost.ts";
+import type { StepKind } from "../messages/entry.ts";
+import type { ModelUsage } from "../models/port.ts";
+
+/** A setup that works worse than it could. */
+export type SetupCode = Extract<
+  LonghaulErrorCode,
+  "window-assumed" | "model-authentication" | "model-sdk-missing" | "model-unknown-model"
+>;
+
+export type Trigger = "manual" | "auto" | "reactive";
+export type ClearingForm = "size" | "time" | "cached" | "manual" | "api";
+
+/** Where a compaction stands among others of its conversation. */
+export interface ChainRecord {
+  readonly isInChain: boolean;
+  readonly turnsSincePrevious: number | undefined;
+  readonly previousTurnId: string | undefined;
+  readonly threshold: number;
+  readonly caller: string;
+}
+
+/** Why a compaction did not come about. */
+export type FailureReason =
+  | "not_enough_messages"
+  | "no_summary"
+  | "api_error"
+  | "prompt_too_long"
+  | "does_not_pay"
+  | "blocked_by_hook"
+  | "aborted"
+  | "transcript_failed"
+  | "other";
+
+/** Why nothing was compacted although somebody may have expected it. */
+export type SkipReason =
+  | "disabled"
+  | "breaker-open"
+  | "caller-is-compaction"
+  | "caller-is-collapse"
+  | "auto-disabled"
+  | "reactive-only"
+  | "collapse-on"
+  | "below-threshold"
+  | "floor-above-threshold"
+  | "just-undone"
+  | "just-compacted"
+  /** A summary was just written for a compaction that would have saved too little. */
+  | "did-not-pay"
+  /** It is being written in the background, and the window still holds what there is. */
+  | "summary-under-way";
+
+/** Every decision, as it is made. Counts, ids and names only: no event holds what was said. */
+export type CompactorEvent = { readonly agentId: string | undefined; readonly turnId: string } & EventDetail;
+
+export type EventDetail =
+  /** Each check of the window, whatever came of it: the debug log. */
+  | {
+      readonly type: "window-checked";
+      readonly tokens: number;
+      readonly source: "usage" | "estimate";
+      readonly threshold: number;
+      readonly effective: number;
+      readonly snipFreed: number;
+      readonly decision: "compact" | SkipReason;
+    }
+  | {
+      readonly type: "tokens-counted";
+      readonly outcome: "counted" | "failed" | "timed-out";
+      readonly estimatedTokens: number;
+      readonly tokens: number | undefined;
+      readonly durationMs: number;
+    }
+  | {
+      readonly type: "results-cleared";
+      readonly form: ClearingForm;
+      readonly results: number;
+      readonly tools: readonly string[];
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+      /** Undefined where prices are not known, or the provider cleared by itself. */
+      readonly netSaving: NetSaving | undefined;
+    }
+  /** What pays was reckoned, and this is done: before the threshold, after a pause, or at it. Dollars and tokens. */
+  | {
+      readonly type: "weighed";
+      readonly occasion: "early" | "cold" | "full";
+      readonly chosen: Weighing["chosen"];
+      readonly why: Weighing["why"];
+      readonly expectedTurns: number;
+      readonly growthPerTurn: number;
+      readonly options: readonly WeighedOption[];
+    }
+  | { readonly type: "pinned-edits-dropped"; readonly edits: number; readonly reason: string }
+  | { readonly type: "compaction-started"; readonly trigger: Trigger; readonly tokens: number }
+  | {
+      readonly type: "compacted";
+      readonly trigger: Trigger;
+      readonly tier: "memory" | "full" | "partial";
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+      readonly messagesSummarised: number;
+      readonly messagesKept: number;
+      readonly attempts: readonly SummaryAttempt[];
+      readonly usage: ModelUsage | undefined;
+      /** Flat figures of where the tokens were, see `accountingMetrics`. */
+      readonly accounting: Readonly<Record<string, number>>;
+      readonly chain: ChainRecord;
+      readonly durationMs: number;
+      readonly isAboveThreshold: boolean;
+      /** Undefined where prices are not known. */
+      readonly netSaving: NetSaving | undefined;
+    }
+  | {
+      readonly type: "compaction-failed";
+      readonly trigger: Trigger;
+      readonly reason: FailureReason;
+      /** The error's own code. */
+      readonly code: string;
+      readonly attempts: readonly SummaryAttempt[];
+      readonly durationMs: number;
+    }
+  | {
+      readonly type: "prompt-too-long-retried";
+      readonly attempt: number;
+      readonly droppedRounds: number;
+      readonly roundsLeft: number;
+    }
+  | {
+      readonly type: "restored";
+      readonly items: readonly {
+        readonly kind: RestoreKind;
+        readonly name: string;
+        readonly tokens: number;
+      }[];
+      readonly skipped: readonly {
+        readonly kind: RestoreKind;
+        readonly name: string;
+        readonly reason: string;
+      }[];
+    }
+  /** All hooks for one event start at once; each ends with a `hook-ended`. */
+  | { readonly type: "hooks-started"; readonly event: string; readonly hooks: number }
+  | {
+      readonly type: "hook-ended";
+      readonly event: string;
+      readonly kind: string;
+      readonly state: string;
+      readonly durationMs: number;
+    }
+  | {
+      readonly type: "compaction-judged";
+      readonly verdict: "effective" | "ineffective";
+      readonly reportedTokens: number;
+      readonly threshold: number;
+    }
+  | {
+      readonly type: "breaker-opened";
+      readonly why: "failures" | "ineffective" | "frequency";
+      readonly strikes: number;
+    }
+  | { readonly type: "breaker-closed"; readonly why: "success" | "time" | "progress" | "manual" }
+  | { readonly type: "floor-above-threshold"; readonly floorTokens: number; readonly threshold: number }
+  | {
+      readonly type: "cache-break";
+      readonly before: number;
+      readonly after: number;
+      readonly expected: number;
+      readonly causes: readonly string[];
+    }
+  | {
+      readonly type: "usage-distrusted";
+      readonly reportedTokens: number | undefined;
+      readonly expectedTokens: number;
+      readonly why: "missing" | "not-positive" | "too-high" | "too-low";
+    }
+  | { readonly type: "request-repaired"; readonly rules: Readonly<Record<string, number>> }
+  | { readonly type: "thinking-left-out"; readonly blocks: number; readonly reason: "rewrite" | "mismatch" }
+  /** Old pictures and documents became marks, in one batch, before the provider's limit was passed. */
+  | { readonly type: "media-replaced"; readonly replaced: number; readonly left: number }
+  /** Told once until it works again. Nothing is compacted meanwhile. */
+  | { readonly type: "transcript-failed"; readonly waiting: number }
+  | { readonly type: "snipped"; readonly messages: number; readonly tokensFreed: number }
+  | {
+      readonly type: "recovered";
+      readonly from: string;
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+    }
+  | { readonly type: "recovery-failed"; readonly from: string; readonly code: string }
+  /** The session's notes were brought up to date in the background. */
+  | {
+      readonly type: "notes-updated";
+      readonly by: "fork" | "direct" | "built-in";
+      /** What the notes hold now. */
+      readonly tokens: number;
+      readonly edits: number;
+      /** Edits that were refused, with a reason for the model. */
+      readonly refused: number;
+      /** How often the model was called. */
+      readonly calls: number;
+      readonly usage: ModelUsage | undefined;
+      /** Whether the newest noted message is remembered: not while a tool call is open. */
+      readonly isRemembered: boolean;
+      readonly durationMs: number;
+    }
+  | { readonly type: "notes-failed"; readonly reason: string; readonly durationMs: number }
+  /** A compaction could not be made from the notes, and why. */
+  | { readonly type: "notes-declined"; readonly trigger: Trigger; readonly reason: string }
+  /** Memory files that govern what the agent touched. */
+  | {
+      readonly type: "memory-attached";
+      readonly files: readonly { readonly path: string; readonly tokens: number }[];
+      readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+    }
+  | {
+      readonly type: "span-staged";
+      readonly by: "direct" | "built-in";
+      readonly messages: number;
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+      readonly usage: ModelUsage | undefined;
+      readonly durationMs: number;
+    }
+  | { readonly type: "span-failed"; readonly reason: string; readonly durationMs: number }
+  | {
+      readonly type: "spans-committed";
+      readonly spans: number;
+      readonly messages: number;
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+      /** How long the call had to wait for it; 0 where the spans were ready. */
+      readonly waitedMs: number;
+    }
+  | { readonly type: "spans-expanded"; readonly spans: number; readonly messages: number }
+  /** A step was taken back, or done again. */
+  | {
+      readonly type: "undone";
+      readonly direction: "undo" | "redo";
+      readonly step: StepKind;
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+      /** Messages of the conversation as it was before the step. */
+      readonly messagesRestored: number;
+      /** Messages that came since, and were carried over. */
+      readonly messagesCarried: number;
+    }
+  /** A summary is written ahead of need; a refresh brings one up to date with what came since. */
+  | { readonly type: "background-started"; readonly tokens: number; readonly isRefresh: boolean }
+  | {
+      readonly type: "background-ended";
+      readonly outcome: "ready" | "failed" | "discarded";
+      readonly reason: string | undefined;
+      readonly durationMs: number;
+    }
+  | { readonly type: "settings-ignored"; readonly warning: string }
+  /** Reported once per model: the setup works worse than it could. The next turn's `problem` has the remedy. */
+  | { readonly type: "setup-problem"; readonly code: SetupCode; readonly model: string }
+  | { readonly type: "host-callback-failed"; readonly callback: string };

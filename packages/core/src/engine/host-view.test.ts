@@ -1,0 +1,279 @@
+import { describe, expect, it } from "vitest";
+import type { ApiMessage } from "../messages/message.ts";
+import { HostView } from "./host-view.ts";
+import type { Message } from "./options.ts";
+
+const message = (text: string): ApiMessage => ({ role: "user", content: text });
+const conversation = (length: number): ApiMessage[] =>
+  Array.from({ length }, (_, index) => message(String(index)));
+
+function viewOf(messages: readonly Message[]): HostView {
+  const view = new HostView();
+  view.begin(messages);
+  return view;
+}
+
+const continuedWith = (...added: readonly Message[]): unknown =>
+  expect.objectContaining({ kind: "continued", added });
+const changedTo = (...since: readonly Message[]): unknown =>
+  expect.objectContaining({ kind: "changed", since });
+const [a, b, c, d] = ["a", "b", "c", "d"].map(message) as [ApiMessage, ApiMessage, ApiMessage, ApiMessage];
+
+describe("a host with one list", () => {
+  it("is recognized whatever the length, in its own array or in another, with what was added", () => {
+    for (let length = 1; length <= 10; length++) {
+      const own = conversation(length);
+      const view = viewOf(own);
+      own.push(a);
+      expect(view.read(own)).toEqual(continuedWith(a));
+      expect(view.handBack(own)).toBe(own);
+      expect(view.read([...own, b])).toEqual(continuedWith(b));
+      expect(view.read(structuredClone([...own, b]))).toEqual(continuedWith());
+    }
+  });
+
+  it("has another conversation when one message of its first list was exchanged, wherever it is", () => {
+    for (let length = 1; length <= 10; length++) {
+      for (let index = 0; index < length; index++) {
+        const own = conversation(length);
+        const view = viewOf(own);
+        own[index] = message("other");
+        expect(view.read(own)).toEqual({ kind: "other" });
+        expect(view.read([...own, a])).toEqual({ kind: "other" });
+      }
+    }
+  });
+
+  it("has another conversation when its first list has become shorter", () => {
+    const own = conversation(9);
+    const view = viewOf(own);
+    expect(view.read(own.slice(0, -1))).toEqual({ kind: "other" });
+    expect(view.read([])).toEqual({ kind: "other" });
+  });
+
+  it("changes the conversation when it removes or exchanges a message that came later", () => {
+    const own = conversation(2);
+    const view = viewOf(own);
+    view.read([...own, a, b]);
+    expect(view.read([...own, a])).toEqual(changedTo(a));
+    expect(view.read([...own, a])).toEqual(continuedWith());
+    expect(view.read([...own, c, a])).toEqual(changedTo(c, a));
+    expect(view.read([...own, d])).toEqual(changedTo(d));
+    expect(view.handBack([])).toEqual([]);
+  });
+
+  it("shares messages in the same place, and only its beginning if less than half is the same", () => {
+    const own = conversation(6);
+    const view = new HostView();
+    expect(view.sharedWith(own)).toEqual([]);
+    view.begin(own.slice(0, 5));
+    view.read(own);
+    const copies = structuredClone(own);
+    expect(view.sharedWith([...copies.slice(0, 4), a, ...copies.slice(5)])).toEqual(
+      own.map((message, at) => (at === 4 ? undefined : message)),
+    );
+    expect(view.sharedWith([...copies, a])).toEqual(own);
+    expect(view.sharedWith([copies[0] as ApiMessage, a, b, c, d, copies[5] as ApiMessage])).toEqual([own[0]]);
+    expect(view.sharedWith(copies)[5]).toBe(own[5]);
+    const rewritten = [message("rewritten"), ...own.slice(4)];
+    view.replace(rewritten);
+    expect(view.sharedWith([...structuredClone(rewritten.slice(0, 2)), a])).toEqual(rewritten.slice(0, 2));
+    expect(view.sharedWith([...copies.slice(0, 2), a])).toEqual(own.slice(0, 2));
+  });
+});
+
+describe("a host with its own list and the one that it got back", () => {
+  const own = conversation(6);
+  const rewritten = [message("rewritten"), ...own.slice(4)];
+
+  function rewrittenView(): HostView {
+    const view = viewOf(own);
+    view.replace(rewritten);
+    return view;
+  }
+
+  it("may use one after the other, with the same new messages in both", () => {
+    const view = rewrittenView();
+    expect(view.read([...rewritten, a])).toEqual(continuedWith(a));
+    expect(view.read([...own, a])).toEqual(continuedWith());
+    expect(view.handBack([...own, a])).toEqual([...rewritten, a]);
+    expect(view.read([...own, a, b])).toEqual(continuedWith(b));
+    expect(view.read([...rewritten, a, b, c])).toEqual(continuedWith(c));
+    expect(view.read(structuredClone([...own, a, b, c, d]))).toEqual(continuedWith(d));
+    expect(view.handBack([])).toEqual([...rewritten, a, b, c, d]);
+  });
+
+  it("keeps what came through one list when the other lacks it", () => {
+    const view = rewrittenView();
+    view.read([...rewritten, a, b]);
+    expect(view.read([...own, b])).toEqual(continuedWith());
+    expect(view.read([...own, b, c])).toEqual(continuedWith(c));
+    expect(view.read([...rewritten, a, b, d])).toEqual(continuedWith(d));
+    expect(view.handBack([])).toEqual([...rewritten, a, b, c, d]);
+  });
+
+  it("puts a message that one list lacked in its place", () => {
+    const view = rewrittenView();
+    view.read([...rewritten, b]);
+    expect(view.read([...own, a, b, c])).toEqual(changedTo(a, b, c));
+    expect(view.handBack([])).toEqual([...rewritten, a, b, c]);
+    expect(view.read([...rewritten, b, d])).toEqual(continuedWith(d));
+  });
+
+  it("keeps the rewritten beginning when it changes a message after it in its own list", () => {
+    const view = rewrittenView();
+    view.read([...own, a, b]);
+    expect(view.read([...own, a, c])).toEqual(changedTo(a, c));
+    expect(view.handBack([])).toEqual([...rewritten, a, c]);
+  });
+
+  it("has another conversation when it changes a message before the rewrite", () => {
+    const view = rewrittenView();
+    view.read([...rewritten, a]);
+    expect(view.read([b, ...own.slice(1), a])).toEqual({ kind: "other" });
+    expect(view.read([...own.slice(0, -1), b, a])).toEqual({ kind: "other" });
+    expect(view.read(own.slice(0, -1))).toEqual({ kind: "other" });
+  });
+
+  it("may use each list that it ever got back, across several rewrites", () => {
+    const view = rewrittenView();
+    view.read([...rewritten, a]);
+    const second = [message("second")];
+    view.replace(second);
+    view.read([...second, b]);
+    const third = [message("third")];
+    view.replace(third);
+    expect(view.read([...own, a, b, c])).toEqual(continuedWith(c));
+    expect(view.read([...rewritten, a, b, c])).toEqual(continuedWith());
+    expect(view.read([...rewritten, a, c, d])).toEqual({ kind: "other" });
+    expect(view.read(structuredClone([...second, b]))).toEqual(continuedWith());
+    expect(view.handBack([])[0]).toBe(third[0]);
+  });
+
+  it("has another conversation when it cuts the list that it passed last and that begins like an older one", () => {
+    const view = rewrittenView();
+    view.read([...rewritten, a]);
+    // An undo brings everything back.
+    view.replace([...own, a]);
+    view.read([...own, a]);
+    expect(view.read(own)).toEqual({ kind: "other" });
+    view.read([...own, a]);
+    expect(view.read(structuredClone([...own, b]))).toEqual({ kind: "other" });
+  });
+
+  it("continues with its own list after an undo, which it has not passed yet", () => {
+    const view = rewrittenView();
+    view.read([...rewritten, a]);
+    view.replace([...own, a]);
+    expect(view.read(own)).toEqual(continuedWith());
+  });
+
+  it("keeps a message of the engine that only the list it got back holds", () => {
+    const view = viewOf(own);
+    view.read(own);
+    view.replace([...own, a]);
+    expect(view.read([...own, b])).toEqual(continuedWith(b));
+    expect(view.handBack([])).toEqual([...own, a, b]);
+  });
+
+  it("is recognized by the longer list where one is the beginning of the other", () => {
+    const view = viewOf(own);
+    view.replace(own.slice(0, 1));
+    expect(view.read([...own, a])).toEqual(continuedWith(a));
+    expect(view.handBack([])).toEqual([own[0], a]);
+  });
+});
+
+describe("a list that ends before the newest reply", () => {
+  const own = conversation(6);
+  const rewritten = [message("rewritten"), ...own.slice(4)];
+  const reply: ApiMessage = { role: "assistant", content: "reply" };
+  const entry = (type: "user" | "assistant", text: string): Message =>
+    ({ type, uuid: text, message: { role: type, content: text } }) as unknown as Message;
+
+  it("asks for that reply anew, although only another list brought it", () => {
+    const view = viewOf(own);
+    view.replace(rewritten);
+    view.read([...rewritten, a, reply]);
+    expect(view.read([...own, a])).toEqual(changedTo(a));
+    expect(view.handBack([])).toEqual([...rewritten, a]);
+    expect(view.read([...own, a, b])).toEqual(continuedWith(b));
+    expect(view.read([...rewritten, a, b])).toEqual(continuedWith());
+  });
+
+  it("removes all messages from its end on, and keeps those before that only another list brought", () => {
+    const view = viewOf(own);
+    view.replace(rewritten);
+    view.read([...rewritten, a, b, reply, c, reply]);
+    expect(view.read([...own, b])).toEqual(changedTo(a, b));
+    expect(view.handBack([])).toEqual([...rewritten, a, b]);
+  });
+
+  it("asks for the reply anew also if the host takes back the question after it", () => {
+    const view = viewOf(own);
+    view.replace(rewritten);
+    view.read([...rewritten, a, reply, b]);
+    expect(view.read([...own, a, b])).toEqual(continuedWith());
+    expect(view.read([...own, a])).toEqual(changedTo(a));
+    expect(view.handBack([])).toEqual([...rewritten, a]);
+  });
+
+  it("is another conversation if the last rewrite kept the reply", () => {
+    const view = viewOf(own);
+    view.replace(rewritten);
+    view.read([...rewritten, a, reply]);
+    // An undo brings everything back. The host drops the reply before it passes this list once.
+    view.replace([...own, a, reply]);
+    expect(view.read([...own, a])).toEqual({ kind: "other" });
+    expect(view.read(structuredClone([...own, a]))).toEqual({ kind: "other" });
+    expect(view.read([...own, a, reply, b])).toEqual(continuedWith(b));
+  });
+
+  it("is another conversation if an undo brought the reply back", () => {
+    const view = viewOf([...own, a]);
+    view.replace([...own, a, reply]);
+    expect(view.read([...own, a])).toEqual({ kind: "other" });
+    expect(view.read([...own, a, reply, b])).toEqual(continuedWith(b));
+  });
+
+  it("keeps a rewrite that covers messages which only another list brought", () => {
+    const view = viewOf(own);
+    view.replace(rewritten);
+    view.read([...rewritten, a, reply, b]);
+    const second = [message("second"), b];
+    view.replace(second);
+    view.read([...second, reply]);
+    expect(view.read(own)).toEqual(changedTo());
+    expect(view.handBack([])).toEqual(second);
+  });
+
+  it("asks for the reply anew also in entries, of which marks are in no request", () => {
+    const [question, answer] = [entry("user", "question"), entry("assistant", "answer")];
+    const mark = { type: "system", uuid: "mark" } as unknown as Message;
+    const view = viewOf(own);
+    view.replace(rewritten);
+    view.read([...rewritten, question, answer, mark]);
+    expect(view.read([...own, question])).toEqual(changedTo(question));
+  });
+
+  it("changes nothing if it ends with an earlier reply", () => {
+    const view = viewOf(own);
+    view.replace(rewritten);
+    view.read([...rewritten, reply, a, reply]);
+    expect(view.read([...own, reply])).toEqual(continuedWith());
+  });
+});
+
+describe("a list that the host got back", () => {
+  it("is recognized after a rewrite although no turn has used it before", () => {
+    const view = viewOf([a]);
+    view.replace([b]);
+    view.read([a, c]);
+    view.read([b, d]);
+    const back = view.handBack([b, d]);
+    expect(back).toEqual([b, c, d]);
+    view.read([a, c, d]);
+    view.replace([a]);
+    expect(view.read([...back, b])).toEqual(continuedWith(b));
+  });
+});

@@ -1,0 +1,491 @@
+import { isRecord } from "../messages/untrusted.ts";
+import { coreCountOf, digestOf } from "./compare-messages.ts";
+import { type Copy, coreDigestOf, HostList, Logged, saysTheSame, sharedLength } from "./host-list.ts";
+import type { Message } from "./options.ts";
+import { cutAfter, inKnownCut } from "./recut.ts";
+
+/** Lists that the host may still continue with, besides the one it began with. */
+const MOST_LISTS = 32;
+/** A list that misses more messages than this is no longer recognized. */
+const MOST_MISSED = 20_000;
+
+/** The relation of the host's list to the conversation. */
+export type Reading =
+  /** It says what is known. `added` comes after it. */
+  | { readonly kind: "continued"; readonly added: readonly Message[]; readonly copies: readonly Copy[] }
+  /** The conversation is the same up to its last rewrite, then come these. */
+  | { readonly kind: "changed"; readonly since: readonly Message[]; readonly copies: readonly Copy[] }
+  | { readonly kind: "other" };
+
+interface Placed {
+  readonly logged: Logged;
+  /** Its index so far; undefined for a new message. */
+  readonly from: number | undefined;
+}
+
+/** The messages of a host's list after those of `list`, each with its index in the log. */
+interface Alignment {
+  readonly list: HostList;
+  /** The number of messages that are those of `list`. */
+  readonly start: number;
+  /** The first ones after them are those of the log from `list.at` up to here. */
+  readonly to: number;
+  readonly beyond: readonly { readonly message: Message; readonly at: number | undefined }[];
+  /** Messages that the host has shown in the list and removed since. */
+  readonly missing: readonly number[];
+  readonly isContinued: boolean;
+  readonly added: number;
+  /** From here on the log is gone: the host asks for the newest reply anew. */
+  readonly cutAt: number | undefined;
+}
+
+/** The relation of a host's list to one of the known lists. */
+interface Fit {
+  /** The number of messages, from the first one on, that are known in the same place. */
+  readonly known: number;
+  /** Undefined if the host's list is no continuation of the known list. */
+  readonly alignment: Alignment | undefined;
+}
+
+/** The host's list in one cut, and its relation to each known list. */
+interface Fitted {
+  readonly messages: readonly Message[];
+  readonly fits: readonly Fit[];
+}
+
+interface Recognized extends Fitted {
+  readonly alignment: Alignment;
+}
+
+/**
+ * The conversation as the host holds it. A host may continue with the list that it got back, or with its own, or with
+ * one after the other in any order: each is the same conversation up to the last rewrite. Messages that came through
+ * one list stay in the conversation when the next turn uses a list without them. A list that lacks a message which it
+ * had before was changed by the host.
+ */
+export class HostView {
+  /** All messages since the host began, from `#logStart` on; older ones are in every list. */
+  #log: Logged[] = [];
+  #logStart = 0;
+  /** Messages of the log before this index are part of {@link #conversation} up to the rewrite, or covered by it. */
+  #rewrittenAt = 0;
+  #conversation: Message[] = [];
+  #lists: HostList[] = [];
+  /** The conversation up to the last rewrite. */
+  #current: HostList = new HostList([], 0, true);
+  /** The list that the host passed last. */
+  #lastRead: HostList | undefined;
+  /** The host's array says what the conversation says. */
+  #isHeld = false;
+  #turns = 0;
+  /** Digests of replies in lists that are no longer in memory. */
+  readonly #releasedReplies = new Set<number>();
+  readonly #standIns = new WeakMap<object, Message>();
+
+  get #logEnd(): number {
+    return this.#logStart + this.#log.length;
+  }
+
+  /** Recognizes the list and records it, except for one that is another conversation. */
+  read(given: readonly Message[]): Reading {
+    const recognized = this.#recognize(given);
+    if (recognized === undefined) return { kind: "other" };
+    const { messages, alignment } = recognized;
+    const { list } = alignment;
+    list.usedIn = ++this.#turns;
+    this.#lastRead = list;
+    const copies = [...list.renew(messages, alignment.start), ...this.#renewLogged(messages, alignment)];
+    for (const other of this.#lists) if (other !== list && other !== this.#current) this.#release(other);
+    if (alignment.isContinued && alignment.cutAt === undefined) {
+      const added = alignment.beyond.flatMap(({ message, at }) => (at === undefined ? [message] : []));
+      this.#append(alignment, messages, added);
+      return { kind: "continued", added, copies };
+    }
+    return { kind: "changed", since: this.#change(alignment, messages), copies };
+  }
+
+  /**
+   * For each message the object known before that says the same in the same place. A list that shares less than half of
+   * the known messages is another conversation: only its beginning is shared, up to the first difference.
+   */
+  sharedWith(messages: readonly Message[]): readonly (Message | undefined)[] {
+    let best: readonly (Message | undefined)[] = [];
+    let most = 0;
+    for (const list of this.#lists) {
+      if (list.messages === undefined) continue;
+      const known = [...list.messages, ...this.#shownIn(list).flatMap((logged) => logged.messages)];
+      const inPlace = messages.slice(0, known.length).map((message, at) => {
+        const there = known[at];
+        return there !== undefined && saysTheSame(message, there) ? there : undefined;
+      });
+      const count = inPlace.filter((there) => there !== undefined).length;
+      const isEdited = count * 2 >= known.length;
+      const length = isEdited ? count : sharedLength(messages, known);
+      if (length <= most) continue;
+      most = length;
+      best = isEdited
+        ? inPlace.slice(0, inPlace.findLastIndex((there) => there !== undefined) + 1)
+        : known.slice(0, length);
+    }
+    return best;
+  }
+
+  /** True if an equal reply was in the conversation. */
+  hasReply(message: Message): boolean {
+    const lists = [this.#conversation, ...this.#lists.map((list) => list.messages ?? [])];
+    const isInMemory = lists.some((list) => list.some((known) => saysTheSame(message, known)));
+    return isInMemory || this.#releasedReplies.has(coreDigestOf(message));
+  }
+
+  begin(messages: readonly Message[]): void {
+    this.#log = [];
+    this.#logStart = 0;
+    this.#rewrittenAt = 0;
+    this.#current = new HostList(messages, 0, true);
+    this.#lists = [this.#current];
+    this.#lastRead = this.#current;
+    this.#conversation = [...messages];
+    this.#releasedReplies.clear();
+    this.#isHeld = true;
+  }
+
+  /** The conversation was rewritten. All lists that were known continue as this one. */
+  replace(messages: readonly Message[]): void {
+    this.#lists = [...this.#lists, ...this.#handedBack()];
+    for (const list of this.#lists) this.#settle(list);
+    this.#rewrittenAt = this.#logEnd;
+    this.#current = new HostList(messages, this.#rewrittenAt, false);
+    this.#current.usedIn = ++this.#turns;
+    this.#lists = [this.#current, ...this.#lists];
+    this.#forgetUnused();
+    this.#conversation = [...messages];
+    this.#isHeld = false;
+  }
+
+  /** The same where it says something else than before. Returns whether it does. */
+  offer(messages: readonly Message[], held: readonly Message[]): boolean {
+    const isNew = !this.#isConversation(messages);
+    if (isNew) this.replace(messages);
+    this.#isHeld = messages.length === held.length && sharedLength(messages, held) === held.length;
+    return isNew;
+  }
+
+  /** The conversation in the host's form: its own array if that says the same. */
+  handBack(messages: readonly Message[]): readonly Message[] {
+    return this.#isHeld ? messages : [...this.#conversation];
+  }
+
+  #release(list: HostList): void {
+    for (const message of list.messages ?? []) {
+      if (roleOf(message) === "assistant") this.#releasedReplies.add(coreDigestOf(message));
+    }
+    list.release();
+  }
+
+  /** The host may have taken the list that it got back last, without a turn that shows it. */
+  #handedBack(): readonly HostList[] {
+    if (this.#current.shownTo === this.#logEnd) return [];
+    const list = new HostList(this.#conversation, this.#logEnd, false);
+    list.usedIn = this.#turns;
+    return [list];
+  }
+
+  #isConversation(messages: readonly Message[]): boolean {
+    const known = this.#conversation;
+    return messages.length === known.length && messages.every((message, at) => message === known[at]);
+  }
+
+  /** The known message that says what this one says, or in which it begins. */
+  standIn(message: Message): Message {
+    return (typeof message === "object" ? this.#standIns.get(message) : undefined) ?? message;
+  }
+
+  /** Messages that the host cut differently are replaced by the known ones. */
+  #recognize(given: readonly Message[]): Recognized | undefined {
+    const direct = { messages: given, fits: this.#fits(given) };
+    let best = recognizedBy(direct);
+    const isSure = best?.alignment.isContinued && this.#isNewestFound(best.alignment);
+    for (const list of isSure ? [] : this.#lists) {
+      const { blocks } = list;
+      const recut =
+        blocks === undefined ? inKnownCut(given, this.#knownAfter(list)) : cutAfter(given, blocks);
+      if (recut === undefined) continue;
+      const { messages, replaced } = recut;
+      const next = recognizedBy({ messages, fits: this.#fits(messages) });
+      if (next === undefined || (best && !isCloser(next.alignment, best.alignment))) continue;
+      best = next;
+      for (const { message, original } of replaced) this.#standIns.set(message as object, original);
+    }
+    return best === undefined || this.#isOfChanged(direct, best) ? undefined : best;
+  }
+
+  /**
+   * The host changed a list that says more of this before the last rewrite. Or it cut the newest one, which it passed
+   * last: the rest is the beginning of an older list, and nothing after it is known.
+   */
+  #isOfChanged(direct: Fitted, best: Recognized): boolean {
+    const { list, beyond } = best.alignment;
+    const changed = this.#lists.flatMap((other, at) => {
+      if (best.fits[at]?.alignment !== undefined) return [];
+      const shared = Math.max(knownBlocks(direct, at), knownBlocks(best, at));
+      return shared === 0 ? [] : [{ other, shared }];
+    });
+    if (changed.length === 0) return false;
+    const isCut = this.#lastRead === this.#current && beyond.every(({ at }) => at === undefined);
+    const known = knownBlocks(best, this.#lists.indexOf(list));
+    return changed.some(
+      ({ other, shared }) => shared > known || (isCut && other === this.#current && shared === known),
+    );
+  }
+
+  /** All messages in the order of a list: its own, then those of the log. Empty if not all are in memory. */
+  #knownAfter({ messages, at }: HostList): readonly Message[] {
+    const later = this.#log.slice(at - this.#logStart).map((logged) => logged.messages);
+    return messages === undefined || later.some(({ length }) => length === 0)
+      ? []
+      : [...messages, ...later.flat()];
+  }
+
+  /** Nothing that is new can be a known message in another cut. */
+  #isNewestFound({ to, beyond, added }: Alignment): boolean {
+    return added === 0 || to === this.#logEnd || beyond.some(({ at }) => at === this.#logEnd - 1);
+  }
+
+  #fits(messages: readonly Message[]): readonly Fit[] {
+    return this.#lists.map((list) => {
+      const start = list.startIn(messages, list !== this.#current);
+      if (start === undefined)
+        return { known: sharedLength(messages, list.messages ?? []), alignment: undefined };
+      const alignment = this.#alignWith(list, start, messages);
+      // A message that a compaction covers was removed: its summary no longer fits.
+      const isCovered = [alignment.missing[0], alignment.cutAt].some(
+        (at) => at !== undefined && at < this.#rewrittenAt,
+      );
+      return { known: start + alignment.to - list.at, alignment: isCovered ? undefined : alignment };
+    });
+  }
+
+  #alignWith(list: HostList, start: number, messages: readonly Message[]): Alignment {
+    let to = list.at;
+    let next = start;
+    while (next < messages.length && to < this.#logEnd && this.#logged(to).says(messages[next] as Message)) {
+      to += 1;
+      next += 1;
+    }
+    const beyond = this.#find(messages.slice(next), to);
+    const newest = beyond.findLastIndex(({ at }) => at !== undefined);
+    const isInOrder = beyond.findIndex(({ at }) => at === undefined) >= newest || newest < 0;
+    const missing = missingFrom(list, { to, beyond });
+    const added = beyond.filter(({ at }) => at === undefined).length;
+    const isContinued = missing.length === 0 && (isInOrder || added === 0);
+    const cutAt = this.#cutAt(messages, { to, beyond, missing });
+    return { list, start, to, beyond, missing, isContinued, added, cutAt };
+  }
+
+  /**
+   * A list that ends with a message of the user asks for a reply. Replies after that message are gone, also if another
+   * list brought them. The index is before the last rewrite if the rewrite kept such a reply.
+   */
+  #cutAt(
+    messages: readonly Message[],
+    { to, beyond, missing }: Pick<Alignment, "to" | "beyond" | "missing">,
+  ): number | undefined {
+    const end = beyond.length === 0 ? to - 1 : beyond.at(-1)?.at;
+    if (end === undefined || endsWithReply(messages)) return undefined;
+    const isNewest = end + 1 === this.#logEnd && end >= this.#rewrittenAt;
+    if (isNewest) return undefined;
+    const before = this.#upToRewrite;
+    const since = this.#conversation.slice(before.length);
+    const removed = new Set(missing);
+    const left = since.filter((_, index) => !removed.has(this.#rewrittenAt + index));
+    if (!endsWithReply([...before, ...left])) return undefined;
+    const isKept = end < this.#rewrittenAt && endsWithReply(before);
+    return isKept ? end : Math.max(end + 1, this.#rewrittenAt);
+  }
+
+  get #upToRewrite(): readonly Message[] {
+    return this.#conversation.slice(0, this.#conversation.length - (this.#logEnd - this.#rewrittenAt));
+  }
+
+  /** Finds messages in the log after a gap, in the same order. */
+  #find(messages: readonly Message[], from: number): Alignment["beyond"] {
+    if (messages.length === 0 || from === this.#logEnd) {
+      return messages.map((message) => ({ message, at: undefined }));
+    }
+    const places = new Map<number, number[]>();
+    for (let at = this.#logEnd - 1; at >= from; at--) {
+      const { digest } = this.#logged(at);
+      const same = places.get(digest);
+      if (same === undefined) places.set(digest, [at]);
+      else same.push(at);
+    }
+    let next = from;
+    return messages.map((message) => {
+      const same = places.get(digestOf(message)) ?? places.get(coreDigestOf(message));
+      const found = same?.findLast((at) => at >= next);
+      if (found !== undefined) next = found + 1;
+      return { message, at: found };
+    });
+  }
+
+  #logged(at: number): Logged {
+    return this.#log[at - this.#logStart] as Logged;
+  }
+
+  #renewLogged(messages: readonly Message[], { list, start, to, beyond }: Alignment): readonly Copy[] {
+    const first = messages.slice(start, start + to - list.at);
+    return [
+      ...first.flatMap((message, index) => this.#logged(list.at + index).renew(message)),
+      ...beyond.flatMap(({ message, at }) => (at === undefined ? [] : this.#logged(at).renew(message))),
+    ];
+  }
+
+  #append({ list, to, beyond }: Alignment, messages: readonly Message[], added: readonly Message[]): void {
+    const firstNew = this.#logEnd;
+    for (const message of added) {
+      this.#log.push(new Logged(message));
+      this.#conversation.push(message);
+    }
+    let next = firstNew;
+    this.#show(
+      list,
+      to,
+      beyond.map(({ at }) => at ?? next++),
+    );
+    this.#isHeld = list === this.#current && this.#isShownWhole(list, messages);
+  }
+
+  #show(list: HostList, to: number, beyond: readonly number[]): void {
+    let end = to;
+    let gap = 0;
+    while (beyond[gap] === end) {
+      end += 1;
+      gap += 1;
+    }
+    list.shownTo = end;
+    list.shownBeyond = beyond.slice(gap);
+  }
+
+  #isShownWhole(list: HostList, messages: readonly Message[]): boolean {
+    return list.shownTo === this.#logEnd && messages.length === this.#conversation.length;
+  }
+
+  #shownIn(list: HostList): readonly Logged[] {
+    const contiguous = this.#log.slice(list.at - this.#logStart, list.shownTo - this.#logStart);
+    return [...contiguous, ...list.shownBeyond.map((at) => this.#logged(at))];
+  }
+
+  /** The host removed messages, or put new ones between others. Returns all messages since the last rewrite. */
+  #change(alignment: Alignment, messages: readonly Message[]): readonly Message[] {
+    const { list, start } = alignment;
+    this.#rebuildLog(this.#newOrder(alignment));
+    const { to, beyond } = this.#alignWith(list, start, messages);
+    const found = beyond.flatMap(({ at }) => at ?? []);
+    this.#show(list, to, found);
+    this.#isHeld = list === this.#current && this.#isShownWhole(list, messages);
+    return this.#log.slice(this.#rewrittenAt - this.#logStart).flatMap((logged) => logged.messages);
+  }
+
+  /** Messages since the last rewrite: without those that the host removed, with those that other lists brought. */
+  #newOrder({ list, to, beyond, cutAt }: Alignment): readonly Placed[] {
+    const shown = new Set([...indexes(list.at, list.shownTo), ...list.shownBeyond]);
+    const order: Placed[] = [];
+    let next = this.#rewrittenAt;
+    const keepUpTo = (end: number): void => {
+      for (; next < end; next++) if (!shown.has(next)) order.push({ logged: this.#logged(next), from: next });
+    };
+    let fresh: Placed[] = [];
+    for (const { message, at } of [
+      ...indexes(list.at, to).map((at) => ({ message: undefined, at })),
+      ...beyond,
+    ]) {
+      if (at === undefined) fresh.push({ logged: new Logged(message as Message), from: undefined });
+      else {
+        keepUpTo(at);
+        order.push(...fresh);
+        fresh = [];
+        if (at < this.#rewrittenAt) continue;
+        order.push({ logged: this.#logged(at), from: at });
+        next = at + 1;
+      }
+    }
+    keepUpTo(cutAt ?? this.#logEnd);
+    return [...order, ...fresh];
+  }
+
+  /** From the last rewrite on the log is this. Lists follow the messages that they have shown. */
+  #rebuildLog(order: readonly Placed[]): void {
+    const start = this.#rewrittenAt;
+    const moved = new Map(order.flatMap(({ from }, at) => (from === undefined ? [] : [[from, start + at]])));
+    for (const list of this.#lists) {
+      const shown = [...indexes(list.at, list.shownTo), ...list.shownBeyond];
+      const now = shown.flatMap((at) => (at < start ? at : (moved.get(at) ?? [])));
+      this.#show(
+        list,
+        list.at,
+        now.sort((a, b) => a - b),
+      );
+    }
+    const kept = this.#upToRewrite;
+    this.#log = [...this.#log.slice(0, start - this.#logStart), ...order.map(({ logged }) => logged)];
+    const since = order.flatMap(({ logged }) => logged.messages);
+    this.#conversation = [...kept, ...since];
+  }
+
+  /** Makes the messages that the host has shown in a list part of it. */
+  #settle(list: HostList): void {
+    const shown = this.#shownIn(list);
+    for (const logged of shown) list.extend(logged);
+    list.at = (list.shownBeyond.at(-1) ?? list.shownTo - 1) + 1;
+    list.shownTo = list.at;
+    list.shownBeyond = [];
+  }
+
+  #forgetUnused(): void {
+    const isNear = (list: HostList): boolean => this.#logEnd - list.at <= MOST_MISSED;
+    const [current, ...others] = this.#lists.filter(isNear);
+    const used = others.toSorted((one, other) => other.usedIn - one.usedIn);
+    const kept = used.filter(({ isFirst }, index) => isFirst || index < MOST_LISTS);
+    this.#lists = current === undefined ? kept : [current, ...kept];
+    const oldest = Math.min(...this.#lists.map(({ at }) => at));
+    this.#log = this.#log.slice(oldest - this.#logStart);
+    this.#logStart = oldest;
+    for (const logged of this.#log) logged.seal();
+  }
+}
+
+/** Entries of other types, such as marks, are in no request. */
+const ROLES: readonly unknown[] = ["user", "assistant", "attachment"];
+
+function roleOf(message: unknown): unknown {
+  return isRecord(message) ? (message.role ?? message.type) : undefined;
+}
+
+const endsWithReply = (messages: readonly Message[]): boolean =>
+  roleOf(messages.findLast((message) => ROLES.includes(roleOf(message)))) === "assistant";
+
+/** The list that knows most of the messages. */
+function recognizedBy(fitted: Fitted): Recognized | undefined {
+  let best: Alignment | undefined;
+  for (const { alignment } of fitted.fits)
+    if (alignment !== undefined && (best === undefined || isCloser(alignment, best))) best = alignment;
+  return best && { ...fitted, alignment: best };
+}
+
+/** Counts blocks, which are the same in each cut. */
+const knownBlocks = ({ messages, fits }: Fitted, at: number): number =>
+  messages.slice(0, fits[at]?.known ?? 0).reduce((sum, message) => sum + coreCountOf(message), 0);
+
+const indexes = (from: number, to: number): readonly number[] =>
+  Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
+
+const isCloser = (one: Alignment, other: Alignment): boolean =>
+  one.isContinued === other.isContinued ? one.added < other.added : one.isContinued;
+
+/** Messages that the host has shown in this list and does not show now, oldest first. */
+function missingFrom(list: HostList, { to, beyond }: Pick<Alignment, "to" | "beyond">): readonly number[] {
+  const later = list.shownBeyond.filter((at) => at >= to);
+  if (to >= list.shownTo && later.length === 0) return [];
+  const found = new Set(beyond.map(({ at }) => at));
+  return [...indexes(to, list.shownTo), ...later].filter((at) => !found.has(at));
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { PICTURE_DATA } from "../../../../test/soak/texts.ts";
+import { createCompactor } from "../../../../test/support/full-compactor.ts";
+import type { ApiMessage, ContentBlock } from "../messages/message.ts";
+import type { CompactorEvent } from "./events.ts";
+
+const PICTURE: ContentBlock = {
+  type: "image",
+  source: { type: "base64", media_type: "image/png", data: PICTURE_DATA },
+};
+
+/** The count of the second turn, after a first one whose usage is a share of the first count. */
+async function countAfter(modelName: string, first: ApiMessage, share: number) {
+  const events: CompactorEvent[] = [];
+  const compactor = createCompactor({
+    model: modelName,
+    request: { system: "You are careful.", max_tokens: 1_000 },
+    settings: { environment: {} },
+    host: { onEvent: (event) => events.push(event) },
+  });
+  const { tokens } = await compactor.before([first]);
+  compactor.after({ id: "msg_1", usage: { input_tokens: Math.round(tokens * share), output_tokens: 5 } });
+  const reply: ApiMessage = { role: "assistant", content: "Done." };
+  const next = await compactor.before([first, reply, { role: "user", content: "Next." }]);
+  return { before: tokens, after: next.tokens, events };
+}
+
+describe("the safe lower bound of the count", () => {
+  it("includes pictures by their area", async () => {
+    const content = [{ type: "text", text: "Look." } as const, PICTURE, PICTURE, PICTURE, PICTURE];
+    const { after, events } = await countAfter("claude-haiku-4-5", { role: "user", content }, 0.1);
+    expect(after).toBeGreaterThanOrEqual(6_000);
+    expect(events).toContainEqual(expect.objectContaining({ type: "usage-distrusted", why: "too-low" }));
+  });
+
+  it("knows that later models make more tokens of the same text", async () => {
+    const message: ApiMessage = { role: "user", content: "The tide table of the harbor. ".repeat(4_000) };
+    const trusted = await countAfter("claude-haiku-4-5", message, 0.6);
+    expect(trusted.events.some(({ type }) => type === "usage-distrusted")).toBe(false);
+    const { events } = await countAfter("claude-opus-5", message, 0.6);
+    expect(events).toContainEqual(expect.objectContaining({ type: "usage-distrusted", why: "too-low" }));
+  });
+});

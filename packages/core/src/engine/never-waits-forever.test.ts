@@ -1,0 +1,331 @@
+import { scriptedModel } from "@longhaul/simulator";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { forkOf, run, told } from "../../../../test/summary/scripted-chain.ts";
+import { toolResult, toolUse } from "../../../../test/support/builders.ts";
+import {
+  type Compactor,
+  type CompactorOptions,
+  createCompactor,
+} from "../../../../test/support/full-compactor.ts";
+import type { HookRunner } from "../hooks/hook.ts";
+import { createHooks } from "../hooks/runner.ts";
+import type { ApiMessage } from "../messages/message.ts";
+import { ModelError } from "../models/model-error.ts";
+import { PLAIN_CAPABILITIES } from "../models/plain-model.ts";
+import type { Model, ModelEvent } from "../models/port.ts";
+import type { CompactorEvent } from "./events.ts";
+
+const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
+
+/** Accepts every call and never ends it, whatever its signal says. `events` come first. */
+function deadModel(
+  name = "dead",
+  events: readonly ModelEvent[] = [],
+): Model & { readonly calls: { count: number } } {
+  const calls = { count: 0 };
+  return {
+    name,
+    capabilities: PLAIN_CAPABILITIES,
+    calls,
+    stream: () => {
+      calls.count += 1;
+      const left = [...events];
+      const next = async (): Promise<IteratorResult<ModelEvent>> => {
+        const value = left.shift();
+        return value === undefined ? await never() : { value, done: false };
+      };
+      return { [Symbol.asyncIterator]: () => ({ next, return: () => never() }) };
+    },
+    countTokens: () => never(),
+  };
+}
+
+const START: ModelEvent = { type: "start", id: "m", model: "dead" };
+
+const conversation = (rounds: number): readonly ApiMessage[] => [
+  ...Array.from({ length: rounds }, (_, nth): readonly ApiMessage[] => [
+    { role: "user", content: `question ${nth}` },
+    { role: "assistant", content: [toolUse(`t${nth}`, "Bash", { command: `run ${nth}` })] },
+    { role: "user", content: [toolResult(`t${nth}`, `word${nth} `.repeat(120))] },
+    { role: "assistant", content: `answer ${nth}` },
+  ]).flat(),
+  { role: "user", content: "on" },
+];
+const FULL = conversation(45);
+
+let events: CompactorEvent[] = [];
+const compactorOf = (options: CompactorOptions): Compactor =>
+  createCompactor({
+    clearing: { form: "off" },
+    host: { onEvent: (event) => events.push(event) },
+    ...options,
+    settings: { environment: {}, ...options.settings },
+    window: { tokens: 20_000, ...options.window },
+    compaction: { background: false, ...options.compaction },
+  });
+
+/** The result of the work, and its time by the fake clock. */
+async function timed<T>(work: Promise<T>): Promise<{ readonly value: T; readonly ms: number }> {
+  const startedAt = Date.now();
+  let isOver = false;
+  const ended = work.finally(() => {
+    isOver = true;
+  });
+  ended.catch(() => undefined);
+  for (let second = 0; second < 2_000 && !isOver; second++) await vi.advanceTimersByTimeAsync(1_000);
+  expect(isOver).toBe(true);
+  return { value: await ended, ms: Date.now() - startedAt };
+}
+
+const attemptsOf = (): readonly string[] =>
+  events
+    .flatMap((event) => (event.type === "compacted" ? event.attempts : []))
+    .map(({ step, outcome, reason }) => [step, outcome, reason].filter(Boolean).join(" "));
+
+beforeEach(() => {
+  events = [];
+  vi.useFakeTimers();
+});
+afterEach(() => void vi.useRealTimers());
+
+describe("a model that accepts a call and never answers", () => {
+  it("holds before() for 60 seconds, then the built-in summarizer writes", async () => {
+    const model = deadModel();
+    const { value: turn, ms } = await timed(compactorOf({ model }).before(FULL));
+    expect(turn.compaction?.written.source).toBe("built-in");
+    expect(ms).toBeLessThanOrEqual(62_000);
+    expect(model.calls.count).toBe(1);
+    expect(attemptsOf()).toEqual([
+      "fork unavailable no-shared-prefix",
+      "direct failed model-timed-out",
+      "built-in written",
+    ]);
+  });
+
+  it("holds compact() and recover() for 60 seconds each", async () => {
+    const byHand = await timed(compactorOf({ model: deadModel() }).compact(FULL));
+    expect(byHand.value.compaction?.written.source).toBe("built-in");
+    expect(byHand.ms).toBeLessThanOrEqual(62_000);
+
+    const compactor = compactorOf({ model: deadModel(), compaction: { reactiveOnly: true } });
+    await compactor.before(FULL);
+    const tooLong = new ModelError({ kind: "too-long", tokens: 30_000, limit: 20_000 }, "too long");
+    const recovered = await timed(compactor.recover(tooLong));
+    expect(recovered.value?.compaction?.written.source).toBe("built-in");
+    expect(recovered.ms).toBeLessThanOrEqual(62_000);
+  });
+
+  it("is not asked again directly after its fork timed out, but a smaller model is", async () => {
+    const [model, small] = [deadModel(), deadModel("small")];
+    const options = { model, fork: forkOf(model) };
+    const alone = await timed(run(options));
+    expect(told(alone.value.attempts)).toEqual([
+      "fork failed model-timed-out",
+      "direct unavailable model-timed-out",
+      "built-in written",
+    ]);
+    const both = await timed(run({ ...options, summaryModel: small }));
+    expect(told(both.value.attempts)).toEqual([
+      "fork failed model-timed-out",
+      "direct failed model-timed-out",
+      "built-in written",
+    ]);
+    expect([model.calls.count, small.calls.count]).toEqual([2, 1]);
+    expect([alone.ms, both.ms]).toEqual([60_000, 120_000]);
+  });
+
+  it("gets no call once the time of the chain is over, and never becomes the host's error where a stand-in is allowed", async () => {
+    const [model, small] = [deadModel("dead", [START]), deadModel("small")];
+    const options = { model, fork: forkOf(model), summaryModel: small };
+    const { value, ms } = await timed(run({ ...options, builtInFallback: "unless-misconfigured" }));
+    expect(told(value.attempts)).toEqual([
+      "fork failed model-timed-out",
+      "direct unavailable model-timed-out",
+      "built-in written",
+    ]);
+    expect(small.calls.count).toBe(0);
+    expect(ms).toBe(300_000);
+    const failing = run({ ...options, builtInFallback: "never" });
+    await timed(failing.catch(() => undefined));
+    await expect(failing).rejects.toMatchObject({ code: "model-timed-out" });
+  });
+
+  it("holds a turn for 300 seconds where it began an answer, however many ways are left", async () => {
+    const model = deadModel("dead", [START, { type: "text", text: "<summary>" }]);
+    const { value: turn, ms } = await timed(
+      compactorOf({ model, compaction: { model: deadModel("small", [START]) } }).before(FULL),
+    );
+    expect(turn.compaction?.written.source).toBe("built-in");
+    expect(ms).toBeLessThanOrEqual(302_000);
+  });
+
+  it("counts retries and their pauses into the 300 seconds", async () => {
+    const busy = scriptedModel(() => new ModelError({ kind: "overloaded", delayMs: 119_000 }, "busy"));
+    const slow = scriptedModel(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50_000));
+      return new ModelError({ kind: "overloaded", delayMs: 119_000 }, "busy");
+    });
+    for (const model of [busy, slow]) {
+      const { value: turn, ms } = await timed(compactorOf({ model }).before(FULL));
+      expect(turn.compaction?.written.source).toBe("built-in");
+      expect(ms).toBeLessThanOrEqual(302_000);
+    }
+  });
+
+  it("is waited for as long as the options say, and a value that is no time is refused", async () => {
+    const given = { firstByteTimeoutMs: 5_000, timeoutMs: 8_000 };
+    const first = await timed(compactorOf({ model: deadModel(), compaction: given }).before(FULL));
+    expect(first.ms).toBeLessThanOrEqual(6_000);
+    const begun = deadModel("dead", [START]);
+    const whole = await timed(compactorOf({ model: begun, compaction: given }).before(FULL));
+    expect(whole.ms).toBeLessThanOrEqual(9_000);
+    for (const compaction of [{ firstByteTimeoutMs: Number.NaN }, { timeoutMs: -1 }]) {
+      expect(() => compactorOf({ model: deadModel(), compaction })).toThrow(
+        /positive number of milliseconds/,
+      );
+    }
+  });
+
+  it("leaves no timer behind, and an abort still ends the wait at once", async () => {
+    const abort = new AbortController();
+    const turn = compactorOf({ model: deadModel() }).before(FULL, { signal: abort.signal });
+    const failed = expect(turn).rejects.toMatchObject({ code: "model-aborted" });
+    await vi.advanceTimersByTimeAsync(1_000);
+    abort.abort();
+    await failed;
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("holds a turn that waits for room to collapse for 300 seconds, however many spans are needed", async () => {
+    const slow = scriptedModel(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 55_000));
+      return "<condensed>short</condensed>";
+    });
+    const compactor = compactorOf({ compaction: { model: slow }, collapse: { timeoutMs: 600_000 } });
+    const { value: turn, ms } = await timed(compactor.before(conversation(200)));
+    expect(turn.tokens).toBeLessThan(turn.thresholds.effective);
+    expect(ms).toBeLessThanOrEqual(302_000);
+    await timed(compactor.close());
+  });
+});
+
+describe("a port of the host that never answers", () => {
+  const MINUTE = 61_000;
+
+  it("a transcript holds before(), compact() and close() for a limited time, and nothing is compacted", async () => {
+    const transcript = { path: "/hung.jsonl", append: () => never<void>() };
+    const compactor = compactorOf({ transcript });
+    const { value: turn, ms } = await timed(compactor.before(FULL));
+    expect(ms).toBeLessThanOrEqual(MINUTE);
+    expect(turn.problem).toMatchObject({ code: "transcript-timed-out" });
+    expect(turn.compaction).toBeUndefined();
+    expect(turn.messages).toEqual(FULL);
+    const compacting = compactor.compact(FULL);
+    compacting.catch(() => undefined);
+    await timed(compacting.catch(() => undefined));
+    await expect(compacting).rejects.toMatchObject({ code: "transcript-timed-out" });
+    const closing = compactor.close();
+    await timed(closing.catch(() => undefined));
+    await expect(closing).rejects.toMatchObject({ code: "transcript-timed-out" });
+    expect(events.filter(({ type }) => type === "compaction-failed")).toMatchObject([
+      { reason: "transcript_failed", code: "transcript-timed-out" },
+      { reason: "transcript_failed", code: "transcript-timed-out" },
+    ]);
+  });
+
+  it.each([
+    ["hangs", () => never<void>()],
+    ["fails", () => Promise.reject(new Error("no space left on device"))],
+  ])(
+    "no tool result is cleared while a transcript %s, since its text would be nowhere",
+    async (_, append) => {
+      const clearing = { form: "size", targetTokens: 2_000 } as const;
+      const few = conversation(30);
+      const working = await compactorOf({ clearing, window: { tokens: 60_000 } }).before(few);
+      expect(working.cleared).toBeGreaterThan(0);
+      const compactor = compactorOf({
+        clearing,
+        window: { tokens: 60_000 },
+        transcript: { path: "/disk.jsonl", append },
+      });
+      const { value: turn, ms } = await timed(compactor.before(few));
+      expect(turn.cleared).toBe(0);
+      expect(turn.messages).toEqual(few);
+      expect(ms).toBeLessThanOrEqual(MINUTE);
+    },
+  );
+
+  it("a transcript that hangs at the boundary leaves the conversation as it was", async () => {
+    const appended: number[] = [];
+    const transcript = {
+      path: "/hung.jsonl",
+      append: (entries: readonly unknown[]) =>
+        appended.push(entries.length) > 1 ? never<void>() : Promise.resolve(),
+    };
+    const compactor = compactorOf({ transcript });
+    const { value: turn } = await timed(compactor.before(FULL));
+    expect(turn.problem).toMatchObject({ code: "transcript-timed-out" });
+    expect(turn.messages).toEqual(FULL);
+    expect(appended).toHaveLength(2);
+  });
+
+  it("memory files hold before() and compact() for a limited time, and the turn goes on without them", async () => {
+    const port = { read: () => never<never>(), list: () => never<never>() };
+    const memoryFiles = { port, cwd: "/project", fromStart: true };
+    const compactor = compactorOf({ memoryFiles });
+    const first = await timed(compactor.before(conversation(2)));
+    expect(first.ms).toBeLessThanOrEqual(MINUTE);
+    const compacted = await timed(compactor.before(FULL));
+    expect(compacted.ms).toBeLessThanOrEqual(MINUTE);
+    expect(compacted.value.compaction).toBeDefined();
+    await timed(compactor.close());
+  });
+
+  it("a notes file holds before(), compact() and close() for a limited time", async () => {
+    const file = { path: "/notes.md", read: () => never<undefined>(), write: () => never<boolean>() };
+    const compactor = compactorOf({ model: scriptedModel([]), notes: { file, writer: "built-in" } });
+    await compactor.before(conversation(20));
+    compactor.after({});
+    const { value: turn, ms } = await timed(compactor.before(FULL));
+    expect(turn.compaction).toBeDefined();
+    expect(ms).toBeLessThanOrEqual(MINUTE);
+    const closed = await timed(compactor.close());
+    expect(closed.ms).toBeLessThanOrEqual(MINUTE);
+  });
+});
+
+describe("a hook runner of the host's own that never resolves", () => {
+  const OCCASIONS = ["PreCompact", "SessionStart", "PostCompact"];
+  const outcomes = (): readonly unknown[] =>
+    events.flatMap((event) => (event.type === "hook-ended" ? [[event.event, event.state]] : []));
+
+  it("ends as a hook that timed out after 30 seconds for each event, and the compaction is made", async () => {
+    const signals: (AbortSignal | undefined)[] = [];
+    const hooks: HookRunner = {
+      run: (_, options) => {
+        signals.push(options?.signal);
+        return never();
+      },
+    };
+    const { value: turn, ms } = await timed(compactorOf({ hooks }).before(FULL));
+    expect(turn.compaction?.written.source).toBe("built-in");
+    expect(turn.compaction?.hookOutcomes[0]).toMatchObject({
+      state: "timed-out",
+      text: "PreCompact [hooks] failed: it did not end within 30 seconds",
+    });
+    expect(outcomes()).toEqual(OCCASIONS.map((event) => [event, "timed-out"]));
+    expect(ms).toBe(90_000);
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true, true, true]);
+  });
+
+  it("has the limit that it gives, and a hook of createHooks keeps its own", async () => {
+    const late = await timed(compactorOf({ hooks: { timeoutMs: 5_000, run: () => never() } }).before(FULL));
+    expect(late.ms).toBe(15_000);
+    const slow = (): Promise<string> =>
+      new Promise((resolve) => setTimeout(resolve, 100_000, "mind the tides"));
+    events = [];
+    const hooks = createHooks({ callbacks: { PreCompact: [{ hooks: [slow], timeout: 120 }] } });
+    const { value: turn } = await timed(compactorOf({ hooks }).before(FULL));
+    expect(turn.compaction?.hookOutcomes).toMatchObject([{ state: "completed" }]);
+  });
+});

@@ -1,0 +1,202 @@
+import { describe, expect, it } from "vitest";
+import {
+  type Compactor,
+  type CompactorOptions,
+  createCompactor,
+} from "../../../../test/support/full-compactor.ts";
+import type { ContentBlock } from "../messages/message.ts";
+import type { Model, ModelEvent, ModelReply } from "../models/port.ts";
+import { Background } from "./background.ts";
+import type { CompactorEvent, EventDetail } from "./events.ts";
+import type { Message } from "./options.ts";
+import type { Compacted } from "./run-compaction.ts";
+
+const WINDOW_TOKENS = 200_000;
+const HOUR_MS = 3_600_000;
+const MODEL = "house-model";
+const PRICES = {
+  cost: { prices: { [MODEL]: { input: 1, output: 5, cacheRead: 0.1, cacheWrite5m: 1.25 } } },
+};
+
+type EventOf<Type extends CompactorEvent["type"]> = Extract<CompactorEvent, { readonly type: Type }>;
+
+/** A conversation that grows by as many tokens as a test says, and a model that writes summaries at once. */
+class Talk {
+  readonly events: CompactorEvent[] = [];
+  readonly #messages: Message[] = [];
+  readonly #compactor: Compactor;
+  #nowMs = Date.parse("2026-01-01T00:00:00Z");
+  #calls = 0;
+  /** The model answers nothing. */
+  isDumb = false;
+
+  constructor(options: Partial<CompactorOptions> = {}) {
+    this.#compactor = createCompactor({
+      model: this.#model(),
+      window: { tokens: WINDOW_TOKENS },
+      ports: {
+        countText: (text) => text.split(" ").length,
+        now: () => new Date(this.#nowMs),
+        newUuid: () => crypto.randomUUID(),
+      },
+      host: { onEvent: (event) => this.events.push(event) },
+      ...options,
+    });
+  }
+
+  /** The person says so much. */
+  async says(tokens: number): Promise<void> {
+    await this.#go([{ type: "text", text: words(tokens) }]);
+  }
+
+  /** The tool gives so much. */
+  async reads(tokens: number): Promise<void> {
+    const id = `call-${this.#calls}`;
+    const input = { file_path: `/src/${id}.ts` };
+    this.#messages.push({ role: "assistant", content: [{ type: "tool_use", id, name: "Read", input }] });
+    await this.#go([{ type: "tool_result", tool_use_id: id, content: words(tokens) }]);
+  }
+
+  pause(ms: number): void {
+    this.#nowMs += ms;
+  }
+
+  eventsOf<Type extends CompactorEvent["type"]>(type: Type): readonly EventOf<Type>[] {
+    return this.events.filter((event): event is EventOf<Type> => event.type === type);
+  }
+
+  async #go(content: readonly ContentBlock[]): Promise<void> {
+    if (content[0]?.type === "text" && this.#messages.length > 0) {
+      this.#messages.push({ role: "assistant", content: "I see." });
+    }
+    this.#messages.push({ role: "user", content });
+    const { messages, tokens } = await this.#compactor.before(this.#messages);
+    this.#messages.splice(0, this.#messages.length, ...messages);
+    const usage = { input_tokens: tokens, output_tokens: 10 };
+    this.#compactor.after({ id: `message-${++this.#calls}`, usage });
+    // What goes on in the background is done with the next tick.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  #model(): Model {
+    const summary = (): string => (this.isDumb ? "" : `<summary>${words(1_000)}</summary>`);
+    return {
+      name: MODEL,
+      capabilities: CAPABILITIES,
+      countTokens: () => Promise.reject(new Error("not asked")),
+      async *stream(): AsyncGenerator<ModelEvent> {
+        yield { type: "end", reply: replyOf(summary()) };
+      },
+    };
+  }
+}
+
+const CAPABILITIES: Model["capabilities"] = {
+  promptCache: true,
+  cacheEdits: false,
+  contextEdits: false,
+  compaction: { onDemand: false, threshold: false },
+  boundThinking: false,
+  images: false,
+  countTokens: "estimate",
+};
+
+const words = (count: number): string => Array.from({ length: count }, (_, at) => `w${at % 100}`).join(" ");
+
+const replyOf = (text: string): ModelReply => ({
+  id: "reply",
+  model: MODEL,
+  content: [{ type: "text", text }],
+  stopReason: "end_turn",
+  usage: {
+    input_tokens: 1_000,
+    output_tokens: 1_000,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+  },
+  appliedEdits: [],
+  changes: [],
+});
+
+const isWritten = (event: EventOf<"compacted"> | undefined): boolean =>
+  event?.attempts.some(({ step, outcome }) => step === "direct" && outcome === "written") === true;
+
+/** Up to the threshold, with results that could be cleared there, and few enough at 80% of it that they could not. */
+async function fill(talk: Talk): Promise<void> {
+  for (let reads = 0; reads < 12; reads++) await talk.reads(4_500);
+  for (let words = 0; words < 7; words++) await talk.says(10_500);
+  await talk.says(20_000);
+  await talk.reads(9_000);
+  await talk.reads(9_000);
+}
+
+describe("at the threshold a summary that is ready", () => {
+  it.each([
+    ["known", PRICES],
+    ["not known", {}],
+  ])("is used, and no results are cleared beside it, where prices are %s", async (_, prices) => {
+    const talk = new Talk(prices);
+    await fill(talk);
+    expect(talk.eventsOf("background-ended")).toMatchObject([{ outcome: "ready" }]);
+    expect(talk.eventsOf("results-cleared")).toEqual([]);
+    expect(talk.eventsOf("compacted").map(isWritten)).toEqual([true]);
+  });
+
+  it("while without one results are cleared where nobody knows the prices", async () => {
+    const talk = new Talk({ compaction: { background: false } });
+    await fill(talk);
+    expect(talk.eventsOf("results-cleared")).toHaveLength(1);
+    expect(talk.eventsOf("compacted")).toEqual([]);
+  });
+
+  it("costs no call any more when it is weighed", async () => {
+    const costNow = async (background: boolean): Promise<number> => {
+      const talk = new Talk({ ...PRICES, compaction: { background } });
+      await fill(talk);
+      const { options = [] } = talk.eventsOf("weighed").find(({ occasion }) => occasion === "full") ?? {};
+      return options.find(({ name }) => name === "compact")?.costNow ?? Number.NaN;
+    };
+    expect(await costNow(true)).toBeLessThan((await costNow(false)) - 0.1);
+  });
+});
+
+describe("a summary that is out of date", () => {
+  it("is written anew where most of what there is came after it", async () => {
+    const talk = new Talk({ clearing: { form: "time" } });
+    for (let reads = 0; reads < 25; reads++) await talk.reads(5_500);
+    expect(talk.eventsOf("background-ended")).toMatchObject([{ outcome: "ready" }]);
+    talk.pause(2 * HOUR_MS);
+    for (let words = 0; words < 4; words++) await talk.says(30_000);
+    expect(talk.eventsOf("results-cleared")).toHaveLength(1);
+    expect(talk.eventsOf("background-ended").slice(1)).toMatchObject([
+      { outcome: "discarded", reason: "outdated" },
+      { outcome: "ready" },
+    ]);
+    expect(talk.eventsOf("background-started").map(({ isRefresh }) => isRefresh)).toEqual([false, false]);
+  });
+
+  it("is kept for a window that is full, where it could not be brought up to date", async () => {
+    const talk = new Talk({ clearing: { form: "off" } });
+    for (let words = 0; words < 14; words++) await talk.says(9_800);
+    talk.isDumb = true;
+    await talk.says(22_000);
+    expect(talk.eventsOf("background-started").map(({ isRefresh }) => isRefresh)).toEqual([false, true]);
+    expect(talk.eventsOf("background-ended").map(({ outcome }) => outcome)).toEqual(["ready", "failed"]);
+    await talk.says(22_000);
+    expect(talk.eventsOf("compacted").map(isWritten)).toEqual([true]);
+  });
+});
+
+describe("what goes wrong before a summary is begun", () => {
+  it("reaches nobody who has just got an answer", () => {
+    const events: EventDetail[] = [];
+    const broken = {
+      reporter: { emit: (event: EventDetail) => events.push(event) },
+      get options(): never {
+        throw new TypeError("broken");
+      },
+    };
+    new Background(() => broken as unknown as Compacted).responded();
+    expect(events).toMatchObject([{ type: "background-ended", outcome: "failed", reason: "unexpected" }]);
+  });
+});

@@ -1,0 +1,232 @@
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import { CACHE_TTL_MS } from "../measure/cost/rewrite-cost.ts";
+import { type CacheBreak, type CacheFingerprint, CacheWatch } from "./provider-cache.ts";
+
+const tools = [{ name: "Read" }];
+const plain: CacheFingerprint = { system: "be brief", tools, model: "claude-sonnet-5", betas: ["a"], at: 0 };
+let watch: CacheWatch;
+
+beforeEach(() => {
+  watch = new CacheWatch();
+});
+
+const call = (
+  readTokens: number | null | undefined,
+  change: Partial<CacheFingerprint> = {},
+): CacheBreak | undefined => watch.received(readTokens, watch.sent({ ...plain, ...change }));
+
+describe("a lost cache", () => {
+  it("is flagged when reads drop by over 5% and over 2,000 tokens", () => {
+    call(100_000);
+    expect(call(95_000)).toBeUndefined();
+    expect(call(90_249)).toEqual({ before: 95_000, after: 90_249, expected: 95_000, causes: ["unknown"] });
+  });
+
+  it.each([
+    [100_000, 95_000, false],
+    [100_000, 94_999, true],
+    [10_000, 8_000, false],
+    [10_000, 7_999, true],
+    [2_001, 0, true],
+    [2_000, 0, false],
+    [50_000, 60_000, false],
+  ])("from %d to %d: %s", (before, after, isBreak) => {
+    expect(call(before)).toBeUndefined();
+    expect(call(after) !== undefined).toBe(isBreak);
+  });
+
+  it("each figure is compared with the one before it", () => {
+    call(100_000);
+    expect(call(0)).toBeDefined();
+    expect(call(0)).toBeUndefined();
+    expect(call(80_000)).toBeUndefined();
+    expect(call(10_000)).toMatchObject({ before: 80_000 });
+  });
+
+  it.each<readonly [string, Partial<CacheFingerprint>]>([
+    ["system prompt", { system: "be long" }],
+    ["tools", { tools: [{ name: "Read" }, { name: "Bash" }] }],
+    ["model", { model: "claude-opus-5" }],
+    ["betas", { betas: ["a", "b"] }],
+    ["time gap", { at: CACHE_TTL_MS["5m"] }],
+  ])("says what changed: %s", (cause, change) => {
+    call(100_000);
+    expect(call(0, change)?.causes).toEqual([cause]);
+  });
+
+  it("names all that changed", () => {
+    call(100_000);
+    const causes = call(0, {
+      system: "x",
+      tools: [],
+      model: "m",
+      betas: undefined,
+      at: CACHE_TTL_MS["5m"],
+    })?.causes;
+    expect(causes).toEqual(["system prompt", "tools", "model", "betas", "time gap"]);
+  });
+
+  it("the same bytes are no change, another order of fields is", () => {
+    call(100_000, { tools: [{ name: "Read", description: "d" }] });
+    expect(call(0, { tools: [{ name: "Read", description: "d" }] })?.causes).toEqual(["unknown"]);
+    call(100_000, { tools: [{ name: "Read", description: "d" }] });
+    expect(call(0, { tools: [{ description: "d", name: "Read" }] })?.causes).toEqual(["tools"]);
+  });
+
+  it("what cannot be written as JSON does not throw", () => {
+    const round: { self?: unknown } = {};
+    round.self = round;
+    call(100_000, { system: round });
+    expect(call(0, { system: 5n })).toBeDefined();
+  });
+
+  it("a gap is one past the time to live that was paid for", () => {
+    watch = new CacheWatch({ ttlMs: CACHE_TTL_MS["1h"] });
+    call(100_000);
+    expect(call(0, { at: CACHE_TTL_MS["1h"] - 1 })?.causes).toEqual(["unknown"]);
+    call(100_000, { at: 0 });
+    expect(call(0, { at: CACHE_TTL_MS["1h"] })?.causes).toEqual(["time gap"]);
+  });
+
+  it.each([-1e15, Number.NaN, Number.NEGATIVE_INFINITY])("a clock at %d is no gap", (at) => {
+    call(100_000);
+    expect(call(0, { at })?.causes).toEqual(["unknown"]);
+  });
+
+  it("a change whose response had no figure is still found", () => {
+    call(100_000);
+    call(undefined, { system: "new" });
+    expect(call(0, { system: "new" })?.causes).toEqual(["system prompt"]);
+  });
+});
+
+describe("no false alarms", () => {
+  it("the first response sets the baseline, and so does the first after our own rewrite", () => {
+    expect(call(0)).toBeUndefined();
+    call(100_000);
+    watch.dropBaseline();
+    expect(call(0)).toBeUndefined();
+    expect(call(50_000)).toBeUndefined();
+    expect(call(0)).toMatchObject({ before: 50_000 });
+  });
+
+  it("an answer that was under way when history was rewritten is for the old conversation", () => {
+    call(50_000);
+    const old = watch.sent(plain);
+    watch.dropBaseline();
+    expect(watch.received(100_000, old)).toBeUndefined();
+    expect(call(5_000)).toBeUndefined();
+  });
+
+  it("after cached edits the expected drop is subtracted, once", () => {
+    call(100_000);
+    watch.expectDrop(60_000);
+    expect(call(38_001)).toBeUndefined();
+    expect(call(38_001)).toBeUndefined();
+    expect(call(30_000)).toMatchObject({ before: 38_001, expected: 38_001 });
+  });
+
+  it("a drop beyond the expected one is flagged", () => {
+    call(100_000);
+    watch.expectDrop(20_000);
+    watch.expectDrop(10_000);
+    expect(call(60_000)).toEqual({ before: 100_000, after: 60_000, expected: 70_000, causes: ["unknown"] });
+  });
+
+  it("a drop that the response itself tells of counts for that response", () => {
+    call(100_000);
+    const edited = watch.sent(plain);
+    watch.expectDrop(60_000);
+    expect(watch.received(40_000, edited)).toBeUndefined();
+    expect(call(0)).toMatchObject({ before: 40_000, expected: 40_000 });
+  });
+
+  it("a response without a figure leaves the expected drop for the next", () => {
+    call(100_000);
+    watch.expectDrop(60_000);
+    call(undefined);
+    expect(call(40_000)).toBeUndefined();
+  });
+
+  it("an expectation that came to nothing ends with a rewrite", () => {
+    call(100_000);
+    watch.expectDrop(100_000);
+    watch.dropBaseline();
+    call(100_000);
+    expect(call(0)).toMatchObject({ expected: 100_000 });
+  });
+
+  it.each([Number.NaN, -5, Number.POSITIVE_INFINITY])("an expected drop of %d is none", (tokens) => {
+    call(100_000);
+    watch.expectDrop(tokens);
+    expect(call(0)).toMatchObject({ expected: 100_000 });
+  });
+
+  it("a provider without cache figures raises none", () => {
+    for (const figure of [undefined, null, Number.NaN, -1]) {
+      call(100_000);
+      expect(call(figure)).toBeUndefined();
+      expect(call(100_000)).toBeUndefined();
+    }
+  });
+
+  it("answers that overtake each other, or come twice, do not confuse it", () => {
+    call(10_000);
+    const first = watch.sent(plain);
+    const second = watch.sent(plain);
+    expect(watch.received(90_000, second)).toBeUndefined();
+    expect(watch.received(20_000, first)).toBeUndefined();
+    expect(watch.received(0, second)).toBeUndefined();
+    expect(call(90_000)).toBeUndefined();
+  });
+
+  it("each caller has figures of its own", () => {
+    const as = (caller: string, readTokens: number): CacheBreak | undefined =>
+      watch.received(readTokens, watch.sent(plain, caller));
+    as("main", 100_000);
+    expect(as("sdk", 5_000)).toBeUndefined();
+    expect(as("main", 100_000)).toBeUndefined();
+    expect(as("sdk", 0)).toMatchObject({ before: 5_000 });
+  });
+
+  it("without a request the newest of the main conversation is meant", () => {
+    expect(watch.received(100_000)).toBeUndefined();
+    watch.sent(plain);
+    watch.received(100_000);
+    watch.sent({ ...plain, system: "x" });
+    expect(watch.received(0)?.causes).toEqual(["system prompt"]);
+  });
+
+  it("whatever is sent, dropped, expected and received: a flag means a drop beyond all that was announced", () => {
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant("call" as const), read: fc.nat(200_000), at: fc.double() }),
+      fc.record({ kind: fc.constant("edit" as const), tokens: fc.nat(50_000) }),
+      fc.record({ kind: fc.constant("rewrite" as const) }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const subject = new CacheWatch();
+        let previous: number | undefined;
+        let announced = 0;
+        for (const happening of steps) {
+          if (happening.kind === "edit") {
+            subject.expectDrop(happening.tokens);
+            announced += happening.tokens;
+          } else if (happening.kind === "rewrite") {
+            subject.dropBaseline();
+            previous = undefined;
+            announced = 0;
+          } else {
+            const found = subject.received(happening.read, subject.sent({ ...plain, at: happening.at }));
+            const expected = Math.max(0, (previous ?? 0) - announced);
+            const isLost = expected - happening.read > 2_000 && happening.read < expected * 0.95;
+            expect(found !== undefined).toBe(previous !== undefined && isLost);
+            previous = happening.read;
+            announced = 0;
+          }
+        }
+      }),
+    );
+  });
+});

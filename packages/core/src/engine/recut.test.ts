@@ -1,0 +1,221 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { ApiMessage } from "../messages/message.ts";
+import { type ContentBlock, contentBlocks } from "../messages/message.ts";
+import { outdate } from "./compare-messages.ts";
+import { HostView } from "./host-view.ts";
+import { cutAfter, inKnownCut } from "./recut.ts";
+
+const text = (words: string): ContentBlock => ({ type: "text", text: words });
+const result = (id: string, content: string): ContentBlock => ({
+  type: "tool_result",
+  tool_use_id: id,
+  content,
+});
+const user = (...content: readonly ContentBlock[]): ApiMessage => ({ role: "user", content });
+const said = (...content: readonly ContentBlock[]): ApiMessage => ({ role: "assistant", content });
+const call = (id: string): ContentBlock => ({ type: "tool_use", id, name: "Read", input: { path: id } });
+
+const summary: ApiMessage = { role: "user", content: "summary" };
+const known = [summary, said(call("a")), user(result("a", "read"), text("restored")), said(text("done"))];
+
+/** Each block with its role: the request that the API sees. */
+const blocksIn = (messages: readonly ApiMessage[]): readonly unknown[] =>
+  messages.flatMap(({ role, content }) => contentBlocks(content).map((block) => [role, block]));
+
+describe("a list that the host converted to another form and back", () => {
+  it("gets the known messages where it splits, merges or writes them as blocks", () => {
+    const split = [
+      user(text("summary")),
+      said(call("a")),
+      user(result("a", "read")),
+      user(text("restored")),
+      said(text("done")),
+      user(text("next")),
+    ];
+    const recut = inKnownCut(split, known);
+    expect(recut?.messages).toEqual([...known, split[5]]);
+    expect(recut?.messages[2]).toBe(known[2]);
+    expect(recut?.replaced.map(({ original }) => original)).toEqual([summary, known[2], known[2]]);
+    expect(inKnownCut(known, split)?.messages).toEqual(split.slice(0, 5));
+  });
+
+  it("gets the known result where it writes fields in another order and a text as blocks", () => {
+    const other = user(
+      { content: [text("read")], is_error: false, tool_use_id: "a", type: "tool_result" } as ContentBlock,
+      text("restored"),
+    );
+    expect(inKnownCut([summary, known[1] as ApiMessage, other], known)?.messages[2]).toBe(known[2]);
+  });
+
+  it("has a message of its own for blocks that the host adds to the last known message", () => {
+    const longer = said(text("done"), text("and more"));
+    expect(inKnownCut([...known.slice(0, 3), longer], known)?.messages).toEqual([
+      ...known,
+      said(text("and more")),
+    ]);
+  });
+
+  it("stays as it is where a block, a role, a cache mark or an error differs", () => {
+    const rest = known.slice(3);
+    const marked = { ...text("restored"), cache_control: { type: "ephemeral" } } as ContentBlock;
+    const failed = { ...result("a", "read"), is_error: true } as ContentBlock;
+    for (const other of [
+      [user(result("a", "changed")), user(text("restored"))],
+      [user(result("a", "read")), said(text("restored"))],
+      [user(result("a", "read")), user(marked)],
+      [user(failed), user(text("restored"))],
+    ])
+      expect(inKnownCut([...known.slice(0, 2), ...other, ...rest], known)).toBeUndefined();
+    expect(inKnownCut(structuredClone(known), known)).toBeUndefined();
+  });
+
+  it("does not get a known message that the host changed in place", () => {
+    const changed = user(result("a", "read"), text("restored"));
+    outdate(changed);
+    const list = [...known.slice(0, 2), user(result("a", "read")), user(text("restored"))];
+    expect(inKnownCut(list, [...known.slice(0, 2), changed])).toBeUndefined();
+  });
+
+  it("says the same in its known cut, whatever the two cuts are", () => {
+    const run = fc.record({
+      role: fc.constantFrom("user" as const, "assistant" as const),
+      words: fc.array(fc.constantFrom("one", "two", "three"), { minLength: 1, maxLength: 4 }),
+      cuts: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 4 }),
+      knownCuts: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 4 }),
+      isString: fc.boolean(),
+    });
+    type Run = typeof run extends fc.Arbitrary<infer Value> ? Value : never;
+    const cutUp = ({ role, words, isString }: Run, sizes: readonly number[]): readonly ApiMessage[] => {
+      const messages: ApiMessage[] = [];
+      for (let at = 0, piece = 0; at < words.length; piece++) {
+        const part = words.slice(at, at + (sizes[piece % sizes.length] ?? 1));
+        const [only] = part;
+        const isPlain = isString && part.length === 1 && only !== undefined;
+        messages.push({ role, content: isPlain ? only : part.map(text) });
+        at += part.length;
+      }
+      return messages;
+    };
+    fc.assert(
+      fc.property(fc.array(run, { maxLength: 6 }), fc.array(run, { maxLength: 2 }), (runs, later) => {
+        const list = [...runs, ...later].flatMap((each) => cutUp(each, each.cuts));
+        const before = runs.flatMap((each) => cutUp(each, each.knownCuts));
+        const recut = (inKnownCut(list, before)?.messages ?? list) as readonly ApiMessage[];
+        expect(blocksIn(recut)).toEqual(blocksIn(list));
+        expect(recut.slice(0, before.length)).toEqual(before);
+      }),
+    );
+  });
+
+  it("is cut after a number of blocks only inside a message", () => {
+    const list = [user(text("one"), text("two")), said(text("three"))];
+    expect(cutAfter(list, 1)?.messages).toEqual([user(text("one")), user(text("two")), list[1]]);
+    for (const blocks of [0, 2, 3, 4]) expect(cutAfter(list, blocks)).toBeUndefined();
+  });
+});
+
+describe("a host that converts its lists and alternates between them", () => {
+  const own: readonly ApiMessage[] = [
+    { role: "user", content: "task" },
+    said(call("a")),
+    user(result("a", "read")),
+  ];
+  const rewritten: readonly ApiMessage[] = [
+    summary,
+    said(call("a")),
+    user(result("a", "read"), text("go on")),
+  ];
+  const split = [summary, said(call("a")), user(result("a", "read")), user(text("go on"))];
+  const next = said(text("next"));
+
+  it("continues one conversation with each of them", () => {
+    const view = new HostView();
+    view.begin(own);
+    view.replace(rewritten);
+    expect(view.read([...split, next])).toMatchObject({ kind: "continued", added: [next] });
+    expect(view.read(structuredClone([...own, next]))).toMatchObject({ kind: "continued", added: [] });
+    expect(view.handBack([])).toEqual([...rewritten, next]);
+    expect(view.read(structuredClone([...split, next]))).toMatchObject({ kind: "continued", added: [] });
+  });
+
+  it("is recognized by a list that is no longer in memory, in another cut", () => {
+    const view = new HostView();
+    view.begin(own);
+    view.replace(rewritten);
+    view.read([...rewritten, next]);
+    view.replace([summary]);
+    view.read([...own, next]);
+    view.read([summary]);
+    const list = [user(text("task")), own[1] as ApiMessage, user(result("a", "read")), next];
+    expect(view.read(list)).toMatchObject({ kind: "continued", added: [] });
+  });
+
+  it("changes only messages that it changed, also when another list ends inside one of its messages", () => {
+    const first = [user(text("one"), text("two")), said(text("three"))];
+    const view = new HostView();
+    view.begin(first);
+    view.replace([summary]);
+    view.read([...first, next]);
+    view.replace([{ role: "user", content: "second summary" }]);
+    const later = [user(text("four")), said(text("five"))];
+    view.read([...first, next, ...later]);
+    expect(view.read([...first, next, later[0] as ApiMessage])).toMatchObject({
+      kind: "changed",
+      since: [later[0]],
+    });
+    expect(view.handBack([])).toEqual([{ role: "user", content: "second summary" }, later[0]]);
+  });
+
+  it("refers to the known message by its own", () => {
+    const view = new HostView();
+    view.begin(rewritten);
+    view.read(split);
+    expect(view.standIn(split[3] as ApiMessage)).toBe(rewritten[2]);
+  });
+});
+
+describe("a host that decorates its messages anew each turn", () => {
+  const reminder = text("<system-reminder>Mind the tests.</system-reminder>");
+  const marked = (block: ContentBlock): ContentBlock =>
+    ({ ...block, cache_control: { type: "ephemeral" } }) as ContentBlock;
+  const shown = [user(text("task"), reminder), said(call("a")), user(marked(result("a", "read")), reminder)];
+  const next = said(text("next"));
+  const bare = [
+    user(text("task")),
+    said({ input: { path: "a" }, name: "Read", id: "a", type: "tool_use" } as ContentBlock),
+    user(result("a", "read")),
+  ];
+
+  function rewrittenView(isUsed: boolean): HostView {
+    const view = new HostView();
+    view.begin(shown);
+    view.replace([summary]);
+    if (isUsed) view.read(shown);
+    return view;
+  }
+
+  it("has the same conversation in a list that was compacted", () => {
+    for (const isUsed of [true, false]) {
+      const view = rewrittenView(isUsed);
+      expect(view.read([...bare, next])).toMatchObject({ kind: "continued", added: [next] });
+      expect(view.handBack([])).toEqual([summary, next]);
+      expect(view.read(structuredClone([...shown, next]))).toMatchObject({ kind: "continued", added: [] });
+    }
+  });
+
+  it("has another conversation if it changes a text in such a list", () => {
+    for (const isUsed of [true, false]) {
+      const [, ...others] = bare;
+      expect(rewrittenView(isUsed).read([user(text("another task")), ...others])).toEqual({ kind: "other" });
+      expect(rewrittenView(isUsed).read([user(reminder), ...others])).toEqual({ kind: "other" });
+    }
+  });
+
+  it("changes the conversation if it removes a reminder that no compaction covers", () => {
+    const view = rewrittenView(true);
+    view.read([...shown, next, user(text("question"), reminder)]);
+    const question = user(text("question"));
+    expect(view.read([...shown, next, question])).toMatchObject({ kind: "changed", since: [next, question] });
+  });
+});

@@ -1,0 +1,126 @@
+import type { ApiMessage } from "../messages/message.ts";
+import { contentBlocks } from "../messages/message.ts";
+import { blockDigestsOf, coreCountOf, isOutdated, isPlainMessage } from "./compare-messages.ts";
+import { type Copy, saysTheSame } from "./host-list.ts";
+import type { Message } from "./options.ts";
+
+/** A host's list with known messages in place of those that say the same in another cut. */
+export interface Recut {
+  readonly messages: readonly Message[];
+  /** The host's messages that were replaced, each with the known message that it begins in. */
+  readonly replaced: readonly Copy[];
+}
+
+/**
+ * Hosts that convert messages to another API and back cut them differently. A tool result and the text after it become
+ * two messages, neighbors of one role become one, and a string becomes a text block. The blocks stay the same in the
+ * same order, so the list is still the one that is known. Blocks that a host adds to the last known message become a
+ * message of their own.
+ *
+ * Compares the list with known messages up to the first difference. Returns undefined if no message was cut
+ * differently.
+ */
+export function inKnownCut(messages: readonly Message[], known: readonly Message[]): Recut | undefined {
+  const result: Message[] = [];
+  const replaced: Copy[] = [];
+  let at = 0;
+  let knownAt = 0;
+  while (at < messages.length && knownAt < known.length) {
+    const message = messages[at] as Message;
+    if (saysTheSame(message, known[knownAt])) {
+      result.push(message);
+      at += 1;
+      knownAt += 1;
+      continue;
+    }
+    const same = sameBlocks(messages, at, known, knownAt);
+    if (same === undefined) break;
+    for (; at < same.to; at++)
+      replaced.push({ message: messages[at] as Message, original: known[knownAt] as Message });
+    result.push(...known.slice(knownAt, same.knownTo), ...same.rest);
+    knownAt = same.knownTo;
+  }
+  return replaced.length === 0 ? undefined : { messages: [...result, ...messages.slice(at)], replaced };
+}
+
+/** The same list with a message that ends after so many blocks. Undefined if one does, or if there are fewer blocks. */
+export function cutAfter(messages: readonly Message[], blocks: number): Recut | undefined {
+  let left = blocks;
+  for (const [at, message] of messages.entries()) {
+    const length = coreCountOf(message);
+    if (left < length) {
+      if (left === 0 || !isPlainMessage(message)) return undefined;
+      const [first, rest] = split(message, left);
+      const replaced = [{ message, original: first }];
+      return { messages: [...messages.slice(0, at), first, rest, ...messages.slice(at + 1)], replaced };
+    }
+    left -= length;
+  }
+  return undefined;
+}
+
+function split({ role, content }: ApiMessage, at: number): readonly [ApiMessage, ApiMessage] {
+  const blocks = contentBlocks(content);
+  return [
+    { role, content: blocks.slice(0, at) },
+    { role, content: blocks.slice(at) },
+  ];
+}
+
+interface SameBlocks {
+  readonly to: number;
+  readonly knownTo: number;
+  /** Blocks of the last message that come after all known ones. */
+  readonly rest: readonly ApiMessage[];
+}
+
+/** The ends of the shortest runs of messages, one in each list, that have the same role and the same blocks. */
+function sameBlocks(
+  messages: readonly Message[],
+  from: number,
+  known: readonly Message[],
+  knownFrom: number,
+): SameBlocks | undefined {
+  const given = new BlockRun(messages, from);
+  const other = new BlockRun(known, knownFrom);
+  while (given.next() === other.next()) {
+    const message = messages[given.at];
+    const isKnownEnd = other.isAtEnd && other.at === known.length - 1;
+    if (!(given.isAtEnd ? other.isAtEnd : isKnownEnd)) continue;
+    if (known.slice(knownFrom, other.at + 1).some(isOutdated)) return undefined;
+    const rest = given.isAtEnd || !isPlainMessage(message) ? [] : [split(message, given.read)[1]];
+    return { to: given.at + 1, knownTo: other.at + 1, rest };
+  }
+  return undefined;
+}
+
+/** Digests of the blocks of neighboring messages of one role, one after the other. */
+class BlockRun {
+  at: number;
+  /** Blocks of the message at `at` that have been read. */
+  read = 0;
+  readonly #messages: readonly Message[];
+
+  constructor(messages: readonly Message[], at: number) {
+    this.#messages = messages;
+    this.at = at;
+  }
+
+  get isAtEnd(): boolean {
+    return this.read === this.#digests.length;
+  }
+
+  get #digests(): readonly number[] {
+    const message = this.#messages[this.at];
+    return message === undefined ? [] : blockDigestsOf(message);
+  }
+
+  /** Equals no other run's if there is no further block. */
+  next(): number {
+    if (this.isAtEnd) {
+      this.at += 1;
+      this.read = 0;
+    }
+    return this.#digests[this.read++] ?? Number.NaN;
+  }
+}

@@ -1,0 +1,117 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { usage } from "../../../../test/support/builders.ts";
+import type { AssistantEntry, Entry } from "../messages/entry.ts";
+import { CLEARED_FIELD, PREFIX_FIELD } from "../messages/entry.ts";
+import { ReportedPrefixes } from "./usage-trust.ts";
+
+interface Sized {
+  readonly uuid: string;
+  readonly tokens: number;
+}
+
+const user = (uuid: string): Entry =>
+  ({ type: "user", uuid, message: { role: "user", content: "" } }) as Entry;
+
+const answer = (id: string, facts: object = {}): AssistantEntry =>
+  ({
+    type: "assistant",
+    uuid: `line of ${id}`,
+    message: { id, role: "assistant", content: [], usage: usage(9_000, 5) },
+    ...facts,
+  }) as unknown as AssistantEntry;
+
+/** A process that has read these entries. */
+function processWith(entries: readonly Sized[]): ReportedPrefixes {
+  const prefixes = new ReportedPrefixes();
+  for (const { uuid, tokens } of entries) prefixes.add(user(uuid), tokens);
+  return prefixes;
+}
+
+/** The line that a process wrote for the answer to these entries. */
+function lineFor(entries: readonly Sized[], clearedTokens = 0): AssistantEntry {
+  const prefixes = processWith(entries);
+  prefixes.answered(answer("msg_1"), { to: prefixes.whole, clearedTokens });
+  return prefixes.asLine(answer("msg_1")) as AssistantEntry;
+}
+
+const sizes = fc.array(fc.double({ min: 0, max: 50_000, noNaN: true }), { minLength: 1, maxLength: 8 });
+const sized = (tokens: readonly number[]): readonly Sized[] =>
+  tokens.map((each, at) => ({ uuid: `m${at}`, tokens: each }));
+
+describe("ReportedPrefixes", () => {
+  it("believes a report in a new process that reads the conversation that it is about", () => {
+    fc.assert(
+      fc.property(sizes, (tokens) => {
+        const entries = sized(tokens);
+        expect(processWith(entries).grownSince(lineFor(entries))).toBe(0);
+      }),
+    );
+  });
+
+  it("ignores a report in a new process that reads a conversation of another size", () => {
+    fc.assert(
+      fc.property(sizes, fc.nat(), fc.boolean(), (tokens, nth, isLonger) => {
+        const more = Math.max(502, sum(tokens) * 0.06);
+        const longer = tokens.map((each, at) => (at === nth % tokens.length ? each + more : each));
+        const [reported, read] = isLonger ? [tokens, longer] : [longer, tokens];
+        expect(processWith(sized(read)).grownSince(lineFor(sized(reported)))).toBeUndefined();
+      }),
+    );
+  });
+
+  it("adds the growth of a conversation that a host changed a little before it resumed the session", () => {
+    const line = lineFor(sized([4_000, 2_000]));
+    expect(processWith(sized([4_000, 2_100])).grownSince(line)).toBe(100);
+  });
+
+  it("judges all parts of a response alike, however long they are", () => {
+    const line = lineFor(sized([4_000, 2_000]));
+    const prefixes = processWith(sized([4_000, 2_100]));
+    const first = prefixes.grownSince(line);
+    prefixes.add(line, 3_000);
+    expect(prefixes.grownSince({ ...line, uuid: "second part" })).toBe(first);
+  });
+
+  it("does not use the record of a report whose conversation was cleared since", () => {
+    expect(processWith(sized([500])).grownSince(lineFor(sized([4_000, 2_000])), true)).toBe(0);
+  });
+
+  it("keeps the record of a line that is written again in another conversation", () => {
+    const line = lineFor(sized([4_000, 2_000]));
+    const prefixes = processWith(sized([500]));
+    expect(prefixes.grownSince(line)).toBeUndefined();
+    expect(prefixes.asLine(line)).toBe(line);
+    const { [PREFIX_FIELD]: _, ...bare } = line as AssistantEntry & { [PREFIX_FIELD]?: number };
+    expect(prefixes.asLine(bare as AssistantEntry)).toEqual(line);
+  });
+
+  it("knows in a new process what the provider had cleared before it counted", () => {
+    fc.assert(
+      fc.property(fc.nat(), fc.boolean(), (cleared, isOld) => {
+        const line = lineFor(sized([4_000, 2_000]), cleared);
+        expect(Object.keys(line).includes(CLEARED_FIELD)).toBe(cleared > 0);
+        const prefixes = processWith(sized([4_000, 2_000]));
+        expect(prefixes.clearedBefore(line)).toBe(cleared);
+        prefixes.grownSince(line, isOld);
+        const { [CLEARED_FIELD]: _, ...bare } = line as AssistantEntry & { [CLEARED_FIELD]?: number };
+        expect(prefixes.clearedBefore(bare as AssistantEntry)).toBe(cleared);
+      }),
+    );
+  });
+
+  it("takes a record that is no count for none", () => {
+    const noCount = fc.oneof(
+      fc.string(),
+      fc.constantFrom(-1, Number.NaN, Number.POSITIVE_INFINITY, null, {}, []),
+    );
+    fc.assert(
+      fc.property(noCount, (record) => {
+        expect(processWith(sized([500])).grownSince(answer("msg_1", { [PREFIX_FIELD]: record }))).toBe(0);
+        expect(processWith([]).clearedBefore(answer("msg_1", { [CLEARED_FIELD]: record }))).toBe(0);
+      }),
+    );
+  });
+});
+
+const sum = (tokens: readonly number[]): number => tokens.reduce((all, each) => all + each, 0);

@@ -1,0 +1,98 @@
+import type { CompactionPorts } from "../compaction/apply/new-entries.ts";
+import { CLEARING_TARGET_TOKENS, IDLE_THRESHOLD_MS, MINUTE_MS } from "../compaction/clear/clearing-limits.ts";
+import { ELIGIBLE_TOOLS } from "../compaction/clear/stale-results.ts";
+import { type CountText, ESTIMATORS } from "../measure/tokens/measure.ts";
+import type { KnownModel } from "../measure/window/models.ts";
+import { type PriceTable, readPrices } from "../measure/window/prices.ts";
+import { sessionWindow } from "../measure/window/session-window.ts";
+import { type EffectiveSettings, resolveSettings } from "../measure/window/settings.ts";
+import { field } from "../messages/untrusted.ts";
+import { type ModelTimeLimits, timeLimitsOf } from "../models/model-time-limits.ts";
+import { PLAIN_CAPABILITIES } from "../models/plain-model.ts";
+import type { Model, ModelCapabilities } from "../models/port.ts";
+import type {
+  ClearingOptions,
+  CompactionOptions,
+  CompactorOptions,
+  CostOptions,
+  SessionOptions,
+  WindowSources,
+} from "./options.ts";
+
+/** Complete: what nobody set has its default, and what was set wrong is named in `warnings`. */
+export interface ResolvedOptions
+  extends Omit<
+    CompactorOptions,
+    "model" | "window" | "cost" | "settings" | "clearing" | "compaction" | "ports" | "session"
+  > {
+  /** Undefined where the host makes all calls itself. */
+  readonly model: Model | undefined;
+  readonly modelName: string | undefined;
+  readonly facts: KnownModel;
+  readonly capabilities: ModelCapabilities;
+  readonly window: WindowSources;
+  readonly settings: EffectiveSettings;
+  readonly prices: PriceTable;
+  readonly cacheTtl: CostOptions["cacheTtl"];
+  readonly clearing: ClearingOptions;
+  readonly compaction: Partial<CompactionOptions>;
+  readonly timeLimits: ModelTimeLimits;
+  readonly ports: CompactionPorts;
+  readonly countText: CountText;
+  readonly session: SessionOptions;
+  readonly warnings: readonly string[];
+}
+
+const DEFAULT_CLEARING: ClearingOptions = Object.freeze({
+  form: "auto",
+  tools: ELIGIBLE_TOOLS,
+  targetTokens: CLEARING_TARGET_TOKENS,
+  idleMinutes: IDLE_THRESHOLD_MS / MINUTE_MS,
+});
+
+export function resolveOptions({ cost, ...options }: CompactorOptions): ResolvedOptions {
+  const { window = {}, ports, compaction = {}, session = {} } = options;
+  const model = typeof options.model === "string" ? undefined : options.model;
+  const modelName = typeof options.model === "string" ? options.model : options.model?.name;
+  const { values, file, environment = environmentOfProcess() } = options.settings ?? {};
+  const { settings, warnings } = resolveSettings({ values, file, environment });
+  const { tokens: windowTokens, models, evidence = null } = window;
+  const facts = sessionWindow(
+    { model: modelName, entries: [] },
+    { windowTokens, models, settings, evidence },
+  );
+  const own = readPrices(cost?.prices, field(file, "prices"));
+  return {
+    ...options,
+    model,
+    modelName,
+    facts,
+    capabilities: model?.capabilities ?? {
+      ...PLAIN_CAPABILITIES,
+      boundThinking: facts.bindsThinking === true,
+    },
+    window,
+    settings,
+    prices: own.prices,
+    cacheTtl: cost?.cacheTtl,
+    clearing: { ...DEFAULT_CLEARING, ...options.clearing },
+    compaction,
+    timeLimits: timeLimitsOf({
+      firstByteMs: compaction.firstByteTimeoutMs,
+      totalMs: compaction.timeoutMs,
+    }),
+    ports: {
+      now: ports?.now ?? (() => new Date()),
+      newUuid: ports?.newUuid ?? (() => globalThis.crypto.randomUUID()),
+    },
+    countText: ports?.countText ?? ESTIMATORS.o200k,
+    session,
+    warnings: [...warnings, ...own.warnings],
+  };
+}
+
+/** Where there is a process: the core runs in browsers too. */
+function environmentOfProcess(): Readonly<Record<string, string | undefined>> {
+  const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } };
+  return process?.env ?? {};
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../../../test/support/builders.ts";
+import { type Compactor, createCompactor } from "../../../../test/support/full-compactor.ts";
+import { DECISION_PADDING } from "../measure/tokens/measure.ts";
+import type { Entry } from "../messages/entry.ts";
+
+const newCompactor = (): Compactor =>
+  createCompactor({
+    model: "claude-sonnet-5",
+    window: { tokens: 200_000 },
+    request: { system: "You are careful.", max_tokens: 1_000 },
+    clearing: { form: "off" },
+    settings: { environment: {} },
+  });
+
+/** What another process left right after a compaction, and what the person says to that. */
+function compacted(keptWords: number): readonly Entry[] {
+  const c = new ConversationBuilder();
+  for (let round = 0; round < 9; round++) c.tool(`t${round}`, "Read", {}, "text ".repeat(keptWords / 9));
+  const kept = [...c.entries];
+  return [c.boundary(), c.summary("what was"), ...kept, c.user("go on")];
+}
+
+describe("a session that is resumed right after a compaction that kept much", () => {
+  it("is not compacted again because of the margin of an estimate: a response tells its size first", async () => {
+    const compactor = newCompactor();
+    const conversation = compacted(110_000);
+    const { tokens, thresholds, skipped, messages } = await compactor.before(conversation);
+    expect(tokens).toBeLessThan(thresholds.autoCompact);
+    expect(tokens * DECISION_PADDING).toBeGreaterThan(thresholds.autoCompact);
+    expect(skipped).toBe("just-compacted");
+    // Where no response ever tells, the estimate is all there is.
+    for (let turn = 2; turn <= 3; turn++) await compactor.before(messages);
+    expect((await compactor.before(messages)).compaction).toBeDefined();
+  });
+
+  it("is compacted at once where more has come since than any compaction leaves", async () => {
+    const { compaction } = await newCompactor().before(compacted(150_000));
+    expect(compaction).toBeDefined();
+  });
+});

@@ -1,0 +1,147 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, usage } from "../../../../test/support/builders.ts";
+import { createCompactor } from "../../../../test/support/full-compactor.ts";
+import type { CollapseMark, Entry, MicrocompactBoundaryEntry } from "../messages/entry.ts";
+import type { ApiMessage } from "../messages/message.ts";
+import type { CollapsedSpan } from "../messages/stand-ins.ts";
+import type { CompactorEvent } from "./events.ts";
+import type { Message, Turn } from "./options.ts";
+
+const WINDOW_TOKENS = 200_000;
+/** What the last response of the long conversation read. */
+const REPORTED_TOKENS = 165_000;
+
+/** Rounds of work at the end of a long conversation, each with what the provider said of all of it. */
+function endOfLongWork(): ConversationBuilder {
+  const c = new ConversationBuilder();
+  for (let round = 8; round >= 0; round--) {
+    c.tool(`t${round}`, "Read", { file_path: `/project/${round}.ts` }, "text ".repeat(800), {
+      usage: usage(1_000, 50, REPORTED_TOKENS - round * 1_000),
+    });
+  }
+  return c;
+}
+
+/** The first turn of a process that goes on with it. */
+async function resume(conversation: readonly Entry[]): Promise<Turn & { events: readonly CompactorEvent[] }> {
+  const events: CompactorEvent[] = [];
+  const compactor = createCompactor({
+    model: "claude-sonnet-5",
+    window: { tokens: WINDOW_TOKENS },
+    request: { system: "You are careful.", max_tokens: 1_000 },
+    clearing: { form: "off" },
+    settings: { environment: {} },
+    host: { onEvent: (event) => events.push(event) },
+  });
+  return { ...(await compactor.before(conversation)), events };
+}
+
+const typesOf = (events: readonly CompactorEvent[]): readonly string[] => events.map(({ type }) => type);
+
+describe("a session that is resumed", () => {
+  it("right after a compaction is not compacted again: reports on kept messages tell of the conversation before", async () => {
+    const c = endOfLongWork();
+    const kept = [...c.entries];
+    const [boundary, summary, next] = [c.boundary(), c.summary("what was"), c.user("go on")];
+    const { tokens, skipped, events } = await resume([boundary, summary, ...kept, next]);
+    expect(tokens).toBeLessThan(20_000);
+    expect(skipped).toBe("below-threshold");
+    expect(typesOf(events)).toEqual(["window-checked"]);
+  });
+
+  it("right after a commit is as large as the last report without what was collapsed since", async () => {
+    const c = endOfLongWork();
+    const span: CollapsedSpan = {
+      ...c.link(),
+      type: "user",
+      isMeta: true,
+      message: { role: "user", content: "what was" },
+      collapsed: { spanId: "s", messages: 90, uuids: ["gone"], tokensBefore: 140_100, tokensAfter: 100 },
+    };
+    const mark: CollapseMark = {
+      ...c.link(),
+      type: "system",
+      subtype: "collapse_committed",
+      collapse: { spanIds: ["s"], tokensSaved: 140_000 },
+    };
+    const { tokens, events } = await resume([span, ...c.entries, mark, c.user("go on")]);
+    const left = REPORTED_TOKENS + 1_000 - 140_000;
+    expect(tokens).toBeGreaterThan(left);
+    expect(tokens).toBeLessThan(left + 3_000);
+    expect(typesOf(events)).toEqual(["window-checked"]);
+  });
+
+  it("after results were cleared learns nothing from reports on them: what they held is no longer there to compare", async () => {
+    const c = new ConversationBuilder();
+    let reported = 0;
+    for (let round = 0; round < 12; round++) {
+      reported += 4_000;
+      const facts = { usage: usage(1_000, 50, reported - 1_000) };
+      c.tool(`t${round}`, "Read", { file_path: `/project/${round}.ts` }, "text ".repeat(3_200), facts);
+    }
+    const whole = await resume(c.entries);
+    const cleared = Array.from({ length: 8 }, (_, round) => `t${round}`);
+    const mark: MicrocompactBoundaryEntry = {
+      ...c.link(),
+      type: "system",
+      subtype: "microcompact_boundary",
+      microcompactMetadata: { compactedToolIds: cleared, preTokens: reported, tokensSaved: 30_000 },
+    };
+    const news = c.user("text ".repeat(8_000));
+    const { tokens } = await resume([...c.entries.slice(0, -1), mark, news]);
+    expect(whole.tokens).toBeGreaterThan(reported);
+    // As much as the provider has found the same words to be worth, and a third more at most: that is the usual margin.
+    expect(tokens - (whole.tokens - 30_000)).toBeLessThan(8_000 * 1.4);
+  });
+
+  it("does not take the error of one report on a long conversation for tokens beside its messages", async () => {
+    const c = new ConversationBuilder();
+    for (let round = 0; round < 12; round++) {
+      const words = `word${round} `.repeat(1_000);
+      c.tool(`t${round}`, "Read", { file_path: `/project/${round}.ts` }, words);
+    }
+    const compactor = createCompactor({
+      model: "claude-mythos-5-2",
+      window: { tokens: WINDOW_TOKENS },
+      request: { system: "You are careful. ".repeat(100), max_tokens: 1_000 },
+      compaction: { summariser: "built-in", keepRecentTokens: 0 },
+      settings: { environment: {} },
+    });
+    const first = await compactor.before(c.entries);
+    compactor.after({ usage: { input_tokens: Math.round(first.tokens * 1.25), output_tokens: 10 } });
+    const { tokens } = await compactor.compact(c.entries, { force: true });
+    expect(first.tokens).toBeGreaterThan(14_000);
+    expect(tokens).toBeLessThan(5_000);
+  });
+});
+
+describe("a usage that a host passes together with a change of its list", () => {
+  it.each(["entries", "messages"])("is no report on the changed list, in the form of %s", async (form) => {
+    const compactor = createCompactor({ model: "claude-haiku-4-5", settings: { environment: {} } });
+    const c = new ConversationBuilder();
+    c.user("Put the books in order.");
+    c.assistant("Which books?");
+    c.user(`These: ${"page ".repeat(20_000)}`);
+    const inForm = (entries: readonly Entry[]): readonly Message[] =>
+      form === "entries" ? entries : entries.flatMap((entry) => ("message" in entry ? [bodyOf(entry)] : []));
+    const list = inForm([...c.entries]);
+    await compactor.before(list);
+    const report = usage(26_000, 50);
+    const reply = c.assistant("Done.", { id: "msg_1", usage: report });
+    compactor.after({ id: "msg_1", usage: report });
+    const next = c.user("Thank you.");
+    const short = { role: "user", content: "None." } as const;
+    const changed = form === "entries" ? { ...c.entries[2], message: short } : short;
+    const { tokens } = await compactor.before([
+      ...list.slice(0, 2),
+      changed as Message,
+      ...inForm([reply, next]),
+    ]);
+    expect(tokens).toBeLessThan(5_000);
+  });
+});
+
+const bodyOf = (entry: Entry): ApiMessage => {
+  const { role, content } = (entry as { message: ApiMessage }).message;
+  return { role, content } as ApiMessage;
+};

@@ -1,0 +1,236 @@
+import { rebuild, tierOf } from "../compaction/apply/assemble.ts";
+import { conventionsOf, linesInPlace } from "../compaction/apply/session-lines.ts";
+import { type Compaction, type CompactOptions, compact } from "../compaction/compact.ts";
+import { unchangedTokens } from "../compaction/plan/compaction-plan.ts";
+import type { BackgroundAgent, HostState } from "../compaction/restore/host-state.ts";
+import type { LeastSaving } from "../compaction/worthwhile.ts";
+import { attemptsOf, type SummaryProgress } from "../compaction/write/attempts.ts";
+import type { HookOutcome } from "../hooks/hook.ts";
+import { provenIn } from "../measure/window/session-window.ts";
+import type { Entry, SessionRecord } from "../messages/entry.ts";
+import { copiedIds } from "../messages/lines.ts";
+import { asOneWrite } from "../messages/one-write.ts";
+import { untilAborted } from "../models/abortable.ts";
+import type { Trigger } from "./events.ts";
+import { forkOf } from "./fork.ts";
+import type { CompactionRequest, Needs } from "./parts.ts";
+import { netSavingOf, usuallyKept, type Weighed } from "./pay-off.ts";
+import { codeOf, failureReason, withHostStatus } from "./reporter.ts";
+import { forgetFiles, restart } from "./rewrite.ts";
+
+/** The parts that a compaction reads and changes. */
+export type Compacted = Weighed & Needs<"agentId" | "now" | "newLink" | "transcript" | "subagents">;
+
+/** Carries a plan out and lets the conversation go on with the result. A failure leaves everything as it was. */
+export async function runCompaction(parts: Compacted, request: CompactionRequest): Promise<Compaction> {
+  const startedAt = parts.now();
+  const { trigger, plan } = request;
+  parts.reporter.emit({ type: "compaction-started", trigger, tokens: plan.tokensBefore });
+  try {
+    const compaction = await withHostStatus(parts.reporter.host, {}, async (onProgress) => {
+      // What is compacted away must be in the transcript first; better to know before the model is asked.
+      await untilAborted(request.signal, parts.transcript.flush());
+      const made = await compact(plan, parts.options.ports, compactOptions(parts, request, onProgress));
+      await adopt(parts, made);
+      return made;
+    });
+    forgetFiles(parts, plan.summarised, plan.keptPlace === "after" ? plan.pairs() : undefined);
+    const [first] = compaction.written.attempts;
+    // Hooks may ask for what the source does not know; then somebody else wrote the summary.
+    if (request.source !== undefined && first !== undefined && first.outcome !== "written")
+      request.onSourceDeclined?.(first.reason ?? "instructions");
+    reportSuccess(parts, request, compaction, parts.now() - startedAt);
+    // The conversation goes on as a new one.
+    parts.turn.renewId();
+    return compaction;
+  } catch (error) {
+    reportFailure(parts, trigger, error, parts.now() - startedAt);
+    throw error;
+  }
+}
+
+export function reportFailure(parts: Compacted, trigger: Trigger, error: unknown, durationMs: number): void {
+  const reason = failureReason(error);
+  const attempts = attemptsOf(error);
+  parts.reporter.emit({
+    type: "compaction-failed",
+    trigger,
+    reason,
+    code: codeOf(error),
+    attempts,
+    durationMs,
+  });
+  parts.reporter.noteFailure(error);
+  parts.reporter.emitAll(parts.health.failed({ trigger, reason }));
+}
+
+/** For the boundary: a usage may have proven a larger window since the session was opened. */
+function recordFor({ gauge, options }: Needs<"gauge" | "options">): SessionRecord {
+  const { modelName: model } = options;
+  const window = provenIn(model, gauge.facts) ?? options.window.evidence;
+  return { ...(model === undefined ? {} : { model }), ...(window === undefined ? {} : { window }) };
+}
+
+/** How this conversation is compacted. */
+export function compactOptions(
+  parts: Compacted,
+  request: CompactionRequest,
+  onProgress: (progress: SummaryProgress) => void,
+): CompactOptions {
+  const { trigger, prepared, source, instructions, targetTokens, restoreBudgetTokens, signal } = request;
+  const { options } = parts;
+  const { session } = options;
+  let retries = 0;
+  return {
+    prepared,
+    leastSaving: leastSavingFor(parts, request),
+    instructions: [options.compaction.instructions, instructions].filter(Boolean).join("\n\n") || undefined,
+    source,
+    model: options.model,
+    summaryModel: options.compaction.model,
+    summariser: request.withoutModel ? "built-in" : options.compaction.summariser,
+    fork: trigger === "reactive" ? undefined : forkOf(parts),
+    state: hostState(parts),
+    fileTools: options.fileTools,
+    hooks: options.hooks,
+    hookContext: {
+      sessionId: session.id ?? "",
+      cwd: session.cwd ?? "",
+      permissionMode:
+        typeof session.permissionMode === "function" ? session.permissionMode() : session.permissionMode,
+      agentId: parts.agentId,
+    },
+    onHook: (outcome) => reportHook(parts, outcome),
+    transcriptPath: options.transcript?.path,
+    sessionRecord: recordFor(parts),
+    recallTool: parts.frame.recallTool,
+    targetTokens,
+    limitTokens: request.limitTokens ?? parts.gauge.limitTokens,
+    // What the thresholds set aside for it.
+    maxOutputTokens: parts.gauge.thresholds.size - parts.gauge.thresholds.effective,
+    windowOf: parts.gauge.windowOf,
+    timeLimits: options.timeLimits,
+    restoreBudgetTokens,
+    autonomous: options.compaction.autonomous,
+    bindsThinking: parts.gauge.bindsThinking,
+    signal,
+    onProgress: (progress) => {
+      onProgress(progress);
+      if (progress.phase === "hooks") {
+        parts.reporter.emit({ type: "hooks-started", event: progress.event, hooks: progress.hooks });
+      }
+      if (progress.phase !== "cut") return;
+      const { droppedRounds, rounds } = progress;
+      parts.reporter.emit({
+        type: "prompt-too-long-retried",
+        attempt: ++retries,
+        droppedRounds,
+        roundsLeft: rounds - droppedRounds,
+      });
+    },
+  };
+}
+
+/**
+ * After an overflow the next call must fit, whatever the compaction costs. The same holds at the blocking limit where
+ * an unseen tool result is kept: it can be summarized only after the next call.
+ */
+function leastSavingFor(
+  { gauge: { thresholds } }: Needs<"gauge">,
+  { trigger, plan, force = false }: CompactionRequest,
+): LeastSaving {
+  if (trigger === "reactive") return "some";
+  const isBlocked = trigger === "auto" && plan.tokensBefore >= thresholds.blocking;
+  if (isBlocked && plan.unseen !== undefined) return "some";
+  return force ? "none" : "worthwhile";
+}
+
+/** From here on the conversation is the compacted one. The transcript has it before anything is forgotten. */
+async function adopt(parts: Compacted, compaction: Compaction): Promise<void> {
+  const { ports, transcript } = parts.options;
+  const lines =
+    transcript === undefined ? [] : asOneWrite(linesInPlace(compaction, conventionsOf(undefined), ports));
+  if (lines.length > 0) await parts.transcript.commit(lines);
+  const entries = asWritten(rebuild(compaction), lines);
+  restart(parts, entries);
+  for (const entry of entries) parts.reporter.host.message(entry);
+}
+
+/**
+ * The engine's own entries name their compaction, as their lines do. They are written again if the host changes the
+ * list, and an undo must not take them for messages that came since. A copy names its original.
+ */
+function asWritten(entries: readonly Entry[], lines: readonly Entry[]): readonly Entry[] {
+  const own = new Map(lines.filter((line) => copiedIds(line).length === 0).map((line) => [line.uuid, line]));
+  return entries.map((entry) => own.get(entry.uuid) ?? entry);
+}
+
+/** What the host told, and what is known here besides: subagents under way, facts of modules. */
+function hostState({ options, subagents, modules }: Needs<"options" | "subagents" | "modules">): HostState {
+  const { state = {} } = options;
+  const running = subagents();
+  return {
+    ...modules.hostState(),
+    ...state,
+    ...(running.length === 0 ? {} : { agents: () => agentsWith(running, state) }),
+  };
+}
+
+/** A host that keeps its own list tells more of them. */
+async function agentsWith(
+  running: readonly BackgroundAgent[],
+  state: HostState,
+): Promise<readonly BackgroundAgent[]> {
+  const known = (await state.agents?.()) ?? [];
+  const ids = new Set(known.map(({ id }) => id));
+  return [...known, ...running.filter(({ id }) => !ids.has(id))];
+}
+
+function reportSuccess(
+  parts: Compacted,
+  { trigger, plan, prepared }: CompactionRequest,
+  compaction: Compaction,
+  durationMs: number,
+): void {
+  const { gauge, turn, health } = parts;
+  const threshold = gauge.thresholds.autoCompact;
+  const chain = turn.compacted({ turn: health.turn, threshold });
+  parts.reporter.emit({
+    type: "restored",
+    items: compaction.restored.items.map(({ kind, name, tokens }) => ({ kind, name, tokens })),
+    skipped: compaction.restored.skipped,
+  });
+  const tokensAfter = gauge.size().tokens;
+  parts.reporter.emit({
+    type: "compacted",
+    trigger,
+    tier: tierOf(compaction),
+    tokensBefore: plan.tokensBefore,
+    tokensAfter,
+    messagesSummarised: compaction.messagesSummarised,
+    messagesKept: compaction.messagesKept,
+    attempts: compaction.attempts,
+    usage: compaction.usage,
+    accounting: compaction.accounting,
+    chain,
+    durationMs,
+    isAboveThreshold: tokensAfter >= threshold,
+    netSaving: netSavingOf(parts, {
+      tokensBefore: plan.tokensBefore,
+      tokensAfter,
+      unchangedTokens: unchangedTokens(plan),
+      attempts: compaction.attempts,
+    }),
+  });
+  parts.reporter.noteAttempts(compaction.attempts);
+  // What came while the summary was written differs from one compaction to the next.
+  const cameSince = prepared === undefined ? 0 : Math.max(0, plan.keptTokens - usuallyKept(parts));
+  parts.pace.compacted(tokensAfter - cameSince);
+  parts.reporter.emitAll(parts.health.compacted({ trigger }));
+}
+
+function reportHook(parts: Compacted, outcome: HookOutcome): void {
+  const { event, kind, durationMs } = outcome;
+  parts.reporter.emit({ type: "hook-ended", event, kind, state: outcome.state, durationMs });
+  parts.reporter.host.hookMessage(outcome.text);
+}

@@ -1,0 +1,140 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, toolResult, toolUse } from "../../../../test/support/builders.ts";
+import { ELIGIBLE_TOOLS } from "../compaction/clear/stale-results.ts";
+import { ESTIMATORS } from "../measure/tokens/measure.ts";
+import type { ApiMessage } from "../messages/message.ts";
+import type { Message } from "./options.ts";
+import { Thread } from "./thread.ts";
+
+function newThread(): Thread {
+  let uuids = 0;
+  return new Thread({
+    countText: ESTIMATORS.o200k,
+    check: { consecutiveRoles: "accepted" },
+    clearable: { tools: ELIGIBLE_TOOLS },
+    overheadTokens: () => 0,
+    newLink: (parentUuid) => ({ uuid: `u${++uuids}`, parentUuid, timestamp: "2026-01-01T00:00:00.000Z" }),
+    bindsThinking: () => false,
+    isTrusted: () => true,
+  });
+}
+
+const asked = (content: string): ApiMessage => ({ role: "user", content });
+const called = (id: string): ApiMessage => ({ role: "assistant", content: [toolUse(id, "Read", {})] });
+const answered = (id: string, text: string): ApiMessage => ({
+  role: "user",
+  content: [toolResult(id, text)],
+});
+
+function turn(thread: Thread, messages: readonly Message[]): readonly Message[] {
+  thread.take(messages, undefined);
+  return thread.handBack(messages);
+}
+
+describe("a conversation of plain messages", () => {
+  it("comes back as the very array as long as nothing in it was rewritten, also when the host adds to it in place", () => {
+    const thread = newThread();
+    const messages: ApiMessage[] = [asked("go")];
+    expect(turn(thread, messages)).toBe(messages);
+    messages.push(called("a"), answered("a", "text"));
+    expect(turn(thread, messages)).toBe(messages);
+    expect(thread.entries).toHaveLength(3);
+    expect(thread.sent).toEqual(messages);
+  });
+
+  it("takes in only what is new: each entry hangs on the one before and is made once", () => {
+    const thread = newThread();
+    const messages = [asked("go"), called("a"), answered("a", "text")];
+    turn(thread, messages);
+    const before = [...thread.entries];
+    const { added } = thread.take([...messages, called("b")], undefined);
+    expect(added).toHaveLength(1);
+    expect(added[0]?.parentUuid).toBe(before.at(-1)?.uuid);
+    expect(thread.entries.slice(0, 3)).toEqual(before);
+  });
+
+  it("is read anew where the host exchanged a message in the middle, and known messages keep their entries", () => {
+    const thread = newThread();
+    const messages = [asked("go"), called("a"), answered("a", "text"), called("b"), answered("b", "more")];
+    turn(thread, messages);
+    const [first] = thread.entries;
+    const edited = messages.map((message, at) => (at === 2 ? answered("a", "edited") : message));
+    const { added } = thread.take(edited, undefined);
+    expect(JSON.stringify(thread.sent)).toContain("edited");
+    expect(thread.entries[0]).toBe(first);
+    expect(added).toHaveLength(1);
+  });
+
+  it("is recognised in both forms after a rewrite: as handed back, and as the host had it before", () => {
+    for (const keepsItsOwn of [true, false]) {
+      const thread = newThread();
+      const own = [asked("go"), called("a"), answered("a", "text")];
+      turn(thread, own);
+      thread.rewrite(thread.entries.slice(0, 1));
+      const returned = thread.handBack(own);
+      expect(returned).toEqual([asked("go")]);
+      const next = [...(keepsItsOwn ? own : returned), asked("next")];
+      expect(turn(thread, next)).toEqual([asked("go"), asked("next")]);
+      expect(thread.entries).toHaveLength(2);
+    }
+  });
+
+  it("is repaired on arrival, and a result that was made up gives way to the real one", () => {
+    for (const keepsItsOwn of [true, false]) {
+      const thread = newThread();
+      const own: Message[] = [asked("go"), called("a"), asked("never mind")];
+      const first = thread.take(own, undefined);
+      expect(first.findings.map(({ rule }) => rule)).toContain("tool-use-unanswered");
+      const returned = thread.handBack(own);
+      expect(JSON.stringify(returned)).toContain("tool_result");
+      const next = [...(keepsItsOwn ? own : returned), answered("a", "the real one")];
+      const handed = turn(thread, next);
+      expect(JSON.stringify(handed)).toContain("the real one");
+      expect(handed).toEqual(thread.sent);
+      expect(turn(thread, handed)).toBe(handed);
+    }
+  });
+
+  it("keeps system messages in their place and anything that is no message out of the way", () => {
+    const thread = newThread();
+    const odd = [null, 3, "x"] as unknown as ApiMessage[];
+    const messages = [asked("go"), ...odd, { role: "system", content: "be brief" } as ApiMessage];
+    expect(() => turn(thread, messages)).not.toThrow();
+    expect(thread.entries).toHaveLength(2);
+  });
+
+  it("sends one object pushed twice as two messages with entries of their own", () => {
+    const thread = newThread();
+    const again = asked("continue");
+    turn(thread, [again, called("a"), answered("a", "x")]);
+    turn(thread, [again, called("a"), answered("a", "x")]);
+    const messages = [again, { role: "assistant", content: "done" } as ApiMessage, again];
+    turn(thread, messages);
+    expect(new Set(thread.entries.map(({ uuid }) => uuid)).size).toBe(3);
+  });
+});
+
+describe("a conversation of entries", () => {
+  it("comes back as entries, and what lies before its last boundary is not sent", () => {
+    const c = new ConversationBuilder();
+    c.user("old words");
+    c.boundary();
+    c.summary("what was");
+    c.user("new words");
+    const thread = newThread();
+    expect(turn(thread, c.entries)).toBe(c.entries);
+    expect(JSON.stringify(thread.sent)).not.toContain("old words");
+    expect(thread.entries).toHaveLength(3);
+  });
+
+  it("starts anew at a boundary that the host has put in", () => {
+    const c = new ConversationBuilder();
+    c.user("old words");
+    const thread = newThread();
+    turn(thread, [...c.entries]);
+    c.boundary();
+    c.summary("what was");
+    turn(thread, [...c.entries]);
+    expect(JSON.stringify(thread.sent)).not.toContain("old words");
+  });
+});

@@ -1,0 +1,205 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ConversationBuilder } from "../../../../test/support/builders.ts";
+import type { Entry } from "../messages/entry.ts";
+import { fromTranscript, TRANSCRIPT_TIMEOUT_MS, TranscriptQueue } from "./transcript-queue.ts";
+
+const entry = (text: string): Entry => new ConversationBuilder(text).user(text);
+
+/** A disk that can be full. */
+class Disk {
+  readonly path = "/session.jsonl";
+  readonly lines: Entry[] = [];
+  appends = 0;
+  isFull = false;
+
+  async append(entries: readonly Entry[]): Promise<void> {
+    this.appends += 1;
+    if (this.isFull) throw new Error("no space left");
+    for (const line of entries) this.lines.push(line);
+  }
+
+  /** Uses `this`, as a class may. */
+  has(uuid: string): boolean {
+    return this.lines.some((line) => line.uuid === uuid);
+  }
+}
+
+describe("the way to the transcript", () => {
+  it("writes everything once and in its order, without anybody waiting for it", async () => {
+    const disk = new Disk();
+    const queue = new TranscriptQueue(disk);
+    const entries = ["a", "b", "c", "d"].map(entry);
+    queue.add(entries.slice(0, 2));
+    queue.add(entries.slice(2));
+    await queue.flush();
+    queue.add(entries);
+    await queue.flush();
+    expect(disk.lines).toEqual(entries);
+  });
+
+  it("writes a line with a known id again where the host changed the message", async () => {
+    const disk = new Disk();
+    const queue = new TranscriptQueue(disk);
+    const [first, second] = [entry("a"), entry("b")];
+    queue.add([first, second]);
+    await queue.flush();
+    const changed = { ...first };
+    queue.add([changed, { ...second }], new Set([changed]));
+    await queue.flush();
+    expect(disk.lines).toEqual([first, second, first]);
+  });
+
+  it("turns an error of a port that reads into a typed one", async () => {
+    const failing = async (): Promise<never> => {
+      throw new Error("no space left");
+    };
+    await expect(fromTranscript(new Disk(), undefined, failing)).rejects.toMatchObject({
+      code: "transcript-failed",
+      cause: { message: "no space left" },
+    });
+  });
+
+  it("leaves nothing waiting for the next entry, whenever it comes", async () => {
+    for (let moment = 0; moment < 12; moment++) {
+      const disk = new Disk();
+      const queue = new TranscriptQueue(disk);
+      queue.add([entry("a")]);
+      for (let tick = 0; tick < moment; tick++) await Promise.resolve();
+      queue.add([entry("b")]);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(disk.lines, `after ${moment} ticks`).toHaveLength(2);
+    }
+  });
+
+  it("keeps what could not be written, says so once, and writes it when there is room again", async () => {
+    const disk = new Disk();
+    const told: number[] = [];
+    const queue = new TranscriptQueue(disk, { onFailure: (waiting) => told.push(waiting) });
+    disk.isFull = true;
+    queue.add([entry("a")]);
+    await expect(queue.flush()).rejects.toMatchObject({ code: "transcript-failed" });
+    queue.add([entry("b")]);
+    await expect(queue.flush()).rejects.toMatchObject({ code: "transcript-failed", facts: { entries: 2 } });
+    expect(told).toEqual([1]);
+    disk.isFull = false;
+    await queue.flush();
+    expect(disk.lines).toHaveLength(2);
+  });
+
+  it("tries a full disk again when the backlog has doubled, not with every entry", async () => {
+    const disk = new Disk();
+    disk.isFull = true;
+    const queue = new TranscriptQueue(disk);
+    for (let turn = 0; turn < 1_000; turn++) {
+      queue.add([entry(`${turn}`)]);
+      await Promise.resolve();
+    }
+    await queue.flush().catch(() => undefined);
+    expect(disk.appends).toBeLessThan(20);
+    disk.isFull = false;
+    await queue.flush();
+    expect(disk.lines).toHaveLength(1_000);
+  });
+
+  it("a compaction that could not be written does not turn up later", async () => {
+    const disk = new Disk();
+    const queue = new TranscriptQueue(disk);
+    disk.isFull = true;
+    await expect(queue.commit([entry("boundary")])).rejects.toMatchObject({ code: "transcript-failed" });
+    disk.isFull = false;
+    await queue.flush();
+    expect(disk.lines).toEqual([]);
+  });
+});
+
+/** Answers each append only when it is told to. */
+class HungDisk {
+  readonly path = "/session.jsonl";
+  readonly lines: Entry[] = [];
+  readonly open: { readonly entries: readonly Entry[]; write(): void; fail(): void }[] = [];
+
+  append(entries: readonly Entry[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const write = (): void => {
+        this.lines.push(...entries);
+        resolve();
+      };
+      this.open.push({ entries, write, fail: () => reject(new Error("gone")) });
+    });
+  }
+}
+
+describe("a transcript that does not answer", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const timedOut = { code: "transcript-timed-out", facts: { path: "/session.jsonl" } };
+  const settle = async (): Promise<void> => {
+    for (let tick = 0; tick < 20; tick++) await Promise.resolve();
+  };
+  async function expectTimeout(work: Promise<void>): Promise<void> {
+    const refused = expect(work).rejects.toMatchObject(timedOut);
+    await vi.advanceTimersByTimeAsync(TRANSCRIPT_TIMEOUT_MS);
+    await refused;
+  }
+
+  it("holds a flush no longer than the limit, and later ones not at all while the same append hangs", async () => {
+    const disk = new HungDisk();
+    const told: number[] = [];
+    const queue = new TranscriptQueue(disk, { onFailure: (waiting) => told.push(waiting) });
+    queue.add([entry("a")]);
+    await expectTimeout(queue.flush());
+    await expect(queue.flush()).rejects.toMatchObject(timedOut);
+    await expect(queue.commit([entry("boundary")])).rejects.toMatchObject(timedOut);
+    expect(told).toHaveLength(1);
+    expect(disk.open).toHaveLength(1);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("gets a late line once, and what came meanwhile after it", async () => {
+    const disk = new HungDisk();
+    const queue = new TranscriptQueue(disk);
+    const [a, b, c] = ["a", "b", "c"].map(entry) as [Entry, Entry, Entry];
+    queue.add([a]);
+    await expectTimeout(queue.flush());
+    queue.add([b]);
+    queue.add([c]);
+    expect(disk.open).toHaveLength(1);
+    disk.open[0]?.write();
+    await settle();
+    disk.open[1]?.write();
+    await queue.flush();
+    expect(disk.lines).toEqual([a, b, c]);
+  });
+
+  it("is tried again with everything, in order, after a late failure", async () => {
+    const disk = new HungDisk();
+    const queue = new TranscriptQueue(disk);
+    const [a, b] = ["a", "b"].map(entry) as [Entry, Entry];
+    queue.add([a]);
+    await expectTimeout(queue.flush());
+    queue.add([b]);
+    disk.open[0]?.fail();
+    await settle();
+    const flushed = queue.flush();
+    await settle();
+    disk.open.at(-1)?.write();
+    await flushed;
+    expect(disk.lines).toEqual([a, b]);
+  });
+
+  it("refuses a compaction that hangs, and writes nothing beside or before its late lines", async () => {
+    const disk = new HungDisk();
+    const queue = new TranscriptQueue(disk);
+    const [boundary, next] = ["boundary", "next"].map(entry) as [Entry, Entry];
+    await expectTimeout(queue.commit([boundary]));
+    queue.add([next]);
+    await settle();
+    expect(disk.open.map(({ entries }) => entries)).toEqual([[boundary]]);
+    disk.open[0]?.write();
+    await settle();
+    disk.open[1]?.write();
+    await queue.flush();
+    expect(disk.lines).toEqual([boundary, next]);
+  });
+});

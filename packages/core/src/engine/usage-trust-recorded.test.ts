@@ -1,0 +1,107 @@
+import { basename } from "node:path";
+import { loadSession } from "@longhaul/sessions";
+import { expect, it } from "vitest";
+import { claudeCodeSessions, describeRecorded } from "../../../../test/support/real-sessions.ts";
+import { ContextMeter, startCalibration } from "../measure/tokens/context-meter.ts";
+import { ESTIMATORS, measureEntry } from "../measure/tokens/measure.ts";
+import { type AssistantEntry, type Entry, isCompactBoundary, type Usage } from "../messages/entry.ts";
+import { inputTokens, reportedUsage } from "../messages/responses.ts";
+import { ScriptSample, UsageGuard } from "./usage-trust.ts";
+
+const CLAUDE_RATIO = startCalibration("claude").ratio;
+/** A file that begins in the middle of its session: what the model read first was never in it. */
+const BEGINS_IN_THE_MIDDLE = "episodic-memory__large-conversation.jsonl";
+
+const LEAST_BOUNDED_TOKENS = 4_000;
+
+interface Course {
+  readonly responses: number;
+  /** Responses that are long enough for a lower bound. */
+  readonly bounded: number;
+  readonly distrusted: readonly number[];
+}
+
+/** Judges each response by what stood before it, as a host would that sees the file grow. */
+function judgeSession(entries: readonly Entry[], report: (usage: Usage) => Usage): Course {
+  const [guard, script] = [new UsageGuard(), new ScriptSample()];
+  let meter = new ContextMeter();
+  const distrusted: number[] = [];
+  let [whole, responses, bounded, isTrusted] = [0, 0, 0, true];
+  let anchorTokens: number | undefined;
+  let lastId: string | undefined;
+  for (const entry of entries) {
+    // Some files hold several threads, one after the other.
+    if (entry.parentUuid === null) meter = new ContextMeter();
+    if (entry.parentUuid === null || isCompactBoundary(entry)) [whole, anchorTokens] = [0, undefined];
+    const usage = reportedUsage(entry);
+    let seen = entry;
+    if (usage !== undefined && entry.type === "assistant") {
+      if (entry.message.id !== lastId) {
+        responses += 1;
+        if (whole >= LEAST_BOUNDED_TOKENS) bounded += 1;
+        lastId = entry.message.id;
+        const { tokens, source } = meter.size();
+        const verdict = guard.judge({
+          usage: report(usage),
+          expectedTokens: source === "usage" ? tokens : whole,
+          anchorTokens,
+          estimateOfWhole: whole,
+          lowestTokens: whole < LEAST_BOUNDED_TOKENS ? 0 : whole / script.overcount,
+          overheadKnown: false,
+          ceiling: script.ceiling,
+          windowTokens: inputTokens(usage) > 200_000 ? 1_000_000 : 200_000,
+        });
+        isTrusted = verdict.trusted;
+        if (verdict.trusted) anchorTokens = verdict.tokens;
+        else distrusted.push(responses);
+      }
+      seen = withUsage(entry, isTrusted ? report(usage) : undefined);
+    }
+    meter.add(seen);
+    script.add(entry);
+    whole += measureEntry(entry, ESTIMATORS.o200k) * CLAUDE_RATIO;
+  }
+  return { responses, bounded, distrusted };
+}
+
+function withUsage(entry: AssistantEntry, usage: Usage | undefined): AssistantEntry {
+  const { usage: _, ...message } = entry.message;
+  return { ...entry, message: usage === undefined ? message : { ...message, usage } };
+}
+
+const multiplied =
+  (factor: number) =>
+  (usage: Usage): Usage => ({
+    input_tokens: usage.input_tokens * factor,
+    output_tokens: usage.output_tokens * factor,
+    cache_read_input_tokens: (usage.cache_read_input_tokens ?? 0) * factor,
+    cache_creation_input_tokens: (usage.cache_creation_input_tokens ?? 0) * factor,
+  });
+
+/** Subagents of old versions wrote into the same file; each thread has a context of its own. */
+async function threadOf(path: string): Promise<readonly Entry[]> {
+  const { entries } = await loadSession(path);
+  const side = entries.filter((entry) => entry.isSidechain === true);
+  return side.length * 2 > entries.length ? side : entries.filter((entry) => entry.isSidechain !== true);
+}
+
+describeRecorded("figures of recorded sessions", () => {
+  const sessions = claudeCodeSessions().map((path) => [basename(path), path] as const);
+
+  it.each(sessions)("%s: every true figure is trusted", async (name, path) => {
+    const { distrusted } = judgeSession(await threadOf(path), (usage) => usage);
+    if (name === BEGINS_IN_THE_MIDDLE) expect(Math.max(...distrusted)).toBeLessThan(20);
+    else expect(distrusted).toEqual([]);
+  });
+
+  it.each(sessions)("%s: six times too high is never distrusted twice in a row", async (_, path) => {
+    const { distrusted } = judgeSession(await threadOf(path), multiplied(6));
+    expect(distrusted.filter((response, at) => response - 1 === distrusted[at - 1])).toEqual([]);
+  });
+
+  it.each(sessions)("%s: figures without their cached part are noticed", async (_, path) => {
+    const bare = ({ input_tokens, output_tokens }: Usage): Usage => ({ input_tokens, output_tokens });
+    const { responses, bounded, distrusted } = judgeSession(await threadOf(path), bare);
+    if (responses >= 20) expect(distrusted.length).toBeGreaterThan(bounded * 0.9);
+  });
+});

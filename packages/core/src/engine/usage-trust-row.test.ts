@@ -1,0 +1,197 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, toolResult, usage } from "../../../../test/support/builders.ts";
+import { ScriptSample, UsageGuard, type UsageVerdict } from "./usage-trust.ts";
+
+const LATIN_OVERCOUNT = 2;
+
+interface Course {
+  readonly overheadTokens?: number;
+  readonly overheadKnown?: boolean;
+  readonly ceiling?: number;
+  /** True tokens per estimated one. */
+  readonly ratio?: number;
+  readonly startTokens?: number;
+  readonly stepTokens?: number;
+}
+
+/** A conversation that grows by the same amount each turn, and what becomes of the figures it reports. */
+class Conversation {
+  readonly guard = new UsageGuard();
+  readonly #course: Required<Course>;
+  #estimate: number;
+  #hidden = 0;
+  #anchor: number | undefined;
+  #estimateAtAnchor = 0;
+
+  constructor(course: Course = {}) {
+    this.#course = {
+      overheadTokens: 20_000,
+      overheadKnown: false,
+      ceiling: 1.65,
+      ratio: 1,
+      startTokens: 500,
+      stepTokens: 2_000,
+      ...course,
+    };
+    this.#estimate = this.#course.startTokens;
+  }
+
+  get trueTokens(): number {
+    return this.#course.overheadTokens + this.#hidden + this.#estimate * this.#course.ratio;
+  }
+
+  hide(tokens: number): void {
+    this.#hidden += tokens;
+  }
+
+  /** The conversation is compacted: no report is about it yet. */
+  rewrite(): void {
+    this.#anchor = undefined;
+  }
+
+  turn(report: (trueTokens: number) => number = (tokens) => tokens): UsageVerdict {
+    const { overheadTokens, overheadKnown, ceiling, stepTokens } = this.#course;
+    const whole = this.#estimate + (overheadKnown ? overheadTokens : 0);
+    const verdict = this.guard.judge({
+      usage: usage(report(this.trueTokens), 10),
+      expectedTokens: this.#anchor === undefined ? whole : this.#anchor + whole - this.#estimateAtAnchor,
+      anchorTokens: this.#anchor,
+      estimateOfWhole: whole,
+      lowestTokens: whole / LATIN_OVERCOUNT,
+      overheadKnown,
+      ceiling,
+      windowTokens: 200_000,
+    });
+    if (verdict.trusted) {
+      this.#anchor = verdict.tokens;
+      this.#estimateAtAnchor = whole;
+    }
+    this.#estimate += stepTokens;
+    return verdict;
+  }
+
+  turns(count: number, report?: (trueTokens: number) => number): readonly UsageVerdict[] {
+    return Array.from({ length: count }, () => this.turn(report));
+  }
+}
+
+const distrusted = (verdicts: readonly UsageVerdict[]): number =>
+  verdicts.filter(({ trusted }) => !trusted).length;
+const times =
+  (factor: number) =>
+  (tokens: number): number =>
+    tokens * factor;
+
+describe("figures in a row", () => {
+  it.each([0.7, 1, 1.4, 1.6])("true ones are trusted at %d tokens per estimated one", (ratio) => {
+    expect(distrusted(new Conversation({ ratio }).turns(60))).toBe(0);
+    expect(distrusted(new Conversation({ ratio, overheadTokens: 90_000 }).turns(60))).toBe(0);
+  });
+
+  it("lumps that the host hides are trusted, again and again", () => {
+    const conversation = new Conversation();
+    for (let lump = 0; lump < 5; lump++) {
+      expect(distrusted(conversation.turns(6))).toBe(0);
+      conversation.hide(40_000);
+    }
+    expect(distrusted(conversation.turns(20))).toBe(0);
+  });
+
+  it.each([2, 6])("%d times the true size is distrusted once and then believed", (factor) => {
+    const conversation = new Conversation({ overheadKnown: true });
+    expect(distrusted(conversation.turns(40, times(factor)))).toBe(1);
+    conversation.rewrite();
+    expect(distrusted(conversation.turns(40, times(factor)))).toBeLessThanOrEqual(1);
+  });
+
+  it("the same high figure again is believed too", () => {
+    const conversation = new Conversation({ startTokens: 50_000 });
+    conversation.turns(3);
+    expect(distrusted(conversation.turns(40, () => 500_000))).toBe(1);
+  });
+
+  it.each([0.4, 0.1, 0.01])("%d of the true size is never believed, however often it comes", (factor) => {
+    for (const overheadKnown of [true, false]) {
+      const conversation = new Conversation({ startTokens: 50_000, overheadTokens: 5_000, overheadKnown });
+      expect(distrusted(conversation.turns(80, times(factor)))).toBe(80);
+    }
+  });
+
+  it("a low figure that stands still is never believed", () => {
+    expect(distrusted(new Conversation({ startTokens: 50_000 }).turns(40, () => 4))).toBe(40);
+  });
+
+  it("figures that are right again are trusted at once, whichever way they were wrong", () => {
+    for (const wrong of [times(2), times(6), times(0.01), () => 0, () => Number.NaN]) {
+      const conversation = new Conversation({ startTokens: 50_000 });
+      expect(distrusted(conversation.turns(30))).toBe(0);
+      expect(distrusted(conversation.turns(10, wrong))).toBeGreaterThan(0);
+      expect(distrusted(conversation.turns(30))).toBe(0);
+    }
+  });
+
+  it("every other figure wrong: only those are distrusted", () => {
+    const conversation = new Conversation({ startTokens: 50_000 });
+    conversation.turn();
+    for (let turn = 0; turn < 40; turn++) {
+      expect(conversation.turn(times(6)).trusted).toBe(false);
+      expect(conversation.turn().trusted).toBe(true);
+    }
+  });
+
+  it.each([120_000, -66_000])("a real jump by %d tokens is distrusted once at most", (jump) => {
+    const conversation = new Conversation({ overheadTokens: 70_000, startTokens: 5_000 });
+    conversation.turns(5);
+    conversation.hide(jump);
+    expect(distrusted(conversation.turns(20))).toBeLessThanOrEqual(1);
+  });
+
+  it("a request whose frame changes every turn is trusted", () => {
+    const conversation = new Conversation();
+    for (let turn = 0; turn < 20; turn++) {
+      expect(conversation.turn().trusted).toBe(true);
+      conversation.hide(4_000);
+      conversation.rewrite();
+    }
+  });
+
+  it("after an overflow the first high figure is believed", () => {
+    const conversation = new Conversation({ overheadKnown: true });
+    conversation.guard.overflowed();
+    expect(distrusted(conversation.turns(20, times(3)))).toBe(0);
+  });
+});
+
+describe("how far an estimate can be off", () => {
+  const sample = (...texts: readonly string[]): number => {
+    const subject = new ScriptSample();
+    for (const text of texts) subject.addText(text);
+    return subject.ceiling;
+  };
+  const hindi = "हमें सेटिंग फ़ाइल को नई डायरेक्टरी में ले जाना है ";
+
+  it("little in Latin letters, much in others", () => {
+    expect(sample()).toBe(1.65);
+    expect(sample("", "move the file to the harbour, café and Øresund included")).toBe(1.65);
+    expect(sample("žluťoučký kůň úpěl ďábelské ódy")).toBe(1.65);
+    expect(sample(hindi)).toBe(3.2);
+  });
+
+  it("goes by how much there is of each", () => {
+    expect(sample("plain words ".repeat(100), hindi)).toBe(1.65);
+    expect(sample("plain words", hindi)).toBe(3.2);
+  });
+
+  it("reads texts and results of messages, and passes over everything else", () => {
+    const builder = new ConversationBuilder();
+    builder.user([toolResult("a", hindi), toolResult("b", [{ type: "text", text: hindi }])]);
+    builder.user([toolResult("c", [null, 7] as never)]);
+    builder.boundary();
+    builder.push({ type: "user", message: { content: [null, { type: "text" }, 5] } } as never);
+    const subject = new ScriptSample();
+    for (const entry of builder.entries) subject.add(entry);
+    expect(subject.ceiling).toBe(3.2);
+    expect(subject.overcount).toBe(3.2);
+    expect(new ScriptSample().overcount).toBe(LATIN_OVERCOUNT);
+  });
+});

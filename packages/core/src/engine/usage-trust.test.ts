@@ -1,0 +1,161 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { usage } from "../../../../test/support/builders.ts";
+import { type UsageFacts, UsageGuard } from "./usage-trust.ts";
+
+const facts: UsageFacts = {
+  usage: usage(1_000, 10, 90_000, 9_000),
+  expectedTokens: 100_000,
+  anchorTokens: 90_000,
+  estimateOfWhole: 70_000,
+  lowestTokens: 35_000,
+  overheadKnown: false,
+  ceiling: 1.65,
+  windowTokens: 200_000,
+};
+const judge = (change: Partial<UsageFacts>) => new UsageGuard().judge({ ...facts, ...change });
+const reporting = (tokens: number, change: Partial<UsageFacts> = {}) =>
+  judge({ usage: usage(tokens, 10), ...change });
+
+describe("one response's figures", () => {
+  it("plausible ones are trusted: what was read, cached or not", () => {
+    expect(judge({})).toEqual({ trusted: true, tokens: 100_000 });
+    const bare = { input_tokens: 100_000, output_tokens: 1 };
+    const nulls = { ...bare, cache_read_input_tokens: null, cache_creation_input_tokens: null };
+    expect(judge({ usage: bare }).trusted).toBe(true);
+    expect(judge({ usage: nulls }).trusted).toBe(true);
+  });
+
+  it.each([
+    undefined,
+    null,
+    "12",
+    [],
+    {},
+    { input_tokens: 5 },
+    usage(Number.NaN, 1),
+    usage(100_000, Number.NaN),
+    usage(1, 1, Number.NaN),
+    usage(1, 1, 5, Number.POSITIVE_INFINITY),
+    { ...usage(100_000, 1), cache_read_input_tokens: "7" },
+  ])("%j are missing", (figures) => {
+    expect(judge({ usage: figures })).toEqual({
+      trusted: false,
+      why: "missing",
+      reportedTokens: undefined,
+      expectedTokens: 100_000,
+    });
+  });
+
+  it.each([
+    usage(0, 0),
+    usage(0, 500),
+    usage(-5, 1),
+    usage(100_005, 1, -5),
+    usage(100_000, -1),
+    usage(1, 1, 0, -1),
+  ])("%j are not positive", (figures) =>
+    expect(judge({ usage: figures })).toMatchObject({ trusted: false, why: "not-positive" }),
+  );
+
+  it("six times too high, doubled and an absurd output are noticed", () => {
+    for (const figures of [usage(600_000, 1), usage(200_000, 1), usage(100_000, 1_000_001)]) {
+      expect(judge({ usage: figures })).toMatchObject({
+        trusted: false,
+        why: "too-high",
+        expectedTokens: 100_000,
+      });
+    }
+  });
+
+  it("a step by what hosts hide is none of these", () => {
+    const most = 90_000 * 1.05 + 10_000 * 1.65 + 45_000;
+    expect(reporting(most).trusted).toBe(true);
+    expect(reporting(most + 1).trusted).toBe(false);
+  });
+
+  it("in a small window less can be hidden", () => {
+    const small = {
+      windowTokens: 32_000,
+      anchorTokens: 10_000,
+      expectedTokens: 10_000,
+      estimateOfWhole: 8_000,
+      lowestTokens: 4_000,
+    };
+    expect(reporting(10_500 + 8_000, small).trusted).toBe(true);
+    expect(reporting(10_500 + 8_001, small).trusted).toBe(false);
+  });
+
+  it("below the safe lower bound of the estimate they are too low, whatever was expected", () => {
+    expect(reporting(34_999)).toMatchObject({ trusted: false, why: "too-low" });
+    expect(reporting(35_000).trusted).toBe(true);
+    expect(reporting(34_999, { anchorTokens: undefined })).toMatchObject({ why: "too-low" });
+    expect(reporting(34_999, { anchorTokens: 100, expectedTokens: 1_000 })).toMatchObject({ why: "too-low" });
+    expect(reporting(35_000, { anchorTokens: 500_000, expectedTokens: 500_000 }).trusted).toBe(true);
+    expect(reporting(10, { lowestTokens: 0 }).trusted).toBe(true);
+  });
+
+  it("the first response teaches what system prompt and tools take, unless these are known", () => {
+    const first = {
+      anchorTokens: undefined,
+      estimateOfWhole: 20_000,
+      expectedTokens: 20_000,
+      lowestTokens: 10_000,
+    };
+    expect(reporting(133_000, first).trusted).toBe(true);
+    expect(reporting(133_001, first).trusted).toBe(false);
+    expect(reporting(37_000, { ...first, overheadKnown: true }).trusted).toBe(true);
+    expect(reporting(40_000, { ...first, overheadKnown: true })).toMatchObject({ why: "too-high" });
+  });
+
+  it("never throws, and never trusts what is no positive number", () => {
+    const figure = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(undefined, null, "5", {}, []));
+    const anyUsage = fc.oneof(
+      fc.anything(),
+      fc.record({
+        input_tokens: figure,
+        output_tokens: figure,
+        cache_read_input_tokens: figure,
+        cache_creation_input_tokens: figure,
+      }),
+    );
+    const number = fc.double();
+    const anyFacts = fc.record({
+      usage: anyUsage,
+      expectedTokens: number,
+      anchorTokens: fc.option(number, { nil: undefined }),
+      estimateOfWhole: number,
+      lowestTokens: number,
+      overheadKnown: fc.boolean(),
+      ceiling: number,
+      windowTokens: number,
+    });
+    fc.assert(
+      fc.property(fc.array(anyFacts, { maxLength: 20 }), (rows) => {
+        const guard = new UsageGuard();
+        for (const row of rows) {
+          const verdict = guard.judge(row);
+          if (verdict.trusted) expect(verdict.tokens > 0 && Number.isFinite(verdict.tokens)).toBe(true);
+        }
+      }),
+    );
+  });
+});
+
+describe("a limit that the provider stated", () => {
+  it("is not exceeded by a figure that is believed, however often it repeats", () => {
+    const guard = new UsageGuard();
+    guard.overflowed();
+    const stated = { ...facts, windowTokens: 100_000, statedLimitTokens: 100_000 };
+    for (let turn = 0; turn < 5; turn++) {
+      expect(guard.judge({ ...stated, usage: usage(140_000, 10) })).toMatchObject({ why: "too-high" });
+    }
+  });
+
+  it("does not hold where the estimate exceeds it as well", () => {
+    const guard = new UsageGuard();
+    guard.overflowed();
+    const stated = { ...facts, estimateOfWhole: 130_000, statedLimitTokens: 100_000 };
+    expect(guard.judge({ ...stated, usage: usage(140_000, 10) })).toMatchObject({ trusted: true });
+  });
+});

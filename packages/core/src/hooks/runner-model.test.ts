@@ -1,0 +1,107 @@
+import { scriptedModel } from "@longhaul/simulator";
+import { describe, expect, it, vi } from "vitest";
+import { ModelError } from "../models/model-error.ts";
+import type { HookInput } from "./hook.ts";
+import { createHooks } from "./runner.ts";
+
+const input: HookInput = {
+  hook_event_name: "PreCompact",
+  session_id: "s1",
+  transcript_path: "/t.jsonl",
+  cwd: "/project",
+  trigger: "manual",
+  // What a replacement in text would take for its own marks.
+  custom_instructions: "keep $& and $1",
+};
+const settingsOf = (type: string, prompt: string, more: object = {}) => ({
+  hooks: { PreCompact: [{ hooks: [{ type, prompt, ...more }] }] },
+});
+
+describe("a hook of kind prompt", () => {
+  it("asks the model with the input in the place of $ARGUMENTS, and its words are the output", async () => {
+    const model = scriptedModel(["Keep the plan."]);
+    const settings = settingsOf("prompt", "First: $ARGUMENTS Again: $ARGUMENTS");
+    const { output, outcomes } = await createHooks({ settings, model }).run(input);
+    expect(output).toBe("Keep the plan.");
+    expect(outcomes[0]).toMatchObject({ kind: "prompt", state: "completed" });
+    const json = JSON.stringify(input);
+    expect(model.requests).toMatchObject([
+      { messages: [{ role: "user", content: `First: ${json} Again: ${json}` }] },
+    ]);
+    expect(model.requests[0]?.system).toMatch(/PreCompact.*instructions/);
+  });
+
+  it("has the input after it where it names no place", async () => {
+    const model = scriptedModel(["ok"]);
+    await createHooks({ settings: settingsOf("prompt", "What matters?"), model }).run(input);
+    expect(model.requests[0]?.messages[0]?.content).toBe(`What matters?\n\n${JSON.stringify(input)}`);
+  });
+
+  it("blocks where the model says that it is not ok", async () => {
+    const model = scriptedModel(['{"ok": false, "reason": "not yet"}']);
+    const { blocked } = await createHooks({ settings: settingsOf("prompt", "May it?"), model }).run(input);
+    expect(blocked).toEqual({ by: "May it?", reason: "not yet" });
+  });
+
+  it("fails in words where the model fails, or where there is none", async () => {
+    const model = scriptedModel([new ModelError({ kind: "overloaded" }, "The provider is busy.")]);
+    const settings = settingsOf("prompt", "What?");
+    const text = async (options: object) =>
+      (await createHooks({ settings, ...options }).run(input)).outcomes[0]?.text;
+    expect(await text({ model })).toBe("PreCompact [What?] failed: The provider is busy.");
+    expect(await text({})).toBe("PreCompact [What?] failed: there is no model to ask");
+  });
+
+  it("is given up at its timeout and at an abort, and the call is ended", async () => {
+    const model = scriptedModel(() => ({ content: "…", hangs: true }));
+    const settings = settingsOf("prompt", "What?", { timeout: 0.02 });
+    expect((await createHooks({ settings, model }).run(input)).outcomes[0]?.state).toBe("timed-out");
+    const abort = new AbortController();
+    const run = createHooks({ settings: settingsOf("prompt", "What?"), model }).run(input, abort);
+    setImmediate(() => abort.abort());
+    expect((await run).outcomes[0]?.state).toBe("aborted");
+  });
+
+  it("asks for no more than the model can give", async () => {
+    const model = scriptedModel(["ok"], { name: "claude-3-haiku-20240307" });
+    await createHooks({ settings: settingsOf("prompt", "What?"), model }).run(input);
+    expect(model.requests[0]?.max_tokens).toBe(4_096);
+  });
+});
+
+describe("a hook of kind agent", () => {
+  it("asks the host's agent, with what becomes of the answer, the prompt and the input", async () => {
+    const agent = vi.fn(async () => "Keep what the tests say.");
+    const settings = settingsOf("agent", "Look at the tests: $ARGUMENTS");
+    const { output, outcomes } = await createHooks({ settings, agent }).run(input);
+    expect(output).toBe("Keep what the tests say.");
+    expect(outcomes[0]?.kind).toBe("agent");
+    expect(agent).toHaveBeenCalledWith(
+      expect.stringMatching(/PreCompact[\s\S]*Look at the tests: \{"hook_event_name"/),
+      { signal: expect.any(AbortSignal) },
+    );
+  });
+
+  it("fails in words without one, and when it gives back no text says nothing", async () => {
+    const settings = settingsOf("agent", "Look.");
+    expect((await createHooks({ settings }).run(input)).outcomes[0]?.text).toBe(
+      "PreCompact [Look.] failed: this host has no agent for hooks",
+    );
+    const { output, outcomes } = await createHooks({ settings, agent: async () => 7 as never }).run(input);
+    expect({ output, state: outcomes[0]?.state }).toEqual({ output: "", state: "completed" });
+  });
+
+  it("of the same words as a prompt is another hook", async () => {
+    const settings = [
+      settingsOf("agent", "Look."),
+      settingsOf("prompt", "Look."),
+      settingsOf("prompt", "Look."),
+    ];
+    const { output } = await createHooks({
+      settings,
+      agent: async () => "agent",
+      model: scriptedModel(["model"]),
+    }).run(input);
+    expect(output).toBe("agent\n\nmodel");
+  });
+});

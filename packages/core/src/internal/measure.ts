@@ -1,0 +1,10 @@
+export { recordedPace } from "../measure/cost/pace.ts";
+export { CACHE_TTL_MS, PER_MILLION, promptCost, usualCompaction } from "../measure/cost/rewrite-cost.ts";
+export { accountKnown } from "../measure/tokens/accounting.ts";
+export { startCalibration } from "../measure/tokens/context-meter.ts";
+export { headThatFits } from "../measure/tokens/fitting-head.ts";
+export { MEDIA_TOKENS, measureBlock, measureEntry } from "../measure/tokens/measure.ts";
+export { isSameModel } from "../measure/window/models.ts";
+export { pricedModel } from "../measure/window/prices.ts";
+export { SMALLEST_WINDOW_TOKENS } from "../measure/window/settings.ts";
+export { inProportion } from "../measure/window/thresholds.ts";

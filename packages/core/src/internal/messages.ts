@@ -1,0 +1,84 @@
+export { claudeVersion, isAtLeast } from "../messages/claude-version.ts";
+export {
+  CLEARED_FIELD,
+  entryBlocks,
+  isCompactBoundary,
+  isEntry,
+  isMicrocompactBoundary,
+  isSummaryEntry,
+  isSynthetic,
+  PREFIX_FIELD,
+  type RewindMark,
+  rawContent,
+  responseIdOf,
+} from "../messages/entry.ts";
+export { countFates, FACT_KINDS, isInContext, type KnownFacts } from "../messages/fact-ledger.ts";
+export { IdTable, PositionList, PositionSet, type Positions } from "../messages/id-table.ts";
+export {
+  copiedIds,
+  indexInConversation,
+  indexOfMessage,
+  isFromQueue,
+  isQueueOperation,
+  isSlashCommand,
+  isTypedMessage,
+  keptMessagesBelow,
+  timeOf,
+} from "../messages/lines.ts";
+export { type ApiVersion, contentBlocks, isBlock, isMedia, isThinking, tagOf } from "../messages/message.ts";
+export { asOneWrite, movedWith, withoutTornWrites } from "../messages/one-write.ts";
+export { previousSound, soundCuts } from "../messages/pairs.ts";
+export {
+  hasOpenCalls,
+  inputTokens,
+  isOutputProvisional,
+  recordedModel,
+  reportedUsage,
+  respondingModel,
+} from "../messages/responses.ts";
+export {
+  type CollapsedSpan,
+  clearedIdsIn,
+  clearedResultIds,
+  collapsedUuids,
+  committedSpanIds,
+  expandedSpanIds,
+  isCleared,
+  isCollapsedSpan,
+  isCollapseMark,
+  isSettled,
+  isSnipMarker,
+  isStandIn,
+  standInUuids,
+  standsFor,
+  withStandInsApplied,
+} from "../messages/stand-ins.ts";
+export { formatCount, withoutControls } from "../messages/text.ts";
+export type { FollowedTodo } from "../messages/todo-ledger.ts";
+export {
+  filePathIn,
+  fileUseOf,
+  isShellTool,
+  PATH_FIELDS,
+  RECALL_TOOL_NAME,
+  writesWholeFile,
+} from "../messages/tool-kinds.ts";
+export { isUndoMark, turnedBack, undoRecordOf } from "../messages/undo-marks.ts";
+export {
+  asList,
+  contentText,
+  field,
+  figureField,
+  firstString,
+  isNestedTooDeep,
+  isRecord,
+  type JsonRecord,
+  listField,
+  MOST_NESTED_LEVELS,
+  mayNestTooDeep,
+  parseJson,
+  stringField,
+  stringListField,
+  withoutDeepParts,
+} from "../messages/untrusted.ts";
+export { withoutRefusedThinking } from "../messages/without-thinking.ts";

@@ -1,0 +1,3 @@
+export { collapsedIn, type SpanReport, spanReport } from "../modules/collapse/report.ts";
+export { asCondensed, SPAN_SYSTEM_PROMPT } from "../modules/collapse/summarise-span.ts";
+export { NestedMemory } from "../modules/memory-files/nested-memory.ts";

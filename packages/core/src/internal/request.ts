@@ -1,0 +1,12 @@
+export {
+  IMAGE_MEDIA_TYPES,
+  MAX_CACHE_MARKS,
+  MAX_MESSAGES,
+  maxMediaFor,
+  TOOL_NAME_PATTERN,
+  TOOL_USE_ID_PATTERN,
+} from "../request/check/limits.ts";
+export { reminder } from "../request/flatten/attachment-content.ts";
+export { countMessages, messagesBehind } from "../request/flatten/count-messages.ts";
+export { FlattenedEntries } from "../request/flatten/flatten.ts";
+export { wordsIn } from "../request/flatten/words-in.ts";

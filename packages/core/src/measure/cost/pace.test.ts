@@ -1,0 +1,114 @@
+import { describe, expect, it } from "vitest";
+import { usage } from "../../../../../test/support/builders.ts";
+import type { AssistantEntry, Usage } from "../../messages/entry.ts";
+import { Pace, recordedPace } from "./pace.ts";
+import { carriedPays } from "./rewrite-cost.ts";
+
+const paceOf = (...sizes: readonly number[]): Pace => {
+  const pace = new Pace();
+  for (const tokens of sizes) pace.turn({ tokens, clearableTokens: 0 });
+  return pace;
+};
+
+describe("a conversation's pace", () => {
+  it("is what its turns have added, and says nothing before the second", () => {
+    expect(paceOf().growthPerTurn).toBe(0);
+    expect(paceOf(1_000).growthPerTurn).toBe(0);
+    expect(paceOf(1_000, 1_500, 2_500).growthPerTurn).toBe(750);
+  });
+
+  it("is not taken from a context that shrank, nor across a rewrite", () => {
+    expect(paceOf(1_000, 1_500, 700, 1_200).growthPerTurn).toBe(500);
+    const pace = paceOf(1_000, 1_500);
+    pace.rewritten();
+    pace.turn({ tokens: 9_000, clearableTokens: 0 });
+    expect(pace.growthPerTurn).toBe(500);
+  });
+
+  it("follows the work when it changes", () => {
+    const slow = Array.from({ length: 200 }, (_, turn) => turn * 100);
+    const fast = Array.from({ length: 60 }, (_, turn) => 20_000 + turn * 2_000);
+    expect(paceOf(...slow, ...fast).growthPerTurn).toBeGreaterThan(1_800);
+  });
+
+  it("counts what could have been cleared with every turn that carried it, until a rewrite", () => {
+    const pace = new Pace();
+    pace.turn({ tokens: 1_000, clearableTokens: 300 });
+    pace.turn({ tokens: 1_000, clearableTokens: 500 });
+    expect(pace.carriedTokens).toBe(800);
+    pace.rewritten();
+    expect(pace.carriedTokens).toBe(0);
+    expect(pace.compactedTo).toBeUndefined();
+    pace.compacted(7_000);
+    expect(pace.compactedTo).toBe(7_000);
+  });
+});
+
+describe("the moment to stop carrying results along", () => {
+  /** Sonnet 5.5 reads a million for 0.20 and writes it for 2.50. */
+  const rewriting = { model: "claude-sonnet-5-5", contextTokens: 300_000, rewrittenTokens: 10_000 };
+
+  it("is when reading them has cost as much as writing the rest anew would", () => {
+    expect(carriedPays({ ...rewriting, carriedTokens: 114_999 })).toBe(false);
+    expect(carriedPays({ ...rewriting, carriedTokens: 115_000 })).toBe(true);
+    expect(carriedPays({ ...rewriting, cacheTtl: "1h", carriedTokens: 115_000 })).toBe(false);
+  });
+
+  it("is never where nobody knows the prices", () => {
+    expect(carriedPays({ ...rewriting, model: "house-model", carriedTokens: 1e9 })).toBe(false);
+  });
+});
+
+describe("the pace that a session file tells", () => {
+  const response = (id: string, input: number, written: object = {}): AssistantEntry => ({
+    type: "assistant",
+    uuid: `uuid-${id}`,
+    parentUuid: null,
+    timestamp: `2026-11-15T10:00:0${input % 10}.000Z`,
+    message: {
+      id,
+      role: "assistant",
+      content: [],
+      usage: { ...usage(input, 10), cache_creation: written } as Usage,
+    },
+  });
+
+  it("counts a response once, however many entries it stands in", () => {
+    const entries = [response("a", 1_000), response("a", 1_000), response("b", 1_601)];
+    const { pace, lastCallAt } = recordedPace(entries);
+    expect(pace.turns).toBe(2);
+    expect(pace.growthPerTurn).toBe(601);
+    expect(lastCallAt).toBe(Date.parse("2026-11-15T10:00:01.000Z"));
+  });
+
+  it("does not change when a rewrite copies the responses without their usage", () => {
+    const entries = [response("a", 1_000, { ephemeral_1h_input_tokens: 900 }), response("b", 1_601)];
+    const copies = entries.map((entry) => ({
+      ...entry,
+      timestamp: "2026-11-16T10:00:00.000Z",
+      message: { ...entry.message, id: `copy-${entry.message.id}`, usage: usage(0, 0) },
+    }));
+    const [before, after] = [recordedPace(entries), recordedPace([...entries, ...copies])];
+    expect(after).toMatchObject({ lastCallAt: before.lastCallAt, cacheTtl: "1h" });
+    expect([after.pace.turns, after.pace.growthPerTurn]).toEqual([2, 601]);
+  });
+
+  it("leaves out subagents, except in a subagent's own file", () => {
+    const aside = { ...response("s", 90_000), isSidechain: true };
+    expect(recordedPace([response("a", 1_000), aside, response("b", 1_601)]).pace.growthPerTurn).toBe(601);
+    expect(recordedPace([aside]).pace.turns).toBe(1);
+  });
+
+  it("knows which life of the cache was paid for last", () => {
+    const hour = response("a", 1_000, { ephemeral_1h_input_tokens: 900, ephemeral_5m_input_tokens: 0 });
+    const short = response("b", 1_000, { ephemeral_1h_input_tokens: 0, ephemeral_5m_input_tokens: 900 });
+    expect(recordedPace([hour]).cacheTtl).toBe("1h");
+    expect(recordedPace([hour, short]).cacheTtl).toBe("5m");
+    expect(recordedPace([]).cacheTtl).toBe("5m");
+  });
+
+  it("takes whatever stands in a file", () => {
+    const broken = [null, 7, { type: "assistant" }, { type: "assistant", message: null, timestamp: "soon" }];
+    expect(recordedPace(broken as never).lastCallAt).toBeUndefined();
+  });
+});

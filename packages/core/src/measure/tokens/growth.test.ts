@@ -1,0 +1,61 @@
+import { basename } from "node:path";
+import { loadSession } from "@longhaul/sessions";
+import { expect, it } from "vitest";
+import { claudeCodeSessions, describeRecorded } from "../../../../../test/support/real-sessions.ts";
+import { type Entry, isCompactBoundary } from "../../messages/entry.ts";
+import { inputTokens, reportedUsage } from "../../messages/responses.ts";
+import { ContextMeter } from "./context-meter.ts";
+
+/** Enough to have learned from. */
+const RESPONSES_SEEN = 10;
+
+interface Growth {
+  readonly predicted: number;
+  readonly reported: number;
+  readonly responses: number;
+}
+
+/**
+ * Before each response, how much the context would grow since the one before; then how much it did.
+ * Left out: a compaction, a context that shrank (cleared without a trace in the file), and another model
+ * (another prompt and vocabulary). None of these is growth by what the file shows.
+ */
+function growthOf(entries: readonly Entry[]): Growth {
+  const meter = new ContextMeter();
+  const sum = { predicted: 0, reported: 0, responses: 0 };
+  let last: { id: string | undefined; model: string | undefined; input: number } | undefined;
+  let seen = 0;
+  for (const entry of entries) {
+    const usage = reportedUsage(entry);
+    if (isCompactBoundary(entry)) last = undefined;
+    if (usage !== undefined && entry.type === "assistant" && entry.message.id !== last?.id) {
+      const input = inputTokens(usage);
+      const isGrowth = last !== undefined && input > last.input && last.model === entry.message.model;
+      if (seen++ >= RESPONSES_SEEN && last !== undefined && isGrowth) {
+        sum.predicted += meter.size().tokens - last.input;
+        sum.reported += input - last.input;
+        sum.responses++;
+      }
+      last = { id: entry.message.id, model: entry.message.model, input };
+    }
+    meter.add(entry);
+  }
+  return sum;
+}
+
+/** Subagents of old versions wrote into the same file; each thread has a context of its own. */
+function largestThread(entries: readonly Entry[]): Entry[] {
+  const side = entries.filter((entry) => entry.isSidechain === true);
+  return side.length * 2 > entries.length ? side : entries.filter((entry) => entry.isSidechain !== true);
+}
+
+describeRecorded("on recorded sessions", () => {
+  it.each(claudeCodeSessions().map((path) => [basename(path), path]))(
+    "%s: the growth predicted from each usage to the next adds up to within 10%% of the truth",
+    async (_, path) => {
+      const growth = growthOf(largestThread((await loadSession(path)).entries));
+      if (growth.responses === 0) return;
+      expect(Math.abs(growth.predicted / growth.reported - 1)).toBeLessThan(0.1);
+    },
+  );
+});

@@ -1,0 +1,90 @@
+import { type Entry, isSynthetic } from "../../messages/entry.ts";
+import type { ApiRequest, ContentBlock, MessageContent } from "../../messages/message.ts";
+import { isBlock } from "../../messages/message.ts";
+import { sentContent } from "../../request/flatten/attachment-content.ts";
+import { estimateTokens, type TokenProfile } from "./estimate/estimate.ts";
+
+/** Counts the tokens of a text, exactly or by estimate. */
+export type CountText = (text: string) => number;
+
+export type EstimatorName = TokenProfile | "classic";
+
+/** The estimators by name; `classic` is a quarter of the length, kept for comparison with other tools: it is badly short. */
+export const ESTIMATORS: Readonly<Record<EstimatorName, CountText>> = Object.freeze({
+  o200k: (text: string): number => estimateTokens(text, "o200k"),
+  claude: (text: string): number => estimateTokens(text, "claude"),
+  classic: (text: string): number => Math.round(text.length / 4),
+});
+
+/** Providers bill pictures by area and documents by page; a flat figure errs on the safe side for most. */
+export const MEDIA_TOKENS = 2_000;
+
+/** Belongs to a decision (is it time to compact?), never to a number shown to people. */
+export const DECISION_PADDING: number = 4 / 3;
+
+/** The signature of a thinking block whose text was withheld holds the thinking in encrypted form. */
+const SIGNATURE_CHARACTERS_PER_TOKEN = 4;
+
+export function measureContent(content: MessageContent | undefined, countText: CountText): number {
+  if (typeof content === "string") return countText(content);
+  if (!Array.isArray(content)) return 0;
+  let tokens = 0;
+  for (const block of content) if (isBlock(block)) tokens += measureBlock(block, countText);
+  return tokens;
+}
+
+export function measureBlock(block: ContentBlock, countText: CountText): number {
+  switch (block.type) {
+    case "text":
+      return countText(asText(block.text));
+    case "image":
+    case "document":
+      return MEDIA_TOKENS;
+    case "tool_use":
+      return countText(asText(block.name)) + countText(asJson(block.input));
+    case "tool_result":
+      return measureContent(block.content, countText);
+    case "thinking":
+      return block.thinking
+        ? countText(asText(block.thinking))
+        : Math.ceil(asText(block.signature).length / SIGNATURE_CHARACTERS_PER_TOKEN);
+    case "redacted_thinking":
+      return Math.ceil(asText(block.data).length / SIGNATURE_CHARACTERS_PER_TOKEN);
+    default:
+      return countText(asJson(block));
+  }
+}
+
+/** Tokens that an entry adds to the context: 0 for those that are never sent. */
+export function measureEntry(entry: Entry, countText: CountText): number {
+  switch (entry.type) {
+    case "assistant":
+      return isSynthetic(entry) ? 0 : measureContent(entry.message?.content, countText);
+    case "user":
+      return measureContent(entry.message?.content, countText);
+    case "attachment":
+      return measureContent(sentContent(entry), countText);
+    default:
+      return 0;
+  }
+}
+
+export function measureEntries(entries: readonly Entry[], countText: CountText): number {
+  let tokens = 0;
+  for (const entry of entries) tokens += measureEntry(entry, countText);
+  return tokens;
+}
+
+/** A request body as a whole: system prompt, tools and messages. */
+export function measureRequest(
+  { messages, system, tools }: Pick<ApiRequest, "messages" | "system" | "tools">,
+  countText: CountText,
+): number {
+  let tokens = measureContent(system, countText);
+  for (const tool of tools ?? []) tokens += countText(asJson(tool));
+  for (const message of messages) tokens += measureContent(message.content, countText);
+  return tokens;
+}
+
+const asText = (value: unknown): string => (typeof value === "string" ? value : "");
+const asJson = (value: unknown): string => JSON.stringify(value) ?? "";

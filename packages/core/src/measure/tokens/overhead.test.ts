@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, image, usage } from "../../../../../test/support/builders.ts";
+import { sizeUp } from "../../compaction/plan/sized.ts";
+import type { Entry } from "../../messages/entry.ts";
+import { ESTIMATORS } from "./measure.ts";
+
+const TURN = "word ".repeat(400);
+const TURN_TOKENS = ESTIMATORS.o200k(TURN) + ESTIMATORS.o200k("ok");
+
+/** Turns of which the provider counts this many tokens for each of ours, besides an overhead of 20,000. */
+function session(turns: number, ratio: number): ConversationBuilder {
+  const built = new ConversationBuilder();
+  for (let turn = 0; turn < turns; turn++) {
+    built.user(TURN);
+    const before = turn * TURN_TOKENS + ESTIMATORS.o200k(TURN);
+    built.assistant("ok", { usage: usage(Math.round(20_000 + before * ratio), 2) });
+  }
+  return built;
+}
+
+const sized = (entries: readonly Entry[]) => sizeUp({ entries }, {});
+
+describe("the overhead of a conversation", () => {
+  it.each([0.9, 1.35, 2, 3.5])(
+    "is what the first calls carried besides messages, at a ratio of %f",
+    (ratio) => {
+      const { overheadTokens } = sized(session(80, ratio).entries);
+      expect(Math.abs(overheadTokens - 20_000)).toBeLessThan(2_000);
+    },
+  );
+
+  it("and the tokens of the entries are together the tokens of the context", () => {
+    for (const turns of [1, 2, 7, 80]) {
+      const { overheadTokens, tokens, contextTokens } = sized(session(turns, 1.7).entries);
+      const held = tokens.reduce((sum, each) => sum + each, 0);
+      expect(Math.abs(overheadTokens + held - contextTokens)).toBeLessThan(1);
+    }
+  });
+
+  it("does not grow when results are cleared that the first calls carried whole", () => {
+    const built = new ConversationBuilder();
+    built.user("read it");
+    built.assistant([{ type: "tool_use", id: "t1", name: "Read", input: {} }], { usage: usage(20_010, 10) });
+    const result = "line ".repeat(20_000);
+    built.user([{ type: "tool_result", tool_use_id: "t1", content: result }]);
+    built.assistant("ok", { usage: usage(20_010 + ESTIMATORS.o200k(result), 2) });
+    built.user("go on");
+    built.assistant("ok", { usage: usage(20_400, 2) });
+    const snapshot = { entries: built.entries, clearedToolUseIds: new Set(["t1"]) };
+    expect(sizeUp(snapshot, {}).overheadTokens).toBeLessThan(21_000);
+  });
+
+  it("of a session with many images is not eaten up by the flat figure for an image", () => {
+    const built = session(20, 1.7);
+    const before = sized(built.entries).contextTokens;
+    built.user(Array.from({ length: 30 }, () => image()));
+    built.assistant("ok", { usage: usage(before + 60_000, 2) });
+    expect(sized(built.entries).overheadTokens).toBeGreaterThan(15_000);
+  });
+
+  it("is unknown where nothing was reported", () => {
+    const built = new ConversationBuilder();
+    built.user("hello");
+    built.assistant("hi");
+    expect(sized(built.entries)).toMatchObject({ overheadTokens: 0, source: "estimate" });
+  });
+});

@@ -1,0 +1,65 @@
+import type { Entry } from "../../messages/entry.ts";
+import { responseIdOf } from "../../messages/entry.ts";
+import { inputTokens, reportedUsage, respondingModel } from "../../messages/responses.ts";
+import { type ContextMeter, HIGHEST_RATIO } from "./context-meter.ts";
+
+/** Calls at the start from which the overhead is learned: later the error of the estimate outgrows it. */
+const FIRST_CALLS = 5;
+
+/** A conversation that was counted, with our estimate of each entry. */
+export interface CountedConversation {
+  readonly meter: Pick<ContextMeter, "size" | "calibration" | "isFromBeforeCompaction">;
+  readonly entries: readonly Entry[];
+  /** Of each entry as the first calls carried it. */
+  readonly estimatesThen: ArrayLike<number>;
+  /** Of all entries as the next call carries them. */
+  readonly estimateNow: number;
+}
+
+/** Division of the tokens of a context: overhead + ratio × our estimate of the entries. */
+export interface ContextParts {
+  /** Tokens that every call carries and no entry holds: system prompt, tools, text the agent adds by itself. */
+  readonly overheadTokens: number;
+  /** The provider's tokens per token of our estimate. */
+  readonly ratio: number;
+}
+
+/**
+ * Divides a context between what every call carries and what the entries hold. The first calls show the overhead best:
+ * later most of what the estimate does not explain is the error of the estimate, which belongs to the entries.
+ */
+export function divideContext(counted: CountedConversation): ContextParts {
+  const { meter, estimateNow } = counted;
+  const { tokens, source } = meter.size();
+  const { ratio } = meter.calibration;
+  const unexplained = Math.max(0, tokens - Math.round(estimateNow * ratio));
+  if (source === "estimate" || unexplained === 0) return { overheadTokens: unexplained, ratio };
+  const overheadTokens = Math.min(unexplained, overheadOfFirstCalls(counted, ratio));
+  const explaining = (tokens - overheadTokens) / Math.max(1, estimateNow);
+  if (explaining <= HIGHEST_RATIO) return { overheadTokens, ratio: explaining };
+  return { overheadTokens: Math.round(tokens - estimateNow * HIGHEST_RATIO), ratio: HIGHEST_RATIO };
+}
+
+/**
+ * The least that one of the first calls of the newest model had beyond its messages;
+ * Infinity when no call reports, so that the overhead is everything unexplained.
+ */
+function overheadOfFirstCalls({ meter, entries, estimatesThen }: CountedConversation, ratio: number): number {
+  const isReport = (entry: Entry): boolean =>
+    reportedUsage(entry) !== undefined && !meter.isFromBeforeCompaction(entry);
+  const model = respondingModel(entries.findLast(isReport));
+  let least = Number.POSITIVE_INFINITY;
+  let [calls, before] = [0, 0];
+  let lastId: string | undefined;
+  for (const [index, entry] of entries.entries()) {
+    const usage = isReport(entry) ? reportedUsage(entry) : undefined;
+    const id = entry.type === "assistant" ? responseIdOf(entry) : undefined;
+    if (usage !== undefined && respondingModel(entry) === model && (id === undefined || id !== lastId)) {
+      least = Math.min(least, Math.max(0, Math.round(inputTokens(usage) - before * ratio)));
+      if (++calls === FIRST_CALLS) break;
+      lastId = id;
+    }
+    before += estimatesThen[index] ?? 0;
+  }
+  return least;
+}

@@ -1,0 +1,82 @@
+import { type ClaudeVersion, claudeVersion, isAtLeast, tokenScaleOf } from "../../messages/claude-version.ts";
+import {
+  FIRST_VERSION_WITH_SYSTEM_MESSAGES,
+  FIRST_VERSION_WITHOUT_PREFILL,
+} from "../../request/check/limits.ts";
+
+export type ThinkingMode = "adaptive" | "enabled" | "disabled" | "between_tools";
+
+/** Differences between Claude models besides their windows: what each takes, refuses and keeps. */
+export interface ClaudeFeatures {
+  /** Values of `thinking.type` that the model takes. */
+  readonly thinkingModes: readonly ThinkingMode[];
+  /** Thinks when the request says nothing about it. */
+  readonly thinksByDefault: boolean;
+  /** Thinking of earlier turns stays in the context; older models see only that of the last turn. */
+  readonly keepsEarlierThinking: boolean;
+  /** Takes `tool_choice` of type `any` and `tool`. */
+  readonly forcedTools: boolean;
+  /** Takes values of temperature, top_p and top_k other than the default, where the API version has them. */
+  readonly sampling: boolean;
+  /** Takes a conversation that ends with the beginning of the assistant's own answer. */
+  readonly prefill: boolean;
+  /** Takes messages of the role `system` inside the conversation. */
+  readonly systemMessages: boolean;
+  /** Takes a request whose input and `max_tokens` together exceed the window, and stops at the window. */
+  readonly stopsAtWindow: boolean;
+  /** The provider's own compaction, at a threshold and on demand. */
+  readonly compaction: boolean;
+  /** Prompts below this many tokens are not cached. */
+  readonly minimumCacheTokens: number;
+  /** Tokens for the same text, relative to the models before 4.7. */
+  readonly tokenScale: number;
+}
+
+const NEWEST: ClaudeVersion = { line: "sonnet", major: 5, minor: 5 };
+
+/** A name that is no Claude's gets what the newest models have: the strictest reading. */
+export function claudeFeatures(model: string): ClaudeFeatures {
+  const version = claudeVersion(model) ?? (/claude-\d/.test(model) ? OLDEST : NEWEST);
+  const isSuper = version.line === "fable" || version.line === "mythos";
+  const from = (major: number, minor: number): boolean => isAtLeast(version, major, minor);
+  return {
+    thinkingModes: thinkingModes(version, isSuper),
+    thinksByDefault: isSuper || from(5, 0),
+    keepsEarlierThinking:
+      isSuper ||
+      (version.line === "opus" && from(4, 5)) ||
+      (version.line === "sonnet" && from(4, 6)) ||
+      from(5, 0),
+    forcedTools: !(from(5, 5) && version.line !== "haiku") && !(isSuper && from(5, 1)),
+    sampling: !(isSuper || from(5, 0) || (version.line === "opus" && from(4, 7))),
+    prefill: !from(FIRST_VERSION_WITHOUT_PREFILL.major, FIRST_VERSION_WITHOUT_PREFILL.minor),
+    systemMessages: from(FIRST_VERSION_WITH_SYSTEM_MESSAGES.major, FIRST_VERSION_WITH_SYSTEM_MESSAGES.minor),
+    stopsAtWindow: from(4, 5),
+    compaction: from(4, 6),
+    minimumCacheTokens: minimumCacheTokens(version, isSuper),
+    tokenScale: tokenScaleOf(version),
+  };
+}
+
+const OLDEST: ClaudeVersion = { line: "sonnet", major: 3, minor: 0 };
+
+function thinkingModes({ line, major, minor }: ClaudeVersion, isSuper: boolean): readonly ThinkingMode[] {
+  const version = { line, major, minor };
+  if (isSuper || (line === "opus" && isAtLeast(version, 5, 5))) return ["adaptive"];
+  if (line === "sonnet" && isAtLeast(version, 5, 5)) return ["adaptive", "between_tools", "disabled"];
+  if (isAtLeast(version, 4, 7)) return ["adaptive", "disabled"];
+  if (isAtLeast(version, 4, 6)) return ["adaptive", "enabled", "disabled"];
+  return ["enabled", "disabled"];
+}
+
+function minimumCacheTokens(version: ClaudeVersion, isSuper: boolean): number {
+  const { line } = version;
+  const isFrom = (major: number, minor: number): boolean => isAtLeast(version, major, minor);
+  if (isSuper || (line === "opus" && isFrom(5, 0)) || (line === "sonnet" && isFrom(5, 5))) return 512;
+  if (line === "opus" && isFrom(4, 8)) return 1_024;
+  if (line === "opus" && isFrom(4, 7)) return 2_048;
+  if (line === "opus" && isFrom(4, 5)) return 4_096;
+  // That of Haiku 5.5 is not published; its predecessor's is the safe reading.
+  if (line === "haiku" && isFrom(4, 5)) return 4_096;
+  return 1_024;
+}

@@ -1,0 +1,158 @@
+import { claudeVersion } from "../../messages/claude-version.ts";
+import type { Usage } from "../../messages/entry.ts";
+import { isRecord } from "../../messages/untrusted.ts";
+import { longestMatch } from "./models.ts";
+
+/** How long what is written to the cache stays, which sets what writing it costs. */
+export type CacheTtl = "5m" | "1h";
+
+/** Dollars for a million tokens. */
+export interface Prices {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheWrite5m: number;
+  readonly cacheWrite1h: number;
+  readonly cacheRead: number;
+}
+
+interface PriceRow extends Prices {
+  /** Above this many prompt tokens the whole call has other prices. */
+  readonly step?: { readonly aboveTokens: number; readonly prices: Prices };
+}
+
+/** Cost of a cache write relative to plain input. */
+const WRITE_5M = 1.25;
+const WRITE_1H = 2;
+const READ = 0.1;
+
+function prices(input: number, output: number, readShare: number = READ): Prices {
+  return {
+    input,
+    output,
+    cacheWrite5m: input * WRITE_5M,
+    cacheWrite1h: input * WRITE_1H,
+    cacheRead: input * readShare,
+  };
+}
+
+/** By line and version, exactly: a model whose prices are not published must not get its neighbour's. */
+const PRICES: Readonly<Record<string, PriceRow>> = {
+  "fable-5.1": prices(10, 50, 0.025),
+  "mythos-5.1": prices(10, 50, 0.025),
+  "opus-5.5": prices(4, 20, 0.05),
+  "sonnet-5.5": prices(2, 10),
+  "haiku-5.5": { ...prices(0.1, 0.5), step: { aboveTokens: 100_000, prices: prices(0.5, 2.5) } },
+  "fable-5.0": prices(10, 50),
+  "mythos-5.0": prices(10, 50),
+  "opus-5.0": prices(5, 25),
+  "opus-4.8": prices(5, 25),
+  "opus-4.7": prices(5, 25),
+  "opus-4.6": prices(5, 25),
+  "opus-4.5": prices(5, 25),
+  "sonnet-5.0": prices(2, 10),
+  "sonnet-4.6": prices(3, 15),
+  "sonnet-4.5": prices(3, 15),
+  "haiku-4.5": prices(1, 5),
+};
+
+/** Prices of a user's own, by a model's name or a part of it, longest first: of whole words, as in the table of models. */
+export type PriceTable = Readonly<Record<string, Prices>>;
+
+/** Undefined for a model whose prices we do not know: no figure is better than a wrong one. */
+export function pricesOf(model: string, promptTokens = 0, own: PriceTable = {}): Prices | undefined {
+  const given = longestMatch(model, own);
+  if (given !== undefined) return own[given];
+  const version = claudeVersion(model);
+  if (version === undefined) return undefined;
+  const row = PRICES[`${version.line}-${version.major}.${version.minor}`];
+  return row?.step !== undefined && promptTokens > row.step.aboveTokens ? row.step.prices : row;
+}
+
+/** Stands in for a model whose prices are not known, so that choices can be compared all the same. */
+const USUAL_MODEL = "claude-sonnet-4-5";
+
+/** The model whose prices hold for a session of this one. Where it is another, the prices are assumed: say so. */
+export const pricedModel = (model: string | undefined, own?: PriceTable): string =>
+  model !== undefined && pricesOf(model, 0, own) !== undefined ? model : USUAL_MODEL;
+
+/** The parts of a usage that have prices of their own. */
+export interface PricedUsage extends Usage {
+  readonly cache_creation?: {
+    readonly ephemeral_5m_input_tokens: number;
+    readonly ephemeral_1h_input_tokens: number;
+  } | null;
+}
+
+/** Dollars for one call. Writes of unknown lifetime count as those of five minutes. */
+export function costOf(usage: PricedUsage, model: string, own?: PriceTable): number | undefined {
+  const written = usage.cache_creation_input_tokens ?? 0;
+  const read = usage.cache_read_input_tokens ?? 0;
+  const price = pricesOf(model, usage.input_tokens + written + read, own);
+  if (price === undefined) return undefined;
+  const written1h = usage.cache_creation?.ephemeral_1h_input_tokens ?? 0;
+  const dollars =
+    usage.input_tokens * price.input +
+    usage.output_tokens * price.output +
+    (written - written1h) * price.cacheWrite5m +
+    written1h * price.cacheWrite1h +
+    read * price.cacheRead;
+  return dollars / 1_000_000;
+}
+
+/** Prices of a user's own: dollars for a million tokens. */
+export interface OwnPrices {
+  readonly input: number;
+  readonly output: number;
+  /** As plain input where nothing is said: then nothing is taken for cheaper than it may be. */
+  readonly cacheRead?: number | undefined;
+  readonly cacheWrite5m?: number | undefined;
+  readonly cacheWrite1h?: number | undefined;
+}
+
+export interface ReadPrices {
+  readonly prices: PriceTable;
+  /** One sentence for each model whose prices were ignored. */
+  readonly warnings: readonly string[];
+}
+
+const REQUIRED = ["input", "output"] as const;
+const OPTIONAL = ["cacheRead", "cacheWrite5m", "cacheWrite1h"] as const;
+
+/** Prices as somebody typed them, in an option or in the settings file; later sources fill what earlier ones leave. */
+export function readPrices(...sources: readonly unknown[]): ReadPrices {
+  const prices = new Map<string, Prices>();
+  const warnings: string[] = [];
+  for (const source of sources) {
+    if (source === undefined || source === null) continue;
+    if (!isRecord(source)) {
+      warnings.push("The setting prices is ignored: it must hold prices by the names of models.");
+      continue;
+    }
+    for (const [model, given] of Object.entries(source)) {
+      const read = readOne(given);
+      if (read === undefined) warnings.push(`The prices of ${model} are ignored: ${EXPECTED}.`);
+      else if (!prices.has(model)) prices.set(model, read);
+    }
+  }
+  return { prices: Object.fromEntries(prices), warnings };
+}
+
+const EXPECTED =
+  "they must be an input and an output price in dollars for a million tokens, and may have cacheRead, cacheWrite5m and cacheWrite1h";
+
+function readOne(given: unknown): Prices | undefined {
+  if (!isRecord(given)) return undefined;
+  if (!REQUIRED.every((name) => isPrice(given[name]))) return undefined;
+  if (!OPTIONAL.every((name) => given[name] === undefined || isPrice(given[name]))) return undefined;
+  const { input, output, cacheRead, cacheWrite5m, cacheWrite1h } = given as unknown as OwnPrices;
+  return {
+    input,
+    output,
+    cacheRead: cacheRead ?? input,
+    cacheWrite5m: cacheWrite5m ?? input,
+    cacheWrite1h: cacheWrite1h ?? cacheWrite5m ?? input,
+  };
+}
+
+const isPrice = (value: unknown): boolean =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0;

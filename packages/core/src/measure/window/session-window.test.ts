@@ -1,0 +1,168 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, usage } from "../../../../../test/support/builders.ts";
+import type { CompactMetadata, Entry } from "../../messages/entry.ts";
+import { type SessionWindowOptions, sessionWindow, windowEvidence } from "./session-window.ts";
+import { resolveSettings } from "./settings.ts";
+import { computeThresholds } from "./thresholds.ts";
+
+const OPUS = "claude-opus-4-6";
+
+/** A session of responses with a reported size, and of compactions. */
+class Recording {
+  readonly #built = new ConversationBuilder();
+
+  get entries(): readonly Entry[] {
+    return this.#built.entries;
+  }
+
+  answer(input: number, model = OPUS, fields: Partial<Entry> = {}): this {
+    const entry = this.#built.assistant("ok", { usage: usage(input, 1) });
+    this.#built.entries[this.#built.entries.length - 1] = {
+      ...entry,
+      ...fields,
+      message: { ...entry.message, model },
+    } as Entry;
+    return this;
+  }
+
+  compaction(metadata: Partial<CompactMetadata> = {}): this {
+    this.#built.boundary({ trigger: "auto", preTokens: 167_081, ...metadata });
+    this.#built.summary("what happened");
+    return this;
+  }
+}
+
+const compacted = (metadata: Partial<CompactMetadata> = {}): Recording =>
+  new Recording().answer(160_000).compaction(metadata);
+
+const windowOf = (recording: Recording, options: SessionWindowOptions = {}, model = OPUS) => {
+  const { size, origin } = computeThresholds(
+    sessionWindow({ model, entries: recording.entries }, options),
+    options.settings,
+  );
+  return { size, origin };
+};
+
+const SHOWN = { size: 200_000, origin: "auto-compaction" };
+const TABLE = { size: 1_000_000, origin: "model-table" };
+
+describe("the window of a session", () => {
+  it("is the smallest that the model can have and that held its newest automatic compaction", () => {
+    expect(windowOf(compacted().answer(40_000))).toEqual(SHOWN);
+    expect(windowOf(compacted({ preTokens: 998_659 }))).toEqual({ ...SHOWN, size: 1_000_000 });
+    expect(windowOf(compacted({ preTokens: 998_659 }).compaction({ preTokens: 167_000 }))).toEqual(SHOWN);
+  });
+
+  it("comes from the table of models where no compaction shows it", () => {
+    expect(windowOf(new Recording().answer(50_000))).toEqual(TABLE);
+    expect(windowOf(compacted({ trigger: "manual" }))).toEqual(TABLE);
+    expect(windowOf(new Recording(), {}, "my-own-model")).toEqual({ size: 200_000, origin: "default" });
+  });
+
+  it("is not shown by a compaction after which the model changed", () => {
+    expect(windowOf(compacted().answer(40_000, "claude-sonnet-5"), {}, "claude-sonnet-5")).toEqual(TABLE);
+    expect(windowOf(compacted().answer(40_000, "claude-sonnet-5").answer(41_000))).toEqual(TABLE);
+    expect(windowOf(compacted(), { model: "claude-sonnet-5" })).toEqual(TABLE);
+    expect(windowOf(compacted().answer(40_000, `${OPUS}-20260205`))).toEqual(SHOWN);
+  });
+
+  it("is larger than a compaction shows where a later response read more", () => {
+    expect(windowOf(compacted().answer(250_000))).toEqual(TABLE);
+    expect(windowOf(compacted().answer(190_000))).toEqual(SHOWN);
+    const sonnet = "claude-sonnet-4-5";
+    const larger = new Recording().answer(90_000, sonnet).compaction().answer(250_000, sonnet);
+    expect(windowOf(larger, {}, sonnet)).toEqual({ size: 1_000_000, origin: "reported-usage" });
+  });
+
+  it("is what the newest compaction shows although responses before it read more", () => {
+    const smaller = compacted({ preTokens: 967_000 }).answer(400_000).compaction().answer(30_000);
+    expect(windowOf(smaller)).toEqual(SHOWN);
+    const evidence = { model: OPUS, windowTokens: 200_000 };
+    expect(windowOf(smaller, { evidence })).toEqual(SHOWN);
+    expect(windowOf(smaller.answer(250_000), { evidence }).size).toBe(1_000_000);
+  });
+
+  it("takes the largest reported usage of the model, wherever it stands in the file", () => {
+    const sonnet = "claude-sonnet-4-5";
+    const large = new Recording().answer(400_000, sonnet).answer(30_000, sonnet);
+    expect(windowOf(large, {}, sonnet)).toEqual({ size: 1_000_000, origin: "reported-usage" });
+    expect(windowOf(large.answer(10, "claude-haiku-4-5"), {}, "claude-haiku-4-5").size).toBe(200_000);
+  });
+
+  it("is what an option, the environment or the settings say, before any evidence", () => {
+    const recording = compacted();
+    const { settings: fromFile } = resolveSettings({ file: { autoCompactWindow: 500_000 } });
+    const environment = { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "60000" };
+    const { settings: fromEnvironment } = resolveSettings({ environment });
+    expect(windowOf(recording, { windowTokens: 32_000 })).toEqual({ size: 32_000, origin: "option" });
+    expect(windowOf(recording, { modelWindow: "gpt-5" })).toEqual({ size: 400_000, origin: "option" });
+    expect(windowOf(recording, { settings: fromFile })).toEqual({ size: 500_000, origin: "setting" });
+    expect(windowOf(recording, { settings: fromEnvironment })).toEqual({
+      size: 60_000,
+      origin: "environment",
+    });
+    const models = { [OPUS]: { windowTokens: 300_000, maxOutputTokens: 32_000 } };
+    expect(windowOf(recording, { models })).toEqual({ size: 300_000, origin: "option" });
+  });
+
+  it("ignores the responses of subagents in the file", () => {
+    const side = { isSidechain: true };
+    expect(windowOf(compacted().answer(9_000, "claude-haiku-4-5", side))).toEqual(SHOWN);
+    const subagent = new Recording().answer(160_000, OPUS, side).compaction().answer(9_000, OPUS, side);
+    expect(windowOf(subagent)).toEqual(SHOWN);
+  });
+
+  it("is shown by a boundary of ours only where that repeats what the file before it showed", () => {
+    const own = { overheadTokens: 0, tokenRatio: 1 };
+    const evidence = windowEvidence({ model: OPUS, entries: compacted().entries });
+    expect(evidence).toEqual({ model: OPUS, windowTokens: 200_000 });
+    expect(windowOf(compacted({ preTokens: 45_000, longhaul: own }))).toEqual(TABLE);
+    expect(windowOf(compacted().compaction({ preTokens: 45_000, longhaul: own }))).toEqual(SHOWN);
+    const record = { ...own, window: evidence ?? null };
+    expect(windowOf(new Recording().compaction({ longhaul: record }).answer(9_000))).toEqual(SHOWN);
+    expect(windowOf(new Recording().compaction({ longhaul: { ...own, window: null } }))).toEqual(TABLE);
+  });
+
+  it("is the one that a usage had proven, as a boundary of ours records it", () => {
+    const sonnet = "claude-sonnet-4-5";
+    const proven = { size: 1_000_000, origin: "reported-usage" };
+    const large = new Recording().answer(400_000, sonnet);
+    const evidence = windowEvidence({ model: sonnet, entries: large.entries });
+    expect(evidence).toEqual({ model: sonnet, windowTokens: 1_000_000, origin: "reported-usage" });
+    const recorded = (window: unknown): Recording =>
+      new Recording().compaction({ longhaul: { overheadTokens: 0, tokenRatio: 1, window } as never });
+    expect(windowOf(recorded(evidence).answer(30_000, sonnet), {}, sonnet)).toEqual(proven);
+    // As after a response by another model in the file that holds the usage itself.
+    expect(windowOf(recorded(evidence).answer(9, OPUS).answer(9, sonnet), {}, sonnet)).toEqual(proven);
+    expect(windowOf(new Recording(), { evidence }, sonnet)).toEqual(proven);
+    expect(windowOf(recorded(evidence), {}, "claude-haiku-4-5").size).toBe(200_000);
+    const later = recorded(evidence).answer(150_000, sonnet).compaction();
+    expect(windowOf(later, {}, sonnet)).toEqual(SHOWN);
+    for (const windowTokens of [5_000_000, 400_000, -1, "1000000", null])
+      expect(windowOf(recorded({ ...evidence, windowTokens }), {}, sonnet).size).toBe(200_000);
+    expect(windowOf(recorded({ ...evidence, origin: "elsewhere" }), {}, sonnet).size).toBe(200_000);
+  });
+
+  it("is one that the model can have, whatever a file says", () => {
+    const anything = fc.oneof(
+      fc.constantFrom<unknown>(-1, 0, Number.NaN, Number.POSITIVE_INFINITY, 1e12, "167081", null, {}, []),
+      fc.double(),
+      fc.anything(),
+    );
+    fc.assert(
+      fc.property(anything, anything, anything, fc.boolean(), (preTokens, trigger, window, isOwn) => {
+        const longhaul = isOwn ? { longhaul: { overheadTokens: 0, tokenRatio: 1, window } } : {};
+        const metadata = { preTokens, trigger, ...longhaul } as unknown as CompactMetadata;
+        const { size } = windowOf(compacted(metadata).answer(40_000));
+        expect([200_000, 1_000_000]).toContain(size);
+      }),
+    );
+    for (const preTokens of [-5, 0, 1e12, Number.NaN])
+      expect(windowOf(compacted({ preTokens }))).toEqual(TABLE);
+    expect(windowOf(compacted().answer(1e12))).toEqual(SHOWN);
+    expect(sessionWindow({ model: OPUS, entries: [null, 7, {}] as unknown as Entry[] }).windowTokens).toBe(
+      1_000_000,
+    );
+  });
+});

@@ -1,0 +1,194 @@
+import {
+  type CompactBoundaryEntry,
+  type Entry,
+  isCompactBoundary,
+  isEntry,
+  type RecordedWindow,
+  type SessionRecord,
+} from "../../messages/entry.ts";
+import { keptMessagesBelow } from "../../messages/lines.ts";
+import { inputTokens, reportedUsage, respondingModel } from "../../messages/responses.ts";
+import { field, figureField, stringField } from "../../messages/untrusted.ts";
+import {
+  findModel,
+  isSameModel,
+  type KnownModel,
+  MODELS,
+  type ModelFacts,
+  type ModelTable,
+  possibleWindows,
+  withProvenWindow,
+} from "./models.ts";
+import type { WindowOptions } from "./thresholds.ts";
+
+/** No model has a larger window: a larger figure in a file is damage. */
+const LARGEST_WINDOW_TOKENS = Math.max(...Object.values(MODELS).map(({ windowTokens }) => windowTokens));
+
+/** A window that a session ran in, and the model that it ran with. Boundaries that we write repeat it. */
+export type WindowEvidence = RecordedWindow;
+
+export interface WindowedSession {
+  readonly model: string | undefined;
+  /** All entries of the file in their order: a compaction before the conversation counts as well. */
+  readonly entries: readonly Entry[];
+}
+
+export interface SessionWindowOptions {
+  /** An explicit size. */
+  readonly windowTokens?: number | undefined;
+  /** The window of this model in place of the session's. */
+  readonly modelWindow?: string | undefined;
+  /** The model that continues the session; the session's own unless given. */
+  readonly model?: string | undefined;
+  /** Evidence from an earlier reading of the file, when not all entries are here. Null means none. */
+  readonly evidence?: WindowEvidence | null | undefined;
+  readonly models?: ModelTable | undefined;
+  readonly settings?: WindowOptions | undefined;
+}
+
+/**
+ * The model of a session with the window it runs in, and the source of that figure. In this order: an explicit
+ * option; a setting or an environment variable that limits the window, applied to the model's own window by
+ * `computeThresholds`; the session's newest automatic compaction; its largest reported usage; the model table.
+ */
+export function sessionWindow(session: WindowedSession, options: SessionWindowOptions = {}): KnownModel {
+  const { windowTokens, modelWindow, models, settings } = options;
+  const model = options.model ?? session.model;
+  const known = findModel(model, models);
+  if (windowTokens !== undefined) return { ...known, windowTokens, windowOrigin: "option" };
+  if (modelWindow !== undefined) return { ...findModel(modelWindow, models), windowOrigin: "option" };
+  const reports = readReports(session.entries, model);
+  const evidence = options.evidence === undefined ? evidenceIn(reports) : options.evidence;
+  const isExplicit = known.windowOrigin === "option" || settings?.autoCompactWindow !== undefined;
+  const isMeant = model !== undefined && isSameModel(evidence?.model ?? "", model);
+  if (evidence === null || evidence === undefined || !isMeant || isExplicit) {
+    return withProvenWindow(known, reports.largestUsage);
+  }
+  if (evidence.origin === "reported-usage") {
+    return withProvenWindow(known, Math.max(evidence.windowTokens, reports.largestUsage));
+  }
+  const shown: KnownModel = {
+    ...known,
+    windowTokens: evidence.windowTokens,
+    windowOrigin: "auto-compaction",
+  };
+  // A larger usage before that compaction was of a larger window, which the session no longer has.
+  return withProvenWindow(shown, reports.usageSince);
+}
+
+/**
+ * The window that a session itself shows, by its newest automatic compaction or by a reported usage that is larger
+ * than the model table's window; undefined where neither does.
+ */
+export function windowEvidence({ entries, model }: WindowedSession): WindowEvidence | undefined {
+  const reports = readReports(entries, model);
+  return evidenceIn(reports) ?? provenIn(model, withProvenWindow(findModel(model), reports.largestUsage));
+}
+
+/** The evidence of a window that a reported usage has proven; undefined for one that has another origin. */
+export function provenIn(
+  model: string | undefined,
+  { windowTokens, windowOrigin: origin }: ModelFacts,
+): WindowEvidence | undefined {
+  return model === undefined || origin !== "reported-usage" ? undefined : { model, windowTokens, origin };
+}
+
+export function sessionRecord(session: WindowedSession): SessionRecord {
+  const { model } = session;
+  return { ...(model === undefined ? {} : { model }), window: windowEvidence(session) ?? null };
+}
+
+interface Reports {
+  readonly model: string | undefined;
+  /** The newest boundary that tells of the window, unless the model changed after it. */
+  readonly boundary: Entry | undefined;
+  /** Of the session's model: since that boundary, and in the whole file. */
+  readonly usageSince: number;
+  readonly largestUsage: number;
+}
+
+/**
+ * Reads from the end: responses of other models after the boundary, or right before it, void it. Messages that a
+ * compaction kept are older than its boundary.
+ */
+function readReports(entries: readonly Entry[], model: string | undefined): Reports {
+  const none: Reports = { model, boundary: undefined, usageSince: 0, largestUsage: 0 };
+  if (model === undefined) return none;
+  const isSubagent = entries.every((entry) => respondingModel(entry) === undefined || isSidechain(entry));
+  const kept = keptMessagesBelow(entries);
+  let { boundary, usageSince, largestUsage } = none;
+  let isSettled = false;
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index];
+    if (!isEntry(entry) || (isSidechain(entry) && !isSubagent)) continue;
+    if (!isSettled && boundary === undefined && shownWindow(entry, model) !== undefined) boundary = entry;
+    const name = respondingModel(entry);
+    const isSame = name === undefined || isSameModel(name, model);
+    const isKept = kept.has(entry);
+    if (name !== undefined && !isKept) {
+      if (!isSettled && !isSame) boundary = undefined;
+      // The first response before the boundary says which model filled the window.
+      isSettled ||= !isSame || boundary !== undefined;
+    }
+    const tokens = isSame ? Math.max(usageTokens(entry), provenTokens(entry, model)) : 0;
+    if (!isSettled && !isKept) usageSince = Math.max(usageSince, tokens);
+    largestUsage = Math.max(largestUsage, tokens);
+  }
+  return { model, boundary, usageSince, largestUsage };
+}
+
+const isSidechain = (entry: Entry): boolean => isEntry(entry) && field(entry, "isSidechain") === true;
+
+/** All that a response took of the window; 0 for figures that cannot be right. */
+function usageTokens(entry: Entry): number {
+  const usage = reportedUsage(entry);
+  const tokens = usage === undefined ? 0 : inputTokens(usage) + usage.output_tokens;
+  return isCredible(tokens) ? tokens : 0;
+}
+
+const isCredible = (tokens: number): boolean =>
+  Number.isFinite(tokens) && tokens > 0 && tokens <= LARGEST_WINDOW_TOKENS;
+
+/** The evidence, unless a response since then took more than that window holds. */
+function evidenceIn({ model, boundary, usageSince }: Reports): WindowEvidence | undefined {
+  if (model === undefined || boundary === undefined) return undefined;
+  const windowTokens = shownWindow(boundary, model);
+  if (windowTokens === undefined || usageSince > windowTokens) return undefined;
+  return { model, windowTokens };
+}
+
+/**
+ * The window that a boundary shows. Of another agent's automatic compaction: the smallest that the model can have and
+ * that held what was compacted. Our own thresholds may come from an option, so an own boundary shows nothing but the
+ * evidence that was recorded with it.
+ */
+function shownWindow(entry: Entry, model: string): number | undefined {
+  if (!isCompactBoundary(entry)) return undefined;
+  const { compactMetadata } = entry;
+  if (field(compactMetadata, "longhaul") !== undefined) return recordedTokens(entry, model, undefined);
+  if (stringField(compactMetadata, "trigger") !== "auto") return undefined;
+  const held = figureField(compactMetadata, "preTokens");
+  return isCredible(held) ? possibleWindows(model).find((tokens) => held <= tokens) : undefined;
+}
+
+/** The window that a reported usage before a boundary of ours had proven, as a usage; 0 where none had. */
+const provenTokens = (entry: Entry, model: string): number =>
+  isCompactBoundary(entry) ? (recordedTokens(entry, model, "reported-usage") ?? 0) : 0;
+
+/**
+ * The window of this origin that a boundary records, if the model can have it. A usage may prove any window of a model
+ * that has one window in the table.
+ */
+function recordedTokens(
+  { compactMetadata }: CompactBoundaryEntry,
+  model: string,
+  origin: WindowEvidence["origin"],
+): number | undefined {
+  const record = field(field(compactMetadata, "longhaul"), "window");
+  if (field(record, "origin") !== origin) return undefined;
+  if (!isSameModel(stringField(record, "model") ?? "", model)) return undefined;
+  const tokens = figureField(record, "windowTokens");
+  const possible = possibleWindows(model);
+  const canBeProven = origin !== undefined && possible.length === 0 && isCredible(tokens);
+  return canBeProven || possible.includes(tokens) ? tokens : undefined;
+}

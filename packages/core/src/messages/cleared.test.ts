@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, toolResult } from "../../../../test/support/builders.ts";
+import type { Entry } from "./entry.ts";
+import type { ContentBlock } from "./message.ts";
+import { CLEARED_RESULT_TEXT, withClearedResults, withClearedResultsAt } from "./stand-ins.ts";
+
+describe("clearing tool results", () => {
+  it("leaves the same text every time, byte for byte: another would break every cached prompt", () => {
+    expect(CLEARED_RESULT_TEXT).toBe("[Old tool result content cleared]");
+  });
+
+  it("replaces the content and keeps the block, its id and the tool use", () => {
+    const talk = new ConversationBuilder();
+    talk.tool("a", "Read", {}, "long text");
+    talk.tool("b", "Read", {}, "kept");
+    const cleared = withClearedResults(talk.entries, new Set(["a"]));
+    expect(cleared[1]).toMatchObject({
+      message: { content: [{ type: "tool_result", tool_use_id: "a", content: CLEARED_RESULT_TEXT }] },
+    });
+    expect([cleared[0], cleared[2], cleared[3]]).toEqual([talk.entries[0], talk.entries[2], talk.entries[3]]);
+    expect(cleared[3]).toBe(talk.entries[3]);
+  });
+
+  it("gives the same list back when nothing is left to clear", () => {
+    const talk = new ConversationBuilder();
+    talk.tool("a", "Read", {}, CLEARED_RESULT_TEXT);
+    expect(withClearedResults(talk.entries, new Set(["a", "unknown"]))).toBe(talk.entries);
+  });
+
+  it("leaves alone what is no entry", () => {
+    const damaged = [
+      null,
+      { type: "user" },
+      { type: "user", message: { content: [null] } },
+    ] as unknown as Entry[];
+    expect(withClearedResults(damaged, new Set(["a"]))).toBe(damaged);
+  });
+
+  it("touches neither the assistant's entries nor blocks that only look like a result", () => {
+    const talk = new ConversationBuilder();
+    talk.assistant([toolResult("a", "text")]);
+    talk.user([{ ...toolResult("a", "text"), type: "other_result" } as unknown as ContentBlock]);
+    expect(withClearedResults(talk.entries, new Set(["a"]))).toBe(talk.entries);
+  });
+
+  it("looks at no other entries where it is known which ones hold the results", () => {
+    const talk = new ConversationBuilder();
+    talk.tool("a", "Read", {}, "long text");
+    talk.tool("b", "Read", {}, "kept");
+    const ids = new Set(["a", "b"]);
+    expect(withClearedResultsAt(talk.entries, [1, 9, 0], ids)).toEqual(
+      withClearedResults(talk.entries, new Set(["a"])),
+    );
+    expect(withClearedResultsAt(talk.entries, [0, 2], ids)).toBe(talk.entries);
+    expect(JSON.stringify(talk.entries)).not.toContain(CLEARED_RESULT_TEXT);
+    expect(withClearedResultsAt(talk.entries, [1], new Set(["b"]))).toBe(talk.entries);
+  });
+});

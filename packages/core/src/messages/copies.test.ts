@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../../../test/support/builders.ts";
+import type { Entry } from "./entry.ts";
+import { copiedIds, indexInConversation, indexOfMessage, timeOf } from "./lines.ts";
+
+const line = (uuid: string, copyOf?: unknown): Entry =>
+  ({ ...new ConversationBuilder().user(uuid), uuid, ...(copyOf === undefined ? {} : { copyOf }) }) as Entry;
+
+describe("a copy of a line", () => {
+  it("answers to the ids it copies, one or several", () => {
+    expect(copiedIds(line("c", "a"))).toEqual(["a"]);
+    expect(indexOfMessage([line("x"), line("c", ["a", "b"])], "b")).toBe(1);
+  });
+
+  it("claims nothing with ids of the wrong type, nor its own id", () => {
+    for (const wrong of [5, null, {}, [5, null, ["a"]], "", [""], "c", ["c"]]) {
+      expect(copiedIds(line("c", wrong))).toEqual([]);
+    }
+  });
+
+  it("gives way to the line that has the id", () => {
+    expect(indexOfMessage([line("c", "a"), line("a")], "a")).toBe(1);
+  });
+
+  it("is preferred in the conversation where several claim one id", () => {
+    const [left, here] = [line("left", "a"), line("here", "a")];
+    expect(indexInConversation([here], [left, here], "a")).toBe(0);
+    expect(indexInConversation([line("x"), here], [left, line("x"), here], "left")).toBe(1);
+  });
+
+  it("gives its message by the id of a copy that was left, also where the original is back", () => {
+    const lines = [line("a"), line("left", ["a"])];
+    expect(indexInConversation([line("a")], lines, "left")).toBe(0);
+  });
+
+  it("is found, or not, whatever a file claims: circles, claims of others' ids, wrong types", () => {
+    const id = fc.constantFrom("a", "b", "c", "d", "e");
+    const claim = fc.oneof(id, fc.array(id), fc.jsonValue(), fc.constant(undefined));
+    const file = fc.array(fc.tuple(id, claim), { maxLength: 8 });
+    fc.assert(
+      fc.property(file, fc.nat(8), id, (claims, from, wanted) => {
+        const lines = claims.map(([uuid, copyOf]) => line(uuid, copyOf));
+        const conversation = lines.slice(from);
+        const found = indexInConversation(conversation, lines, wanted);
+        const exact = conversation.findIndex(({ uuid }) => uuid === wanted);
+        if (exact !== -1) expect(found).toBe(exact);
+        else if (found !== -1) expect(copiedIdsAround(lines, wanted, conversation[found])).toBe(true);
+      }),
+    );
+  });
+
+  it("tells when its message was said, or when it was written where that is no text", () => {
+    const entry = { ...line("a"), originalTimestamp: "2026-01-01T00:00:00.000Z" } as Entry;
+    expect(timeOf(entry)).toBe("2026-01-01T00:00:00.000Z");
+    expect(timeOf({ ...entry, originalTimestamp: 5 } as unknown as Entry)).toBe(entry.timestamp);
+  });
+});
+
+/** Whether an entry shares an id with one of the lines that have, or claim, the wanted one. */
+function copiedIdsAround(lines: readonly Entry[], wanted: string, entry: Entry | undefined): boolean {
+  const idsOf = (one: Entry | undefined): readonly string[] => [one?.uuid ?? "", ...copiedIds(one)];
+  return lines.some(
+    (one) => idsOf(one).includes(wanted) && idsOf(one).some((id) => idsOf(entry).includes(id)),
+  );
+}

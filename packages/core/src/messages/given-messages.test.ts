@@ -1,0 +1,88 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { arbitraryEntries, arbitraryRequest } from "../../../../test/support/arbitraries.ts";
+import { claudeCodeSessions, describeRecorded } from "../../../../test/support/real-sessions.ts";
+import { foreignShape, isWholeReply, requireReadable } from "./given-messages.ts";
+import { parseJson } from "./untrusted.ts";
+
+const isForeign = (message: unknown): boolean => foreignShape(message) !== undefined || isWholeReply(message);
+
+/** A block of a kind that the API may have tomorrow: names and fields in snake case, as all of its fields are. */
+function tomorrowsBlock(): fc.Arbitrary<unknown> {
+  const name = fc.stringMatching(/^[a-z]{2,8}(_[a-z]{2,8}){0,2}$/);
+  const value = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.array(fc.string()), fc.constant(null));
+  const known = ["image_url", "input_audio", "input_image", "input_file", "refusal", "file"];
+  return fc
+    .tuple(name, fc.dictionary(name, value, { maxKeys: 5 }))
+    .filter(([type]) => !known.includes(type) && !/^(?:in|out)put_text$/.test(type))
+    .map(([type, fields]) => ({ ...fields, type }));
+}
+
+const readAll = (messages: readonly unknown[]): void => {
+  for (const [index, message] of messages.entries()) requireReadable(message, index);
+};
+
+describe("the detection of other shapes", () => {
+  it("never hits a request of the Messages API, from sound to hopeless", () => {
+    fc.assert(
+      fc.property(arbitraryRequest(), ({ messages }) => {
+        expect(messages.filter(isForeign)).toEqual([]);
+        expect(() => readAll(messages)).not.toThrow();
+      }),
+    );
+  });
+
+  it("never hits a message with blocks that the API may have tomorrow", () => {
+    const role = fc.constantFrom("user", "assistant", "system");
+    fc.assert(
+      fc.property(role, fc.array(tomorrowsBlock(), { maxLength: 4 }), (name, content) => {
+        const inside = [{ type: "tool_result", tool_use_id: "t", content }];
+        for (const message of [
+          { role: name, content },
+          { role: name, content: inside },
+        ]) {
+          expect(isForeign(message)).toBe(false);
+        }
+      }),
+    );
+  });
+
+  it("never hits a line of a session, however damaged", () => {
+    fc.assert(
+      fc.property(arbitraryEntries(), (entries) => {
+        expect(entries.filter(isForeign)).toEqual([]);
+        expect(() => readAll(entries)).not.toThrow();
+      }),
+    );
+  });
+
+  it("finds a foreign message among sound ones, wherever it stands", () => {
+    const foreign = fc.constantFrom<unknown>(
+      { role: "tool", tool_call_id: "c", content: "x" },
+      { role: "assistant", content: null, tool_calls: [{ id: "c" }] },
+      { role: "user", content: [{ type: "input_text", text: "x" }] },
+      { role: "assistant", content: [{ type: "tool-call", toolCallId: "c", toolName: "t", input: {} }] },
+      { type: "function_call_output", call_id: "c", output: "x" },
+    );
+    fc.assert(
+      fc.property(arbitraryRequest(), foreign, fc.nat(), ({ messages }, odd, place) => {
+        const at = place % (messages.length + 1);
+        const list = [...messages.slice(0, at), odd, ...messages.slice(at)];
+        expect(() => readAll(list)).toThrow(`messages[${at}]`);
+        expect(() => readAll(list.slice(0, at))).not.toThrow();
+      }),
+    );
+  });
+});
+
+describeRecorded("the detection of other shapes on recorded sessions", () => {
+  it("hits no line", () => {
+    for (const path of claudeCodeSessions().slice(0, 12)) {
+      for (const line of readFileSync(path, "utf8").split("\n")) {
+        const entry = parseJson(line);
+        expect(isForeign(entry) ? path : undefined).toBeUndefined();
+      }
+    }
+  });
+});

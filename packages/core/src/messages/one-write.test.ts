@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../../../test/support/builders.ts";
+import type { CompactBoundaryEntry, Entry } from "./entry.ts";
+import { asOneWrite, movedWith, withoutTornWrites } from "./one-write.ts";
+import type { CollapsedSpan } from "./stand-ins.ts";
+
+function session(): { old: readonly Entry[]; written: readonly Entry[] } {
+  const c = new ConversationBuilder();
+  c.user("old");
+  c.assistant("older answer");
+  const old = [...c.entries];
+  c.boundary();
+  c.summary("what was");
+  c.user("kept one");
+  c.user("kept two");
+  return { old, written: asOneWrite(c.entries.slice(old.length)) };
+}
+
+describe("a compaction whose writer died", () => {
+  it("counts only when its last line is there: cut anywhere else, the session is as it was before", () => {
+    const { old, written } = session();
+    for (let lines = 1; lines < written.length; lines++) {
+      expect(withoutTornWrites([...old, ...written.slice(0, lines)])).toEqual(old);
+    }
+    const whole = [...old, ...written];
+    expect(withoutTornWrites(whole)).toBe(whole);
+  });
+
+  it("takes nothing with it that was written later", () => {
+    const { old, written } = session();
+    const later = new ConversationBuilder("later").user("typed after the crash");
+    expect(withoutTornWrites([...old, ...written.slice(0, 2), later])).toEqual([...old, later]);
+  });
+
+  it("counts only with lines that it moved, which stand further up too", () => {
+    const { old, written } = session();
+    const [boundary] = written as readonly [CompactBoundaryEntry];
+    const moved = old.map((line) => movedWith({ ...line, parentUuid: boundary.uuid } as Entry, boundary));
+    const lines = asOneWrite([boundary, ...moved]);
+    expect(lines.slice(1)).toEqual(moved);
+    expect(withoutTornWrites([...old, ...lines.slice(0, -1)])).toEqual(old);
+    const whole = [...old, ...lines];
+    expect(withoutTornWrites(whole)).toBe(whole);
+    const again = [...whole, lines[0] as Entry];
+    expect(withoutTornWrites(again)).toBe(again);
+  });
+
+  it("is not looked for where a boundary names no last line", () => {
+    const c = new ConversationBuilder();
+    c.boundary();
+    expect(withoutTornWrites(c.entries)).toBe(c.entries);
+    expect(asOneWrite(c.entries)).toBe(c.entries);
+  });
+});
+
+describe("a commit of spans whose writer died", () => {
+  const span = (spanId: string, more = {}): CollapsedSpan => ({
+    type: "user",
+    uuid: spanId,
+    parentUuid: null,
+    timestamp: "2026-01-01T00:00:00.000Z",
+    isMeta: true,
+    message: { role: "user", content: "what was done" },
+    collapsed: { spanId, messages: 1, uuids: ["a"], tokensBefore: 100, tokensAfter: 10, ...more },
+  });
+  const mark = (subtype: string, ...spanIds: readonly string[]): Entry =>
+    ({
+      type: "system",
+      subtype,
+      uuid: `mark-${spanIds.join()}`,
+      parentUuid: null,
+      timestamp: "2026-01-01T00:00:00.000Z",
+      collapse: { spanIds, tokensSaved: 90 },
+    }) as Entry;
+
+  it("counts only when its mark is there, for all of its spans or none", () => {
+    const { old } = session();
+    const spans = [span("one"), span("two")];
+    expect(withoutTornWrites([...old, span("one")])).toEqual(old);
+    expect(withoutTornWrites([...old, ...spans])).toEqual(old);
+    const whole = [...old, ...spans, mark("collapse_committed", "one", "two")];
+    expect(withoutTornWrites(whole)).toBe(whole);
+    expect(withoutTornWrites([...old, ...spans, mark("collapse_expanded", "one", "two")])).toEqual([
+      ...old,
+      mark("collapse_expanded", "one", "two"),
+    ]);
+  });
+
+  it("takes nothing with it of commits before and after", () => {
+    const before = [span("one"), mark("collapse_committed", "one")];
+    const after = [span("three"), mark("collapse_committed", "three")];
+    expect(withoutTornWrites([...before, span("two"), ...after])).toEqual([...before, ...after]);
+  });
+
+  it("is not looked for where a compaction took a span over", () => {
+    const kept = [span("one", { isSettled: true })];
+    expect(withoutTornWrites(kept)).toBe(kept);
+  });
+});

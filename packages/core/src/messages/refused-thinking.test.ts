@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, thinking, toolResult, toolUse } from "../../../../test/support/builders.ts";
+import type { Entry } from "./entry.ts";
+import { withoutRefusedThinking } from "./without-thinking.ts";
+
+const thoughtsIn = (entries: readonly Entry[]): readonly string[] => [
+  ...new Set(JSON.stringify(entries).match(/thought-\d/g)),
+];
+
+/** Three responses, each with a thought, a call and its result. */
+function talk(): ConversationBuilder {
+  const c = new ConversationBuilder();
+  for (const at of [1, 2, 3]) {
+    c.assistant([thinking(`thought-${at}`), toolUse(`t${at}`, "Read", {})]);
+    c.user([toolResult(`t${at}`, "text")]);
+  }
+  return c;
+}
+
+const clearedMark = (c: ConversationBuilder, compactedToolIds: unknown, longhaul?: unknown): Entry =>
+  c.push({
+    ...c.link(),
+    type: "system",
+    subtype: "microcompact_boundary",
+    microcompactMetadata: { compactedToolIds, longhaul },
+  } as unknown as Entry);
+
+const BINDS = { bindsThinking: true };
+
+describe("thinking that would be refused", () => {
+  it("is that between a cleared result and the mark, where the mark says that the model binds it", () => {
+    const c = talk();
+    clearedMark(c, ["t2"], BINDS);
+    c.assistant([thinking("thought-4"), { type: "text", text: "done" }]);
+    expect(thoughtsIn(withoutRefusedThinking(c.entries, undefined))).toEqual([
+      "thought-1",
+      "thought-2",
+      "thought-4",
+    ]);
+  });
+
+  it("is none where the mark says nothing of it, or is another agent's", () => {
+    for (const longhaul of [undefined, null, {}, { bindsThinking: "yes" }]) {
+      const c = talk();
+      clearedMark(c, ["t1"], longhaul);
+      clearedMark(c, "nonsense", BINDS);
+      expect(withoutRefusedThinking(c.entries, undefined)).toBe(c.entries);
+    }
+  });
+
+  it("is all before the mark where what was cleared or removed is not here any more", () => {
+    const c = talk();
+    clearedMark(c, ["gone", "t3"], BINDS);
+    expect(thoughtsIn(withoutRefusedThinking(c.entries, undefined))).toEqual([]);
+    const d = talk();
+    d.user("[1 message was removed]", { snipped: { messages: 1, uuids: ["gone"], ...BINDS } } as object);
+    d.assistant([thinking("thought-4")]);
+    expect(thoughtsIn(withoutRefusedThinking(d.entries, undefined))).toEqual(["thought-4"]);
+  });
+
+  it("is that after removed messages, up to the line that tells of them", () => {
+    const c = talk();
+    c.user("[2 messages were removed]", {
+      snipped: { messages: 2, uuids: ["e-4", "e-3"], ...BINDS },
+    } as object);
+    expect(thoughtsIn(withoutRefusedThinking(c.entries, undefined))).toEqual(["thought-1"]);
+  });
+
+  it("is told by where responses begin, however their lines lie interleaved", () => {
+    const c = new ConversationBuilder();
+    c.assistant([toolUse("a1", "Read", {})], { id: "A" });
+    c.assistant([thinking("thought-1"), toolUse("b", "Read", {})], { id: "B" });
+    c.assistant([thinking("thought-2"), toolUse("a2", "Read", {})], { id: "A" });
+    c.user([toolResult("a1", "x"), toolResult("a2", "x"), toolResult("b", "x")]);
+    for (const id of ["a1", "a2"]) {
+      const d = new ConversationBuilder("d");
+      for (const entry of c.entries) d.push(entry);
+      clearedMark(d, [id], BINDS);
+      expect(thoughtsIn(withoutRefusedThinking(d.entries, undefined))).toEqual(["thought-2"]);
+    }
+  });
+
+  it("is not looked for in what is no entry", () => {
+    const garbage = [null, 3, { type: "assistant" }, { type: "system" }] as unknown as Entry[];
+    const c = new ConversationBuilder();
+    clearedMark(c, [7, "t1"], BINDS);
+    expect(withoutRefusedThinking([...garbage, ...c.entries], undefined)).toEqual([...garbage, ...c.entries]);
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, usage } from "../../../../test/support/builders.ts";
+import type { AssistantEntry, Entry } from "./entry.ts";
+import { inputTokens, isOutputProvisional, reportedUsage } from "./responses.ts";
+
+const said = (figures: unknown, fields: Partial<AssistantEntry> = {}): Entry => {
+  const entry = new ConversationBuilder().assistant("so", fields);
+  return { ...entry, message: { ...entry.message, usage: figures } } as Entry;
+};
+
+describe("the usage that a response reports", () => {
+  it("counts what was read from the cache and written to it as input", () => {
+    expect(inputTokens(usage(1, 9, 20, 300))).toBe(321);
+    expect(inputTokens({ input_tokens: 1, output_tokens: 9 })).toBe(1);
+    const nulls = { cache_creation_input_tokens: null, cache_read_input_tokens: null };
+    expect(inputTokens({ input_tokens: 1, output_tokens: 9, ...nulls })).toBe(1);
+  });
+
+  it("is that of the entry, as it stands there", () => {
+    const figures = usage(0, 0, 5);
+    expect(reportedUsage(said(figures))).toBe(figures);
+  });
+
+  it("is none where nothing was read, or a figure is none", () => {
+    const odd = [
+      undefined,
+      null,
+      usage(0, 10),
+      { input_tokens: 5 },
+      { output_tokens: 5, cache_read_input_tokens: 5 },
+      { input_tokens: Number.NaN, output_tokens: 1 },
+      { input_tokens: 5, output_tokens: Number.POSITIVE_INFINITY },
+    ];
+    for (const figures of odd) expect(reportedUsage(said(figures))).toBeUndefined();
+  });
+
+  it("is none of what no model said", () => {
+    expect(reportedUsage(said(usage(5, 5), { isApiErrorMessage: true }))).toBeUndefined();
+    const synthetic = said(usage(5, 5)) as AssistantEntry;
+    const message = { ...synthetic.message, model: "<synthetic>" };
+    expect(reportedUsage({ ...synthetic, message })).toBeUndefined();
+    expect(reportedUsage({ ...synthetic, type: "user" } as unknown as Entry)).toBeUndefined();
+    expect(reportedUsage({ type: "assistant" } as unknown as Entry)).toBeUndefined();
+  });
+
+  it("has an output figure that may be too small only where the response was still streaming", () => {
+    const entry = new ConversationBuilder().assistant("so");
+    const stopped = (stop_reason: string | null): AssistantEntry => ({
+      ...entry,
+      message: { ...entry.message, stop_reason },
+    });
+    expect(isOutputProvisional(stopped(null))).toBe(true);
+    expect(isOutputProvisional(stopped("end_turn"))).toBe(false);
+    expect(isOutputProvisional(entry)).toBe(false);
+  });
+});

@@ -1,0 +1,131 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, image } from "../../../../test/support/builders.ts";
+import { parsedInput } from "../models/call-input.ts";
+import type { AssistantEntry, UserEntry } from "./entry.ts";
+import { entryBlocks, isEntry, rawContent, responseIdOf } from "./entry.ts";
+import { isBlock } from "./message.ts";
+import {
+  asList,
+  contentText,
+  field,
+  firstString,
+  isNestedTooDeep,
+  isRecord,
+  listField,
+  MOST_NESTED_LEVELS,
+  mayNestTooDeep,
+  parseJson,
+  stringField,
+  withoutDeepParts,
+} from "./untrusted.ts";
+
+const withMessage = (message: unknown): UserEntry & AssistantEntry =>
+  ({ type: "assistant", message }) as unknown as UserEntry & AssistantEntry;
+
+describe("what anybody may have written", () => {
+  it("is a record only where it is an object and no list", () => {
+    expect([{}, Object.create(null)].every(isRecord)).toBe(true);
+    for (const odd of [null, undefined, [], "text", 7, () => undefined]) expect(isRecord(odd)).toBe(false);
+  });
+
+  it("is an entry or a block only where it says of what type", () => {
+    for (const is of [isEntry, isBlock]) {
+      expect(is({ type: "whatever" })).toBe(true);
+      for (const odd of [null, [], {}, { type: 7 }, { type: null }, "type"]) expect(is(odd)).toBe(false);
+    }
+  });
+
+  it("has content only where it has a message", () => {
+    expect(rawContent(withMessage({ content: "text" }))).toBe("text");
+    for (const odd of [undefined, null, "text", ["content"]])
+      expect(rawContent(withMessage(odd))).toBeUndefined();
+  });
+
+  it("has the blocks that can be read: the very list where all can, and a text as one", () => {
+    const block = { type: "text", text: "a" };
+    const content = [block, block];
+    expect(entryBlocks(withMessage({ content }))).toBe(content);
+    expect(entryBlocks(withMessage({ content: [null, block, 7, {}] }))).toEqual([block]);
+    expect(entryBlocks(new ConversationBuilder().user("words"))).toEqual([{ type: "text", text: "words" }]);
+    for (const odd of [undefined, null, 7, { 0: block }])
+      expect(entryBlocks(withMessage({ content: odd }))).toEqual([]);
+  });
+
+  it("belongs to a response only where that has an id, and an empty one is none", () => {
+    expect(responseIdOf(withMessage({ id: "m" }))).toBe("m");
+    for (const odd of [{ id: "" }, { id: 7 }, {}, null, undefined, "id"])
+      expect(responseIdOf(withMessage(odd))).toBeUndefined();
+  });
+
+  it("is parsed where it is JSON", () => {
+    expect([parseJson("[1]"), parseJson("null")]).toEqual([[1], null]);
+    expect([parseJson("{"), parseJson("")]).toEqual([undefined, undefined]);
+  });
+});
+
+const NO_RECORDS = [null, undefined, 7, "text", ["name"]];
+
+describe("fields of what anybody may have written", () => {
+  it("are absent where there is no object", () => {
+    for (const odd of NO_RECORDS) {
+      expect(field(odd, "length")).toBeUndefined();
+      expect(stringField(odd, "name")).toBeUndefined();
+      expect(listField(odd, "name")).toEqual([]);
+      expect(firstString(odd, "name")).toBeUndefined();
+    }
+    expect(field({ name: null }, "name")).toBeNull();
+  });
+
+  it("are absent where their type is another than the one asked for", () => {
+    const record = { text: "a", number: 7, list: ["b"] };
+    expect([stringField(record, "text"), stringField(record, "number")]).toEqual(["a", undefined]);
+    expect([listField(record, "list"), listField(record, "text")]).toEqual([["b"], []]);
+    expect(asList({ 0: "a", length: 1 })).toEqual([]);
+  });
+
+  it("first of several: the first that holds text", () => {
+    const record = { a: 7, b: "", c: "third", d: "fourth" };
+    expect(firstString(record, "a", "b", "c", "d")).toBe("third");
+    expect(firstString(record, "a", "b")).toBeUndefined();
+    expect(firstString(record)).toBeUndefined();
+  });
+});
+
+describe("the text of content", () => {
+  it("is the text itself, or that of its blocks, with marks for media and nothing for the rest", () => {
+    expect(contentText("as it is")).toBe("as it is");
+    const blocks = [
+      { type: "text", text: "one" },
+      image(),
+      { type: "document", source: {} },
+      { type: "text", text: "" },
+      { type: "text" },
+      { type: "tool_use", text: "not this" },
+      null,
+      { type: "text", text: "two" },
+    ];
+    expect(contentText(blocks)).toBe("one\n[image]\n[document]\ntwo");
+    expect(contentText(undefined)).toBe("");
+  });
+});
+
+const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+
+describe("values within values", () => {
+  it("accepts exactly as many levels as are allowed", () => {
+    expect(isNestedTooDeep(JSON.parse(nested(MOST_NESTED_LEVELS)))).toBe(false);
+    expect(isNestedTooDeep(JSON.parse(nested(MOST_NESTED_LEVELS + 1)))).toBe(true);
+    expect(mayNestTooDeep(nested(MOST_NESTED_LEVELS + 1))).toBe(true);
+  });
+
+  it("cuts a value nested 100,000 levels deep to one that can be written as JSON", () => {
+    const cut = withoutDeepParts(JSON.parse(nested(100_000)));
+    expect(isNestedTooDeep(cut)).toBe(false);
+    expect(JSON.stringify(cut)).toContain("nested more than");
+  });
+
+  it("keeps a tool input of a model that is nested too deep as text, so that nothing is lost", () => {
+    const json = nested(100_000);
+    expect(parsedInput(json)).toEqual({ INVALID_JSON: json });
+  });
+});

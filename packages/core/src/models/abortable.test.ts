@@ -1,0 +1,102 @@
+import type { AnthropicClient } from "@longhaul/anthropic";
+import { anthropicModel } from "@longhaul/anthropic";
+import { describe, expect, it } from "vitest";
+import { abortableBy } from "./abortable.ts";
+import { complete } from "./complete.ts";
+import type { ModelRequest } from "./port.ts";
+
+const request: ModelRequest = { messages: [{ role: "user", content: "Hello." }] };
+const never = new Promise<never>(() => undefined);
+const clientWith = (create: () => PromiseLike<unknown>): AnthropicClient => ({
+  beta: { messages: { create, countTokens: () => never } },
+});
+
+/** A stream that begins and then hears nothing, not even a signal. */
+async function* deaf(): AsyncGenerator<unknown> {
+  yield { type: "message_start", message: { id: "m", model: "claude-x" } };
+  await never;
+}
+
+describe("an abort", () => {
+  it.each<readonly [string, AnthropicClient]>([
+    ["before its answer", clientWith(() => never)],
+    ["in its answer", clientWith(async () => deaf())],
+  ])("ends a call at once, even to a client that hears nothing %s", async (_, client) => {
+    const model = anthropicModel({ model: "claude-x", client });
+    const abort = new AbortController();
+    const call = complete(model, request, { signal: abort.signal });
+    setImmediate(() => abort.abort());
+    await expect(call).rejects.toMatchObject({ code: "model-aborted" });
+  });
+
+  it("ends a count at once, and one that waits for the SDK", async () => {
+    const abort = new AbortController();
+    const { signal } = abort;
+    const counts = [
+      anthropicModel({ model: "claude-x", client: clientWith(() => never) }).countTokens(request, { signal }),
+      anthropicModel({ model: "claude-x", loadSdk: () => never }).countTokens(request, { signal }),
+    ];
+    setImmediate(() => abort.abort());
+    for (const outcome of await Promise.allSettled(counts)) {
+      expect(outcome).toMatchObject({ status: "rejected", reason: { code: "model-aborted" } });
+    }
+  });
+
+  it("that never comes leaves no listener on its signal", async () => {
+    let listeners = 0;
+    const { signal } = new AbortController();
+    signal.addEventListener = () => {
+      listeners += 1;
+    };
+    signal.removeEventListener = () => {
+      listeners -= 1;
+    };
+    const ends = async function* (): AsyncGenerator<unknown> {
+      yield { type: "message_start", message: {} };
+      yield { type: "message_stop" };
+    };
+    await complete(anthropicModel({ model: "claude-x", client: clientWith(async () => ends()) }), request, {
+      signal,
+    });
+    expect(listeners).toBe(0);
+  });
+
+  it("leaves no failure of the abandoned work unhandled, at whichever moment it comes", async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    try {
+      const fails = (): Promise<never> => new Promise((_, reject) => setImmediate(reject, new Error("gone")));
+      for (let moment = 0; moment < 20; moment += 1) {
+        const abort = new AbortController();
+        const client = clientWith(fails);
+        const call = complete(anthropicModel({ model: "claude-x", client }), request, abort);
+        const outcome = expect(call).rejects.toMatchObject({ code: "model-aborted" });
+        for (let step = 0; step < moment; step += 1) await null;
+        abort.abort();
+        await outcome;
+      }
+      await expect(abortableBy(AbortSignal.abort()).wait(fails())).rejects.toMatchObject({
+        code: "model-aborted",
+      });
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    } finally {
+      process.off("unhandledRejection", note);
+    }
+    expect(unhandled).toEqual([]);
+  });
+
+  it("closes the source that was being read", async () => {
+    let isClosed = false;
+    const source = async function* (): AsyncGenerator<number> {
+      try {
+        yield 1;
+        yield 2;
+      } finally {
+        isClosed = true;
+      }
+    };
+    for await (const _ of abortableBy(undefined).each(source())) break;
+    expect(isClosed).toBe(true);
+  });
+});

@@ -1,0 +1,209 @@
+import { APICallError, LoadAPIKeyError, NoSuchModelError, RetryError } from "ai";
+import { describe, expect, it } from "vitest";
+import { modelErrorOf } from "./ai-sdk-failure.ts";
+import type { ModelFailure } from "./model-error.ts";
+import { ModelError } from "./model-error.ts";
+
+const fresh = { model: "harbour-1", hasBegun: false, partial: [] };
+const begun = { ...fresh, hasBegun: true };
+
+interface Answer {
+  readonly status?: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+const apiError = ({ status, body, headers, cause }: Answer): APICallError =>
+  new APICallError({
+    message: "failed",
+    url: "http://localhost",
+    requestBodyValues: {},
+    ...(status === undefined ? {} : { statusCode: status }),
+    ...(body === undefined ? {} : { responseBody: JSON.stringify(body) }),
+    ...(headers === undefined ? {} : { responseHeaders: { ...headers } }),
+    ...(cause === undefined ? {} : { cause }),
+  });
+
+const failureOf = (error: unknown, state = fresh): ModelFailure => modelErrorOf(error, state).failure;
+
+describe("errors of the AI SDK", () => {
+  it("a missing key is a matter of authentication, and says what to do", () => {
+    const error = modelErrorOf(new LoadAPIKeyError({ message: "OpenAI API key is missing." }), fresh);
+    expect(error.failure).toEqual({ kind: "authentication" });
+    expect(error.remedy).toMatch(/key/);
+  });
+
+  it("a model that the provider object does not have is unknown", () => {
+    const error = new NoSuchModelError({ modelId: "x", modelType: "languageModel" });
+    expect(failureOf(error)).toEqual({ kind: "unknown-model", model: "harbour-1" });
+  });
+
+  it("of several tries the last one counts", () => {
+    const errors = [apiError({ status: 500 }), apiError({ status: 401 })];
+    const error = new RetryError({ message: "gave up", reason: "maxRetriesExceeded", errors });
+    expect(failureOf(error)).toEqual({ kind: "authentication" });
+  });
+
+  it("errors of the gateway are told by their names and their status", () => {
+    const named = (name: string, fields: object): Error =>
+      Object.assign(new Error("no"), { name, ...fields });
+    expect(failureOf(named("GatewayAuthenticationError", {})).kind).toBe("authentication");
+    expect(failureOf(named("GatewayModelNotFoundError", { statusCode: 404 })).kind).toBe("unknown-model");
+    expect(failureOf(named("GatewayRateLimitError", { statusCode: 429 })).kind).toBe("rate-limited");
+  });
+
+  it("an error part of version 7 has its status and code at the top", () => {
+    const error = {
+      name: "AI_StreamProviderError",
+      message: "Overloaded",
+      statusCode: 503,
+      isRetryable: true,
+    };
+    expect(failureOf(error, begun)).toEqual({ kind: "overloaded" });
+  });
+
+  it("an error of ours stays what it is", () => {
+    const ours = new ModelError({ kind: "aborted" }, "over");
+    expect(modelErrorOf(ours, fresh)).toBe(ours);
+  });
+});
+
+describe("what a provider answers", () => {
+  it.each<readonly [string, Answer, ModelFailure]>([
+    ["a wrong key", { status: 401 }, { kind: "authentication" }],
+    ["a key without the right", { status: 403 }, { kind: "authentication" }],
+    ["a wrong key, in Google's words", googleKey(), { kind: "authentication" }],
+    ["no such model", { status: 404 }, { kind: "unknown-model", model: "harbour-1" }],
+    [
+      "no such model, as a bad request",
+      { status: 400, body: { error: { message: "The model `x` does not exist" } } },
+      { kind: "unknown-model", model: "harbour-1" },
+    ],
+    ["too many bytes", { status: 413 }, { kind: "too-large" }],
+    ["overloaded", { status: 529 }, { kind: "overloaded" }],
+    ["a fault of its own", { status: 500 }, { kind: "other", retry: true }],
+    ["a bad request", { status: 400 }, { kind: "other", retry: false }],
+    ["spent money", withCode(429, "insufficient_quota"), { kind: "other", retry: false }],
+    [
+      "spent money at Anthropic",
+      withCode(429, "enforced_spend_limit_reached"),
+      { kind: "other", retry: false },
+    ],
+    ["a filtered prompt", withCode(400, "content_filter"), { kind: "refused" }],
+    [
+      "a prompt against the rules",
+      withCode(400, "content_policy_violation"),
+      { kind: "refused", category: "content_policy_violation" },
+    ],
+    [
+      "reasoning of another account",
+      withCode(400, "invalid_encrypted_content"),
+      { kind: "thinking-mismatch" },
+    ],
+    [
+      "a bound signature",
+      {
+        status: 400,
+        body: { error: { message: "messages.1.content.0: Invalid `signature` in `thinking` block" } },
+      },
+      { kind: "thinking-mismatch" },
+    ],
+  ])("%s", (_, answer, expected) => expect(failureOf(apiError(answer))).toEqual(expected));
+
+  it("keeps status, code, request id and the provider's words", () => {
+    const error = modelErrorOf(
+      apiError({
+        status: 400,
+        body: { error: { message: "Strange field", code: "bad_field" } },
+        headers: { "X-Request-Id": "req_7" },
+      }),
+      fresh,
+    );
+    expect(error).toMatchObject({ status: 400, requestId: "req_7", providerCode: "bad_field" });
+    expect(error.message).toContain("Strange field");
+  });
+
+  it("bodies that are no JSON change nothing", () => {
+    const error = new APICallError({
+      message: "Bad Gateway",
+      url: "",
+      requestBodyValues: {},
+      statusCode: 502,
+      responseBody: "<html>",
+    });
+    expect(failureOf(error)).toEqual({ kind: "other", retry: true });
+  });
+});
+
+describe("how long to wait", () => {
+  const limited = (answer: Answer): unknown => failureOf(apiError({ status: 429, ...answer }));
+  it.each<readonly [string, Answer, number | undefined]>([
+    ["seconds in a header", { headers: { "retry-after": "7" } }, 7_000],
+    ["milliseconds in a header", { headers: { "retry-after-ms": "350", "retry-after": "1" } }, 350],
+    [
+      "a date in a header, by the server's clock",
+      {
+        headers: {
+          date: "Sun, 15 Nov 2026 09:00:00 GMT",
+          "retry-after": "Sun, 15 Nov 2026 09:00:30 GMT",
+        },
+      },
+      30_000,
+    ],
+    ["Google's detail", { body: googleRetry("34.074824224s") }, 34_075],
+    ["words: minutes", { body: { error: { message: "Please try again in 7m12.5s." } } }, 432_500],
+    ["words: milliseconds", { body: { error: { message: "Please try again in 20ms." } } }, 20],
+    ["words: Google", { body: { error: { message: "Please retry in 3.5s." } } }, 3_500],
+    ["nothing", {}, undefined],
+  ])("%s", (_, answer, delayMs) => {
+    expect(limited(answer)).toEqual({ kind: "rate-limited", ...(delayMs === undefined ? {} : { delayMs }) });
+  });
+
+  it("an overloaded provider may say it as well", () => {
+    const error = apiError({ status: 503, headers: { "retry-after": "2" } });
+    expect(failureOf(error)).toEqual({ kind: "overloaded", delayMs: 2_000 });
+  });
+});
+
+describe("connections", () => {
+  const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
+  it("nobody listens: unreachable, and trying again may help", () => {
+    const error = modelErrorOf(apiError({ cause: refused }), fresh);
+    expect(error.failure).toEqual({ kind: "unreachable" });
+    expect(error.retryHelps).toBe(true);
+  });
+  it.each([new TypeError("fetch failed", { cause: refused }), new TypeError("terminated")])("%s", (error) => {
+    expect(failureOf(error)).toEqual({ kind: "unreachable" });
+    expect(failureOf(error, begun)).toEqual({ kind: "cut-off" });
+  });
+  it("an error of programming is none of the network's", () => {
+    expect(failureOf(new TypeError("x is not a function"))).toEqual({ kind: "other", retry: false });
+  });
+  it("an abort stays an abort", () => {
+    expect(failureOf(new DOMException("gone", "AbortError"))).toEqual({ kind: "aborted" });
+  });
+  it("a cause that leads back to itself ends the search", () => {
+    const error = new Error("round");
+    error.cause = error;
+    expect(failureOf(error)).toEqual({ kind: "other", retry: false });
+  });
+  it.each([undefined, null, "words", 7, {}])("whatever is thrown becomes a failure: %s", (thrown) => {
+    expect(failureOf(thrown)).toEqual({ kind: "other", retry: false });
+  });
+});
+
+function withCode(status: number, code: string): Answer {
+  return { status, body: { error: { message: "no", code } } };
+}
+
+function googleKey(): Answer {
+  const details = [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID" }];
+  return { status: 400, body: { error: { code: 400, message: "API key not valid.", details } } };
+}
+
+function googleRetry(retryDelay: string): unknown {
+  return {
+    error: { code: 429, details: [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay }] },
+  };
+}

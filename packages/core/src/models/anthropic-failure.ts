@@ -1,0 +1,153 @@
+import { field, stringField } from "../messages/untrusted.ts";
+import { fitToShow } from "./fit-to-show.ts";
+import { type FailedCall, failedCall, ModelError, type ModelFailure, type Remedies } from "./model-error.ts";
+import { overflowIn } from "./overflow.ts";
+import { headerDelayMs } from "./retry.ts";
+
+/** Whatever was thrown on the way, as a failure of the port. Never called for an abort. */
+export function modelErrorFrom(thrown: unknown, call: FailedCall): ModelError {
+  if (thrown instanceof ModelError) return thrown;
+  const wire = readWireError(thrown);
+  const failure = wire.isAnswer
+    ? failureOfAnswer(wire, call.model)
+    : failureWithoutAnswer(thrown, wire, call);
+  return failedCall(failure, call.model, {
+    said: fitToShow(wire.text, call.request, call.secrets),
+    remedies: REMEDIES,
+    status: wire.status,
+    requestId: wire.requestId,
+    providerCode: wire.code ?? wire.type,
+    partial: [...call.partial],
+    cause: thrown,
+  });
+}
+
+const REMEDIES: Remedies = {
+  authentication:
+    "Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN) to a key that may use this model, or pass apiKey or a client.",
+  unreachable: "Check the network and the address (baseURL, ANTHROPIC_BASE_URL).",
+};
+
+/**
+ * The provider's words for failures that have neither a status nor a code of their own. Those of an overflow are in
+ * `overflow.ts`, because other providers use similar ones. The wording may change; then the failure is still typed, as
+ * `other`.
+ */
+const WORDS = {
+  tooMuchMedia: /too much media|image exceeds .* maximum|maximum of \d+ pdf pages|too many images/i,
+  thinkingMismatch:
+    /invalid `signature` in `(?:redacted_)?thinking` block|blocks in the latest assistant message cannot be modified|bound to a different conversation/i,
+  thinkingMissing: /expected `thinking` or `redacted_thinking`, but found/i,
+  spendLimit: /reached your (?:specified )?api usage limits|spend limit|credit balance is too low/i,
+  noCredentials: /could not resolve authentication method|`apiKey` function|api key is required/i,
+  aboutModel: /\bmodel\b/i,
+};
+
+/** Status and type say the same thing; an error in mid-stream has the type alone, some proxies only the status. */
+function failureOfAnswer(wire: WireError, model: string): ModelFailure {
+  const is = (status: number, type: string): boolean => wire.status === status || wire.type === type;
+  if (is(529, "overloaded_error")) return { kind: "overloaded", ...delayOf(wire) };
+  if (is(429, "rate_limit_error")) return rateLimit(wire);
+  if (is(413, "request_too_large")) return { kind: "too-large" };
+  if (is(401, "authentication_error") || is(403, "permission_error")) return { kind: "authentication" };
+  if (is(404, "not_found_error") && wire.code === undefined && WORDS.aboutModel.test(wire.text)) {
+    return { kind: "unknown-model", model };
+  }
+  return (
+    (isRefusalOfInput(wire) ? failureOfInput(wire) : undefined) ?? { kind: "other", retry: mayPass(wire) }
+  );
+}
+
+/** Servers of other makers report a full window as an error of their own. */
+const isRefusalOfInput = ({ status, type }: WireError): boolean =>
+  status === 400 || status === 422 || status === 500 || type === "invalid_request_error";
+
+/** Codes that name something else than the kinds below, whatever the words beside them. */
+const OTHER_CODES = /^(?:compaction|thread|tool|available_tools|request_body)_/;
+
+function failureOfInput({ code, text }: WireError): ModelFailure | undefined {
+  if (code !== undefined && OTHER_CODES.test(code)) return undefined;
+  const overflow = overflowIn(text);
+  if (overflow !== undefined) return { kind: "too-long", ...overflow };
+  if (WORDS.thinkingMismatch.test(text)) return { kind: "thinking-mismatch" };
+  if (WORDS.thinkingMissing.test(text)) return { kind: "thinking-missing" };
+  if (WORDS.tooMuchMedia.test(text)) return { kind: "too-large" };
+  return undefined;
+}
+
+/** A spend limit has the same status, but does not go away by waiting. */
+function rateLimit(wire: WireError): ModelFailure {
+  const isSpent =
+    wire.code === undefined ? WORDS.spendLimit.test(wire.text) : wire.code === "enforced_spend_limit_reached";
+  return isSpent ? { kind: "other", retry: false } : { kind: "rate-limited", ...delayOf(wire) };
+}
+
+function delayOf(wire: WireError): { readonly delayMs?: number } {
+  const delayMs = headerDelayMs(wire.header);
+  return delayMs === undefined ? {} : { delayMs };
+}
+
+/** The server's own word first, then what its status means: timeouts, conflicts and its own faults pass. */
+function mayPass({ status, type, header }: WireError): boolean {
+  const advice = header("x-should-retry");
+  if (advice === "true" || advice === "false") return advice === "true";
+  if (status === undefined) return type === "api_error" || type === "timeout_error";
+  return status === 408 || status === 409 || status >= 500;
+}
+
+function failureWithoutAnswer(thrown: unknown, wire: WireError, call: FailedCall): ModelFailure {
+  if (WORDS.noCredentials.test(wire.text)) return { kind: "authentication" };
+  if (call.hasBegun) return { kind: "cut-off" };
+  return isConnectionError(thrown) ? { kind: "unreachable" } : { kind: "other", retry: false };
+}
+
+/** The SDK's connection errors are API errors without a status; below it, `fetch` throws TypeErrors with a cause. */
+function isConnectionError(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  if ("status" in thrown && "requestID" in thrown) return true;
+  return thrown instanceof TypeError && field(thrown, "cause") instanceof Error;
+}
+
+/** Facts of an error that the SDK threw, whichever version of it. */
+interface WireError {
+  readonly status: number | undefined;
+  /** `error.type` of the body, such as `overloaded_error`. */
+  readonly type: string | undefined;
+  /** `error.details.error_code`: the stable name of the cause, where there is one. */
+  readonly code: string | undefined;
+  /** The provider's words, or the SDK's. */
+  readonly text: string;
+  readonly requestId: string | undefined;
+  /** It came from the provider: with a status, or as an event of the stream. */
+  readonly isAnswer: boolean;
+  header(name: string): string | undefined;
+}
+
+function readWireError(thrown: unknown): WireError {
+  const status = field(thrown, "status");
+  // The body is the SDK's `error`; an event of a stream that was not read by the SDK is the body itself.
+  const body = field(thrown, "type") === "error" ? thrown : field(thrown, "error");
+  const error = field(body, "error") ?? body;
+  const headers = field(thrown, "headers");
+  return {
+    status: typeof status === "number" ? status : undefined,
+    type: stringField(error, "type"),
+    code: stringField(field(error, "details"), "error_code"),
+    text:
+      stringField(error, "message") ?? (thrown instanceof Error ? deepestMessage(thrown) : String(thrown)),
+    requestId: stringField(thrown, "requestID") ?? stringField(body, "request_id"),
+    isAnswer: typeof status === "number" || field(body, "error") !== undefined,
+    header: (name) => (headers instanceof Headers ? (headers.get(name) ?? undefined) : undefined),
+  };
+}
+
+/** The SDK's "Connection error." hides what the system said, such as that nobody listens at the address. */
+function deepestMessage(error: Error): string {
+  let told = error.message;
+  let cause = error.cause;
+  for (let depth = 0; depth < 5 && cause instanceof Error; depth++) {
+    if (cause.message !== "") told = cause.message;
+    cause = cause.cause;
+  }
+  return told === error.message ? told : `${error.message.replace(/\.$/, "")}: ${told}`;
+}

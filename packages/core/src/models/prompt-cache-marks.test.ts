@@ -1,0 +1,162 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { arbitraryRequest } from "../../../../test/support/arbitrary-request.ts";
+import { deepFreeze } from "../../../../test/support/deep-freeze.ts";
+import type { ApiMessage } from "../messages/message.ts";
+import { checkRequest } from "../request/check/check.ts";
+import type { ModelRequest } from "./port.ts";
+import { findMarks, isBefore, withCacheMarks, withoutMarks } from "./prompt-cache-marks.ts";
+
+const mark = { type: "ephemeral" } as const;
+const tool = (name: string, fields: object = {}): never =>
+  ({ name, input_schema: { type: "object" }, ...fields }) as never;
+const turns: readonly ApiMessage[] = [
+  { role: "user", content: "Count the boats." },
+  { role: "assistant", content: [{ type: "tool_use", id: "t", name: "look", input: {} }] },
+  { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: "nine" }] },
+];
+
+describe("cache marks", () => {
+  it("are put at the ends of the tools, the system prompt, the previous request and this one", () => {
+    const request = deepFreeze<ModelRequest>({
+      tools: [tool("look"), tool("rare", { defer_loading: true })],
+      system: "You count boats.",
+      messages: turns,
+    });
+    expect(withCacheMarks(request)).toEqual({
+      tools: [tool("look", { cache_control: mark }), tool("rare", { defer_loading: true })],
+      system: [{ type: "text", text: "You count boats.", cache_control: mark }],
+      messages: [
+        { role: "user", content: [{ type: "text", text: "Count the boats.", cache_control: mark }] },
+        turns[1],
+        {
+          role: "user",
+          content: [{ type: "tool_result", tool_use_id: "t", content: "nine", cache_control: mark }],
+        },
+      ],
+    });
+  });
+
+  it("never go on thinking or on text without content, but on what comes before", () => {
+    const messages: readonly ApiMessage[] = [
+      { role: "user", content: "Hello." },
+      {
+        role: "assistant",
+        content: [
+          { type: "text", text: "Yes." },
+          { type: "text", text: " " },
+          { type: "thinking", thinking: "Hm.", signature: "s" },
+        ],
+      },
+    ];
+    expect(findMarks(withCacheMarks({ messages })).map(({ place }) => place)).toEqual([
+      [2, 0, 0, 0],
+      [2, 1, 0, 0],
+    ]);
+  });
+
+  it.each(["5m", "1h"] as const)(
+    "move on with a conversation that was marked before (%s): the two ends always have one",
+    (ttl) => {
+      let request = withCacheMarks({ tools: [tool("look")], system: "You count.", messages: turns }, { ttl });
+      for (let turn = 0; turn < 6; turn += 1) {
+        const more: readonly ApiMessage[] = [
+          { role: "assistant", content: "Nine." },
+          { role: "user", content: [{ type: "text", text: `And now, for the ${turn}. time?` }] },
+        ];
+        request = withCacheMarks({ ...request, messages: [...request.messages, ...more] }, { ttl });
+        const last = request.messages.length - 1;
+        expect(findMarks(request).map(({ place: [section, index] }) => [section, index])).toEqual([
+          [0, 0],
+          [1, 0],
+          [2, last - 2],
+          [2, last],
+        ]);
+      }
+    },
+  );
+
+  it("of the caller's own stay as long as the ends find room", () => {
+    const marked = { type: "text", text: "A long table.", cache_control: mark } as const;
+    const request: ModelRequest = {
+      tools: [tool("look")],
+      system: "You count.",
+      messages: [{ role: "user", content: [marked, { type: "text", text: "Count." }] }, ...turns.slice(1)],
+    };
+    const places = findMarks(withCacheMarks(request)).map(({ place }) => place);
+    expect(places).toContainEqual([2, 0, 0, 0]);
+    expect(places).toHaveLength(4);
+  });
+
+  it("take the life that existing ones allow: an hour never comes after five minutes", () => {
+    const long = { type: "ephemeral", ttl: "1h" } as const;
+    const hours: ModelRequest = {
+      system: "You count.",
+      messages: [{ role: "user", content: [{ type: "text", text: "Hello.", cache_control: long }] }],
+    };
+    expect(findMarks(withCacheMarks(hours)).map(({ ttl }) => ttl)).toEqual(["1h", "1h"]);
+    const minutes: ModelRequest = {
+      system: [{ type: "text", text: "You count.", cache_control: mark }],
+      messages: turns,
+    };
+    expect(findMarks(withCacheMarks(minutes, { ttl: "1h" })).map(({ ttl }) => ttl)).toEqual([
+      "5m",
+      "5m",
+      "5m",
+    ]);
+    expect(findMarks(withCacheMarks({ messages: turns }, { ttl: "1h" })).map(({ ttl }) => ttl)).toEqual([
+      "1h",
+      "1h",
+    ]);
+  });
+
+  it("leave the end to the automatic one, which counts", () => {
+    const request: ModelRequest = { messages: turns, system: "S", tools: [tool("a")], cache_control: mark };
+    expect(findMarks(withCacheMarks(request)).map(({ place }) => place)).toEqual([
+      [0, 0, 0, 0],
+      [1, 0, 0, 0],
+      [2, 0, 0, 0],
+    ]);
+  });
+
+  it("do not become five with the automatic one", () => {
+    const marked = turns.map((turn) => ({
+      ...turn,
+      content: [{ type: "text", text: "x", cache_control: mark } as const],
+    }));
+    const request: ModelRequest = { messages: marked, system: "S", cache_control: mark };
+    expect(withCacheMarks(request)).toBe(request);
+  });
+
+  it("are at most four, change nothing but marks, keep those that are there, and are put once", () => {
+    const requests = arbitraryRequest().filter((request) =>
+      checkRequest(request).findings.every(({ rule }) => !/shape|role|mark|cache/.test(rule)),
+    );
+    fc.assert(
+      fc.property(requests, (raw) => {
+        const request = deepFreeze(checkRequest(raw).request) as ModelRequest;
+        const marked = withCacheMarks(request);
+        const before = findMarks(request);
+        const after = findMarks(marked);
+        const automatic = request.cache_control ? 1 : 0;
+        expect(after.length + automatic).toBeLessThanOrEqual(Math.max(4, before.length + automatic));
+        for (const one of before) expect(after).toContainEqual(one);
+        for (const [index, one] of after.entries()) {
+          const next = after[index + 1];
+          if (next !== undefined) expect(isBefore(one.place, next.place)).toBe(true);
+        }
+        expect(plain(withoutMarks(marked))).toEqual(plain(withoutMarks(request)));
+        expect(withCacheMarks(marked)).toBe(marked);
+      }),
+    );
+  });
+});
+
+/** A string and a single text block say the same. */
+function plain(request: ModelRequest): unknown {
+  return JSON.parse(JSON.stringify(request), (name, value: unknown) =>
+    (name === "content" || name === "system") && typeof value === "string"
+      ? [{ type: "text", text: value }]
+      : value,
+  );
+}

@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { arbitraryRequest } from "../../../../test/support/arbitrary-request.ts";
+import { deepFreeze } from "../../../../test/support/deep-freeze.ts";
+import type { ApiMessage } from "../messages/message.ts";
+import { checkRequest } from "../request/check/check.ts";
+import type { ModelRequest } from "./port.ts";
+import { findMarks, withCacheMarks, withoutMarks, withReadMarkOnly } from "./prompt-cache-marks.ts";
+
+const turns: readonly ApiMessage[] = [
+  { role: "user", content: "Count the boats." },
+  { role: "assistant", content: [{ type: "tool_use", id: "t", name: "look", input: {} }] },
+  { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: "nine" }] },
+];
+const request: ModelRequest = { system: "You count.", messages: turns };
+
+describe("the one mark of a call that only reads", () => {
+  it("stands where the last call put its last one, and all others are gone", () => {
+    const marked = withCacheMarks({ ...request, messages: turns.slice(0, 1) });
+    const longer = { ...marked, messages: [...marked.messages, ...turns.slice(1)] };
+    const end = findMarks(marked).at(-1);
+    expect(findMarks(withReadMarkOnly(longer, 1))).toEqual([end]);
+  });
+
+  it("has the life of those it replaces, the automatic one included", () => {
+    const hour = { type: "ephemeral", ttl: "1h" } as const;
+    const automatic = withReadMarkOnly({ ...request, cache_control: hour }, 3);
+    expect(automatic.cache_control).toBeUndefined();
+    expect(findMarks(automatic).map(({ ttl }) => ttl)).toEqual(["1h"]);
+    const explicit = withReadMarkOnly(withCacheMarks(request, { ttl: "1h" }), 3);
+    expect(findMarks(explicit).map(({ ttl }) => ttl)).toEqual(["1h"]);
+    expect(findMarks(withReadMarkOnly(request, 3)).map(({ ttl }) => ttl)).toEqual(["5m"]);
+  });
+
+  it.each([0, -1, 4])("is not put where there is nothing to read: after %i messages", (messages) => {
+    expect(findMarks(withReadMarkOnly(withCacheMarks(request), messages))).toEqual([]);
+  });
+
+  it("whatever the request: there is at most one, within what was sent, and nothing else changes", () => {
+    fc.assert(
+      fc.property(arbitraryRequest(), fc.nat(12), (raw, count) => {
+        const given = deepFreeze(checkRequest(raw).request) as ModelRequest;
+        const marked = withReadMarkOnly(given, count);
+        const marks = findMarks(marked);
+        expect(marks.length).toBeLessThanOrEqual(1);
+        for (const { place } of marks) {
+          expect(place[0]).toBe(2);
+          expect(place[1]).toBeLessThan(count);
+        }
+        expect(marked.cache_control).toBeUndefined();
+        expect(plain(withoutMarks(marked))).toEqual(plain(withoutMarks(given)));
+      }),
+    );
+  });
+});
+
+/** A string and a single text block say the same. */
+function plain(value: ModelRequest): unknown {
+  return JSON.parse(JSON.stringify(value), (name, inner: unknown) =>
+    name === "content" && typeof inner === "string" ? [{ type: "text", text: inner }] : inner,
+  );
+}

@@ -1,0 +1,49 @@
+import { getEventListeners } from "node:events";
+import { describe, expect, it } from "vitest";
+import { collectGarbage } from "../../../../test/engine/garbage.case.ts";
+import { TimeLimitError, withTimeLimit } from "./abortable.ts";
+
+/** Work that does nothing but wait for its end, as a call does whose other side is dead. */
+const untilEnded = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
+
+const never = new AbortController().signal;
+
+describe("work with a time limit", () => {
+  it("is ended when the time is over, also when garbage was collected meanwhile", async () => {
+    const ended = withTimeLimit(new AbortController().signal, 100, untilEnded);
+    const collecting = setInterval(collectGarbage, 10);
+    await expect(ended)
+      .rejects.toThrow(new TimeLimitError(100))
+      .finally(() => clearInterval(collecting));
+  });
+
+  it("is ended by the signal, for its reason, and is not begun when that has fired", async () => {
+    const abort = new AbortController();
+    const ended = withTimeLimit(abort.signal, 60_000, untilEnded);
+    abort.abort(new Error("enough"));
+    await expect(ended).rejects.toThrow("enough");
+    let isBegun = false;
+    const begin = async (): Promise<void> => {
+      isBegun = true;
+    };
+    await expect(withTimeLimit(abort.signal, 60_000, begin)).rejects.toThrow("enough");
+    expect(isBegun).toBe(false);
+  });
+
+  it("leaves no listener on the signal, whatever comes of it", async () => {
+    const { signal } = new AbortController();
+    expect(await withTimeLimit(signal, 60_000, async () => 7)).toBe(7);
+    await withTimeLimit(signal, 60_000, () => Promise.reject(new Error("no"))).catch(() => undefined);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+
+  it.each([2 ** 31, Number.POSITIVE_INFINITY])(
+    "may have one that no timer can wait for: %d",
+    async (limitMs) => {
+      const work = (signal: AbortSignal): Promise<boolean> =>
+        new Promise((resolve) => setTimeout(() => resolve(signal.aborted), 20));
+      expect(await withTimeLimit(never, limitMs, work)).toBe(false);
+    },
+  );
+});

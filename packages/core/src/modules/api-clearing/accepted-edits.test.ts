@@ -1,0 +1,82 @@
+import { type Simulator, startSimulator } from "@longhaul/simulator";
+import { afterEach, describe, expect, it } from "vitest";
+import { Agent, type Call, contextTokens, RESULT_TOKENS, TOOLS } from "../../../../../test/clear/agent.ts";
+import { textOf } from "../../../../../test/clear/work.ts";
+import type { ContextEdit } from "../../models/port.ts";
+import { contextEdits } from "./api-clearing.ts";
+
+const HOUR_MS = 3_600_000;
+const toolsInPlay = TOOLS.map(({ name }) => name);
+const write: Call = { tool: "Write", input: { file_path: "/a", content: textOf(RESULT_TOKENS) } };
+const ask: Call = { tool: "AskUserQuestion" };
+
+describe("the provider's own clearing", () => {
+  let simulator: Simulator;
+  afterEach(() => simulator.close());
+
+  async function start(model: string, calls: readonly Call[], frame: object = {}): Promise<Agent> {
+    simulator = await startSimulator();
+    const agent = new Agent(simulator, { model });
+    for (const call of calls) await agent.step(frame, call);
+    return agent;
+  }
+  const managed = (edits: readonly ContextEdit[]): object => ({ context_management: { edits } });
+
+  it("is accepted by every model that manages context, thinking or not, idle or not", async () => {
+    const adaptive = { thinking: { type: "adaptive" } };
+    const enabled = { thinking: { type: "enabled", budget_tokens: 1_024 }, max_tokens: 4_096 };
+    const cases = [
+      ["claude-opus-5-5", adaptive],
+      ["claude-opus-4-6", adaptive],
+      ["claude-opus-4-6", {}],
+      ["claude-opus-4-1", enabled],
+      ["claude-haiku-4-5", enabled],
+      ["claude-haiku-4-5", {}],
+    ] as const;
+    for (const [model, frame] of cases) {
+      const thinkingOn = "thinking" in frame;
+      const agent = await start(model, [{ thinks: thinkingOn }], frame);
+      for (const idleMs of [0, HOUR_MS * 2]) {
+        const edits = contextEdits({ toolsInPlay, thinkingOn, idleMs });
+        const { changes } = await agent.step({ ...frame, ...managed(edits) }, { thinks: thinkingOn });
+        expect(changes).toEqual([]);
+      }
+      expect(simulator.requests.invalid).toEqual([]);
+      await simulator.close();
+    }
+  });
+
+  it("clears results of eligible tools and inputs of those that write, over the trigger, but the newest 3", async () => {
+    const agent = await start("claude-opus-4-6", [{}, ask, write, {}, {}, {}]);
+    const options = { toolsInPlay, thinkingOn: false, targetTokens: 500 };
+    const untouched = await agent.step(managed(contextEdits({ ...options, triggerTokens: 1_000_000 })));
+    expect(untouched.appliedEdits).toEqual([]);
+    const edited = await agent.step(managed(contextEdits({ ...options, triggerTokens: 3_000 })));
+    // Of eight calls by then: three newest kept, one spared, one's input cleared as well.
+    expect(edited.appliedEdits).toMatchObject([{ type: "clear_tool_uses_20250919", cleared_tool_uses: 3 }]);
+    const saved = Number(edited.appliedEdits[0]?.cleared_input_tokens);
+    expect(saved).toBeGreaterThan(3.8 * RESULT_TOKENS);
+    expect(saved).toBeLessThan(4.2 * RESULT_TOKENS);
+    expect(contextTokens(edited)).toBeLessThan(contextTokens(untouched) - 2 * RESULT_TOKENS);
+  });
+
+  it("is skipped where it would not come down to the target", async () => {
+    const agent = await start("claude-opus-4-6", [{}, ask, {}, {}, {}, {}]);
+    const edits = contextEdits({ toolsInPlay, thinkingOn: false, triggerTokens: 5_000, targetTokens: 500 });
+    expect((await agent.step(managed(edits))).appliedEdits).toEqual([]);
+  });
+
+  it("keeps all thinking normally, and only the last turn's after an idle hour", async () => {
+    const frame = { thinking: { type: "adaptive" } };
+    const thinks: Call = { thinks: true };
+    const agent = await start("claude-opus-5-5", [thinks, thinks], frame);
+    agent.say("And now the tides.");
+    await agent.step(frame, thinks);
+    const kept = await agent.step({ ...frame, ...managed(contextEdits({ toolsInPlay, thinkingOn: true })) });
+    expect(kept.appliedEdits).toEqual([]);
+    const idle = contextEdits({ toolsInPlay, thinkingOn: true, idleMs: HOUR_MS + 1 });
+    const { appliedEdits } = await agent.step({ ...frame, ...managed(idle) });
+    expect(appliedEdits).toMatchObject([{ type: "clear_thinking_20251015", cleared_thinking_turns: 1 }]);
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+});

@@ -1,0 +1,214 @@
+import { currentConversation } from "@longhaul/sessions";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { AgentLoop, connect } from "../../../../../test/engine/agent-loop.case.ts";
+import { type Form, shown } from "../../../../../test/engine/host-conversation.case.ts";
+import { hasCommitted, openScene, type Scene, workUntil } from "../../../../../test/engine/scene.case.ts";
+import type { CompactorOptions } from "../../../../../test/support/full-compactor.ts";
+import type { Turn } from "../../engine/options.ts";
+import type { Entry } from "../../messages/entry.ts";
+import type { ImageBlock } from "../../messages/message.ts";
+import { CLEARED_RESULT_TEXT, withClearedResults } from "../../messages/stand-ins.ts";
+import { listField } from "../../messages/untrusted.ts";
+import { ModelError } from "../../models/model-error.ts";
+import { flatten } from "../../request/flatten/flatten.ts";
+
+const WINDOW_TOKENS = 80_000;
+const MINUTE_MS = 60_000;
+/** More than a third of what pictures may have together. */
+const LARGE_PICTURE_BYTES = 8_200_000;
+
+let scene: Scene;
+let lines: Entry[];
+beforeEach(async () => {
+  lines = [];
+  scene = await openScene({
+    windowTokens: WINDOW_TOKENS,
+    switches: { cacheEdits: true },
+    keepBodies: 5,
+    // Results of these cannot be cleared.
+    play: { seed: 3, uses: (name) => name !== "Task" && name !== "TodoWrite" },
+  });
+});
+afterEach(() => scene.simulator.close());
+
+const newLoop = (form: Form, modelName: string, options: CompactorOptions = {}): AgentLoop =>
+  new AgentLoop({
+    simulator: scene.simulator,
+    model: connect(scene.simulator, modelName, { cacheEdits: true }),
+    form,
+    resultTokens: 2_000,
+    compactor: {
+      clearing: { form: "cached" },
+      compaction: { background: false },
+      transcript: {
+        path: "/t.jsonl",
+        append: async (entries) => void lines.push(...entries),
+        read: async (uuids) => lines.filter(({ uuid }) => uuid !== undefined && uuids.includes(uuid)),
+      },
+      ...options,
+      window: { tokens: WINDOW_TOKENS, ...options.window },
+    },
+  });
+
+const picture = (bytes: number): ImageBlock => ({
+  type: "image",
+  source: { type: "base64", media_type: "image/png", data: "A".repeat(bytes) },
+});
+
+const edits = (): number => listField(scene.simulator.requests.last?.body, "cache_edits").length;
+const deletedTokens = (): number =>
+  Number(scene.simulator.requests.last?.usage?.cache_deleted_input_tokens ?? 0);
+
+/** Works until edits leave out more than the window holds. */
+const workUntilMuchIsLeftOut = (loop: AgentLoop): Promise<boolean> =>
+  workUntil(loop, () => deletedTokens() > WINDOW_TOKENS);
+
+/** For a caller for whom nothing is ever collapsed or compacted. */
+const asItIs = ({ compactor, conversation }: AgentLoop): Promise<Turn> =>
+  compactor.before(conversation.messages, { caller: "compact" });
+
+const goOn = ({ conversation }: AgentLoop, { messages }: Turn): void => conversation.goOnWith(messages);
+
+/** A call after a rewrite: it fits, is as large as was thought, and what had been left out is cleared for good. */
+async function checkCall(loop: AgentLoop): Promise<void> {
+  const recoveries = loop.recoveries;
+  await loop.turn();
+  expect(loop.recoveries).toBe(recoveries);
+  expect(loop.eventsOf("compacted")).toEqual([]);
+  expect(edits()).toBe(0);
+  const sent = scene.simulator.requests.last?.inputTokens ?? 0;
+  expect(sent).toBeLessThan(WINDOW_TOKENS);
+  expect((loop.lastTurn?.tokens ?? 0) / sent).toBeGreaterThan(0.9);
+  expect((loop.lastTurn?.tokens ?? 0) / sent).toBeLessThan(1.25);
+  expect(JSON.stringify(loop.conversation.messages).split(CLEARED_RESULT_TEXT).length).toBeGreaterThan(15);
+  expect(scene.simulator.requests.invalid).toEqual([]);
+  expect(loop.eventsOf("usage-distrusted")).toEqual([]);
+  expect(loop.eventsOf("cache-break")).toEqual([]);
+}
+
+async function checkReadBack(loop: AgentLoop): Promise<void> {
+  const { request, messages } = await asItIs(loop);
+  loop.conversation.goOnWith(messages);
+  const { entries, clearedToolUseIds } = currentConversation(lines);
+  expect(shown(flatten(withClearedResults(entries, clearedToolUseIds)))).toEqual(shown(request.messages));
+}
+
+const COURSES: readonly (readonly [Form, string])[] = [
+  ["messages", "claude-haiku-4-5"],
+  ["entries", "claude-haiku-4-5"],
+  ["messages", "claude-opus-5-5"],
+];
+
+describe.each(COURSES)("what edits left out stays out, in the form of %s with %s,", (form, modelName) => {
+  it("when messages are snipped", async () => {
+    const loop = newLoop(form, modelName);
+    expect(await workUntilMuchIsLeftOut(loop)).toBe(true);
+    goOn(loop, await loop.compactor.snip(loop.conversation.messages, { from: 3, to: 10 }));
+    expect(loop.eventsOf("snipped")).toHaveLength(1);
+    await checkCall(loop);
+    await checkReadBack(loop);
+  });
+
+  it("when collapsed spans are expanded", async () => {
+    const loop = newLoop(form, modelName, { collapse: {} });
+    expect(await workUntil(loop, hasCommitted(loop))).toBe(true);
+    await loop.run(1);
+    expect(await workUntil(loop, () => deletedTokens() > WINDOW_TOKENS / 2)).toBe(true);
+    const { length } = loop.conversation.messages;
+    goOn(loop, await loop.compactor.expand(loop.conversation.messages));
+    expect(loop.conversation.messages.length).toBeGreaterThan(length);
+    await checkCall(loop);
+    await checkReadBack(loop);
+  });
+
+  it("when old media give way", async () => {
+    const loop = newLoop(form, modelName);
+    // The first picture of a conversation costs the cache.
+    loop.conversation.addUser([picture(100)]);
+    expect(await workUntilMuchIsLeftOut(loop)).toBe(true);
+    loop.conversation.addUser([picture(LARGE_PICTURE_BYTES), picture(LARGE_PICTURE_BYTES)]);
+    await loop.turn();
+    expect(edits()).toBeGreaterThan(10);
+    loop.conversation.addUser([picture(LARGE_PICTURE_BYTES)]);
+    await checkCall(loop);
+    expect(loop.eventsOf("media-replaced")).toMatchObject([{ replaced: 2, left: 2 }]);
+  });
+
+  it("when results are cleared by hand, and few of those that edits left", async () => {
+    const loop = newLoop(form, modelName);
+    expect(await workUntilMuchIsLeftOut(loop)).toBe(true);
+    const { messages } = loop.conversation;
+    const left = JSON.stringify(messages).split('"tool_result"').length - 1 - edits();
+    await expect(loop.compactor.clear(messages, { keep: left })).rejects.toMatchObject({
+      code: "nothing-to-clear",
+    });
+    goOn(loop, await loop.compactor.clear(messages, { keep: left - 1 }));
+    await checkCall(loop);
+    await checkReadBack(loop);
+  });
+
+  it("when there was a long pause", async () => {
+    const loop = newLoop(form, modelName);
+    expect(await workUntilMuchIsLeftOut(loop)).toBe(true);
+    scene.simulator.clock.advance(61 * MINUTE_MS);
+    await checkCall(loop);
+    await checkReadBack(loop);
+  });
+});
+
+describe("what edits left out stays out", () => {
+  it("when thinking was refused", async () => {
+    const loop = newLoop("messages", "claude-opus-5-5");
+    expect(await workUntilMuchIsLeftOut(loop)).toBe(true);
+    goOn(loop, await asItIs(loop));
+    const turn = await loop.compactor.recover(new ModelError({ kind: "thinking-mismatch" }, "refused"));
+    expect(turn?.tokens).toBeLessThan(WINDOW_TOKENS);
+    expect(loop.eventsOf("thinking-left-out")).toMatchObject([{ reason: "mismatch" }]);
+    goOn(loop, turn as Turn);
+    await checkCall(loop);
+  });
+
+  it.each(["from", "upTo"])("when a part is compacted: %s", async (which) => {
+    const loop = newLoop("messages", "claude-haiku-4-5");
+    expect(await workUntilMuchIsLeftOut(loop)).toBe(true);
+    const { messages } = loop.conversation;
+    const half = Math.floor(messages.length / 2);
+    goOn(loop, await loop.compactor.compact(messages, { [which]: half, force: true }));
+    await loop.turn();
+    expect(loop.recoveries).toBe(0);
+    const sent = scene.simulator.requests.last?.inputTokens ?? 0;
+    expect((loop.lastTurn?.tokens ?? 0) / sent).toBeGreaterThan(0.9);
+    expect((loop.lastTurn?.tokens ?? 0) / sent).toBeLessThan(1.25);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+});
+
+describe("edits of the cached prefix stay where nothing is rewritten", () => {
+  it("when the window is full, and to clear what they leave out would save nothing", async () => {
+    const loop = newLoop("messages", "claude-haiku-4-5", { clearing: { form: "auto" } });
+    expect(await workUntilMuchIsLeftOut(loop)).toBe(true);
+    loop.say("tide ".repeat(35_000));
+    await loop.turn();
+    expect(loop.eventsOf("results-cleared").filter(({ form }) => form !== "cached")).toEqual([]);
+    expect(loop.eventsOf("compacted")).toHaveLength(1);
+    expect(loop.recoveries).toBe(0);
+  });
+
+  it("when nothing is snipped, and no span is there to be expanded", async () => {
+    const loop = newLoop("messages", "claude-haiku-4-5", { collapse: {} });
+    expect(await workUntil(loop, () => edits() > 10)).toBe(true);
+    const { messages } = loop.conversation;
+    const [pinned, written] = [edits(), lines.length];
+    const { compactor } = loop;
+    expect((await compactor.snip(messages, { keepLastTurns: 1_000 })).messages).toBe(messages);
+    expect((await compactor.expand(messages)).messages).toBe(messages);
+    await expect(compactor.expand(messages, ["no such span"])).rejects.toMatchObject({
+      code: "message-not-found",
+    });
+    expect(lines.slice(written).filter(({ type }) => type === "system")).toEqual([]);
+    await loop.turn();
+    expect(edits()).toBeGreaterThanOrEqual(pinned);
+    expect(JSON.stringify(loop.conversation.messages)).not.toContain(CLEARED_RESULT_TEXT);
+    expect(loop.eventsOf("cache-break")).toEqual([]);
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { toolResult, toolUse } from "../../../../../test/support/builders.ts";
+import { type Compactor, createCompactor } from "../../../../../test/support/full-compactor.ts";
+import type { CompactorEvent } from "../../engine/events.ts";
+import type { Message } from "../../engine/options.ts";
+import type { Entry } from "../../messages/entry.ts";
+import type { ApiMessage } from "../../messages/message.ts";
+import { isCollapsedSpan } from "../../messages/stand-ins.ts";
+
+const START: ApiMessage = { role: "user", content: "go" };
+
+const round = (nth: number): readonly ApiMessage[] => [
+  { role: "assistant", content: [toolUse(`t${nth}`, "Bash", { command: `run ${nth}` })] },
+  { role: "user", content: [toolResult(`t${nth}`, `word${nth} `.repeat(120))] },
+];
+
+/** Changes the newest message for one call, as hosts do that remind the agent of something in it. */
+const reminded = (message: ApiMessage, words: string): ApiMessage => ({
+  role: message.role,
+  content: [...(message.content as readonly never[]), { type: "text", text: words }],
+});
+
+class Host {
+  readonly events: CompactorEvent[] = [];
+  readonly compactor: Compactor = createCompactor({
+    settings: { environment: {} },
+    window: { tokens: 20_000 },
+    clearing: { form: "off" },
+    collapse: { summariser: "built-in" },
+    host: { onEvent: (event) => this.events.push(event) },
+  });
+  messages: readonly ApiMessage[] = [START];
+
+  spans(type: "span-staged" | "spans-committed"): number {
+    return this.events.filter((event) => event.type === type).length;
+  }
+
+  async turn(nth: number, words?: string): Promise<void> {
+    const [call, result] = round(nth) as [ApiMessage, ApiMessage];
+    const sent = words === undefined ? result : reminded(result, words);
+    const { messages } = await this.compactor.before([...this.messages, call, sent]);
+    this.compactor.after({});
+    // Spans are summarised in the background.
+    await new Promise((resolve) => setImmediate(resolve));
+    this.messages = words === undefined ? messages : messages.with(-1, result);
+  }
+}
+
+async function worked(turns: number, words?: (nth: number) => string): Promise<Host> {
+  const host = new Host();
+  for (let nth = 0; nth < turns; nth++) await host.turn(nth, words?.(nth));
+  return host;
+}
+
+describe("a host that changes its messages", () => {
+  it("does not have the same spans summarised again with every turn", async () => {
+    const usual = await worked(50);
+    const changing = await worked(50, (nth) => `reminder ${nth}`);
+    expect(usual.spans("span-staged")).toBeGreaterThan(2);
+    expect(changing.spans("span-staged")).toBeLessThanOrEqual(usual.spans("span-staged") + 1);
+  });
+
+  it("does not get a summary of what it has changed since", async () => {
+    const { compactor, events } = new Host();
+    const isThere = (type: string): boolean => events.some((event) => event.type === type);
+    const asEntry = (message: ApiMessage, at: number): Message =>
+      ({ uuid: `e${at}`, parentUuid: null, timestamp: "", type: message.role, message }) as unknown as Entry;
+    let messages: readonly Message[] = [START].map(asEntry);
+    const work = async (): Promise<void> => {
+      const next = round(messages.length).map((message, at) => asEntry(message, messages.length + at));
+      ({ messages } = await compactor.before([...messages, ...next]));
+      compactor.after({});
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    while (!isThere("span-staged")) await work();
+    messages = messages.with(0, asEntry({ role: "user", content: "go elsewhere" }, 0));
+    while (!isThere("spans-committed")) await work();
+    const [summary] = messages.filter((message) => isCollapsedSpan(message as Entry));
+    expect(JSON.stringify(summary)).toContain("go elsewhere");
+  });
+
+  it("can expand spans after going back, also without a transcript", async () => {
+    const host = new Host();
+    for (let nth = 0; host.spans("spans-committed") < 1; nth++) await host.turn(nth);
+    const back = host.messages.slice(0, -2);
+    expect(JSON.stringify(back)).not.toContain("word0");
+    await host.compactor.before(back);
+    const { messages } = await host.compactor.expand(back);
+    expect(JSON.stringify(messages)).toContain("word0 word0");
+  });
+});

@@ -1,0 +1,384 @@
+import { whyNotNow } from "../../engine/health.ts";
+import type { Message, Turn } from "../../engine/options.ts";
+import type {
+  AttachedModule,
+  Conversation,
+  ConversationChange,
+  EngineModule,
+  EngineParts,
+} from "../../engine/parts.ts";
+import { measuredBy, snapshotOf } from "../../engine/planning.ts";
+import { codeOf, withHostStatus } from "../../engine/reporter.ts";
+import {
+  type OptionNames,
+  requireOneOf,
+  requireOptionNames,
+  requireTime,
+} from "../../engine/require-options.ts";
+import { beginRewrite, forgetFiles } from "../../engine/rewrite.ts";
+import type { Entry } from "../../messages/entry.ts";
+import { withClearedResults } from "../../messages/stand-ins.ts";
+import { untilAborted, withTimeLimit } from "../../models/abortable.ts";
+import { commitSpans, linesOf, type StagedSpan } from "./commit.ts";
+import { CollapsedOriginals, expandMessages } from "./expand.ts";
+import { planSpan, type SpanPlan } from "./plan-span.ts";
+import { type SpanSummary, summariseSpan } from "./summarise-span.ts";
+
+export interface CollapseOptions {
+  /** Who summarizes a span; `built-in` needs no model and is what there is without one. */
+  readonly summariser?: "model" | "built-in" | undefined;
+  /** A model that takes longer for a span is given up; 60 seconds. */
+  readonly timeoutMs?: number | undefined;
+  /** `by-setting`: only with the setting `collapseEnabled`. On unless this is given. */
+  readonly enabled?: boolean | "by-setting" | undefined;
+}
+
+export interface CollapseCommands {
+  /** Puts the messages of collapsed spans back in their place: of these, or of all. They are the last to be collapsed again. */
+  expand<T extends Message>(messages: readonly T[], spanIds?: readonly string[]): Promise<Turn<T>>;
+}
+
+/**
+ * Collapses spans of old messages one by one, in place of auto-compact. Only the main conversation collapses; spans of an
+ * earlier process can be expanded in any.
+ */
+export function spanCollapse(options: CollapseOptions = {}): EngineModule<CollapseCommands> {
+  requireCollapseOptions(options);
+  const isOn = ({ agentId, settings }: Conversation): boolean =>
+    agentId === undefined &&
+    (options.enabled === "by-setting" ? settings.collapseEnabled : options.enabled !== false);
+  return {
+    name: "collapse",
+    replacesAutoCompact: isOn,
+    attach: (parts) => {
+      const { settings } = parts.options;
+      const collapse = isOn({ agentId: parts.agentId, settings }) ? new Collapse(parts, options) : undefined;
+      const expand: CollapseCommands["expand"] = (messages, spanIds) =>
+        expandMessages(parts, collapse, messages, spanIds);
+      return Object.assign(collapse ?? {}, { commands: { expand } });
+    },
+  };
+}
+
+const OPTIONS: OptionNames<CollapseOptions> = { summariser: true, timeoutMs: true, enabled: true };
+
+function requireCollapseOptions(options: CollapseOptions): void {
+  requireOptionNames(options, OPTIONS, "spanCollapse");
+  requireOneOf(options.summariser, ["model", "built-in"], "spanCollapse.summariser");
+  requireTime(options.timeoutMs, "spanCollapse.timeoutMs");
+}
+
+/**
+ * Shares of the effective window. From the first on, spans are summarised ahead of need, as many as bring the
+ * context back to it: so there is room for many turns after the one break of the prompt cache that a commit costs.
+ */
+const STAGE_SHARE = 0.6;
+const COMMIT_SHARE = 0.9;
+const WAIT_SHARE = 0.95;
+
+/** Where nothing could be collapsed, there is no use in looking again before this much has come. */
+const LOOK_AGAIN_SHARE = 0.02;
+
+/** A model that takes longer to summarize a span counts as hung, and the built-in summarizer does it. */
+const SPAN_DEAD_AFTER_MS = 60_000;
+
+interface Staged extends StagedSpan {
+  /** Of the summary. */
+  readonly tokens: number;
+  readonly savedTokens: number;
+}
+
+interface Staging {
+  readonly uuids: readonly string[];
+  readonly done: Promise<void>;
+  readonly abort: AbortController;
+  /** Ends the model's part: then the built-in summarizer writes. */
+  readonly giveUpModel: () => void;
+}
+
+/**
+ * Collapses spans of old messages in the main conversation: summarised in the background, one at a time, and put
+ * in the place of their messages in one batch when there is need. No turn waits for it before the window is as good
+ * as full.
+ */
+class Collapse implements AttachedModule {
+  readonly #parts: EngineParts;
+  readonly #options: CollapseOptions;
+  #staged: readonly Staged[] = [];
+  #staging: Staging | undefined;
+  /** What could not be made smaller, and what somebody asked to see again. */
+  #failed: Set<string> = new Set();
+  #expanded: Set<string> = new Set();
+  readonly originals: CollapsedOriginals = new CollapsedOriginals();
+  /** The model's newest answer was none. */
+  #hasModelFailed = false;
+  #isWaitedFor = false;
+  /** A turn has waited for models as long as it may. */
+  #isOutOfTime = false;
+  /** The size at which nothing more could be collapsed. */
+  #exhaustedAt: number | undefined;
+
+  constructor(parts: EngineParts, options: CollapseOptions) {
+    this.#parts = parts;
+    this.#options = options;
+  }
+
+  /** A response has come: the next span may be summarised in the background. */
+  responded(): void {
+    if (this.#isOff() || this.#staging !== undefined) return;
+    const grown = this.#sizeAfterCommit() - (this.#exhaustedAt ?? Number.NEGATIVE_INFINITY);
+    if (grown >= this.#tokensAt(LOOK_AGAIN_SHARE) && this.#isAbove(STAGE_SHARE)) this.#stageNext();
+  }
+
+  /**
+   * Before a call: commits what is staged when the window is nearly full. When it is as good as full, waits until
+   * enough is staged, or nothing more can be. Fails where it is aborted, or the transcript cannot be written.
+   */
+  async makeRoom(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#isOff() || this.#size() < this.#tokensAt(COMMIT_SHARE)) return;
+    const startedAt = this.#parts.now();
+    const mustWait = this.#isAbove(WAIT_SHARE);
+    if (mustWait) await withHostStatus(this.#parts.reporter.host, {}, () => this.#wait(signal));
+    await this.#commit(mustWait ? startedAt : undefined, signal);
+  }
+
+  changed(change: ConversationChange): void {
+    switch (change.kind) {
+      case "read":
+        if (change.isAnother) this.#conversationChanged(change.added);
+        break;
+      case "cleared":
+        this.#resultsCleared();
+        break;
+      case "restarted":
+        this.close();
+        break;
+      case "undone":
+        this.expanded(change.shownAgain);
+        break;
+    }
+  }
+
+  /** Somebody asked to see these again: they are the last to be collapsed. */
+  expanded(uuids: readonly string[]): void {
+    if (uuids.length === 0) return;
+    for (const uuid of uuids) this.#expanded.add(uuid);
+    this.#exhaustedAt = undefined;
+  }
+
+  /** Results were cleared: what is staged saves less by now, or nothing any more. */
+  #resultsCleared(): void {
+    if (this.#staged.length === 0) return;
+    const { entries, clearedToolUseIds = new Set() } = snapshotOf(this.#parts);
+    const sent = withClearedResults(entries, clearedToolUseIds);
+    const tokens = new Map(sent.map((entry) => [entry.uuid, this.#parts.gauge.tokensOf(entry)]));
+    this.#staged = this.#staged.flatMap((span) => {
+      const held = span.uuids.reduce((sum, uuid) => sum + (tokens.get(uuid) ?? 0), 0);
+      const savedTokens = Math.round(held) - span.tokens;
+      return savedTokens > 0 ? [{ ...span, savedTokens }] : [];
+    });
+    this.#exhaustedAt = undefined;
+  }
+
+  /**
+   * The host changed the conversation, and these are new in it. What is there as it was need not be summarised again:
+   * some hosts change their newest message with every turn.
+   */
+  #conversationChanged(added: readonly Entry[]): void {
+    const there = new Set(this.#parts.thread.entries.map(({ uuid }) => uuid));
+    for (const { uuid } of added) there.delete(uuid);
+    this.#keepOnly(({ uuids }) => uuids.every((uuid) => there.has(uuid)));
+  }
+
+  /** The conversation is another now, or ends. What was committed stays in the transcript. */
+  close(): void {
+    this.#keepOnly(() => false);
+    this.#failed = new Set();
+    this.#expanded = new Set();
+  }
+
+  #keepOnly(isIntact: (span: Pick<Staged, "uuids">) => boolean): void {
+    if (this.#staging !== undefined && !isIntact(this.#staging)) {
+      this.#staging.abort.abort();
+      this.#staging = undefined;
+    }
+    this.#staged = this.#staged.filter(isIntact);
+    this.originals.keepFor(this.#parts.thread.entries);
+    this.#exhaustedAt = undefined;
+  }
+
+  #isOff(): boolean {
+    const { turn, health } = this.#parts;
+    if (!turn.ownsSharedState || health.restsAfterUndo(this.#size())) return true;
+    return whyNotNow("collapse", this.#parts) !== undefined;
+  }
+
+  #size(): number {
+    return this.#parts.gauge.size().paddedTokens;
+  }
+
+  #sizeAfterCommit(): number {
+    return this.#staged.reduce((size, { savedTokens }) => size - savedTokens, this.#size());
+  }
+
+  #tokensAt(share: number): number {
+    return this.#parts.gauge.thresholds.effective * share;
+  }
+
+  /** Whether committing what is staged would not be enough. */
+  #isAbove(share: number): boolean {
+    return this.#sizeAfterCommit() >= this.#tokensAt(share);
+  }
+
+  /** All models together have the time of one summary; what is not written by then the built-in summarizer writes. */
+  async #wait(signal: AbortSignal | undefined): Promise<void> {
+    this.#isWaitedFor = true;
+    const { totalMs } = this.#parts.options.timeLimits;
+    const timer = setTimeout(() => {
+      this.#isOutOfTime = true;
+      this.#staging?.giveUpModel();
+    }, totalMs);
+    try {
+      while (this.#isAbove(WAIT_SHARE)) {
+        if (this.#staging === undefined) this.#stageNext();
+        if (this.#staging === undefined) return;
+        await untilAborted(signal, this.#staging.done);
+      }
+    } finally {
+      clearTimeout(timer);
+      this.#isOutOfTime = false;
+      this.#isWaitedFor = false;
+    }
+  }
+
+  #stageNext(): void {
+    const plan = this.#plan();
+    if (plan === undefined) {
+      this.#exhaustedAt = this.#sizeAfterCommit();
+      return;
+    }
+    const abort = new AbortController();
+    const model = new AbortController();
+    abort.signal.addEventListener("abort", () => model.abort(), { once: true });
+    const done = this.#stage(plan, abort.signal, model.signal).then(() => this.#goOn(abort.signal));
+    this.#staging = { uuids: plan.uuids, done, abort, giveUpModel: () => model.abort() };
+  }
+
+  /** Nobody may be waiting: what went wrong must not end the process. */
+  #goOn(signal: AbortSignal): void {
+    if (signal.aborted) return;
+    this.#staging = undefined;
+    try {
+      if (this.#isAbove(STAGE_SHARE)) this.#stageNext();
+    } catch (error) {
+      this.#parts.reporter.emit({ type: "span-failed", reason: codeOf(error), durationMs: 0 });
+    }
+  }
+
+  #plan(): SpanPlan | undefined {
+    const parts = this.#parts;
+    const { effective: effectiveTokens } = parts.gauge.thresholds;
+    const staged = this.#staged.flatMap(({ uuids }) => uuids);
+    const plan = (...others: readonly ReadonlySet<string>[]): SpanPlan | undefined =>
+      planSpan(snapshotOf(parts), {
+        effectiveTokens,
+        isUrgent: this.#isAbove(COMMIT_SHARE),
+        measured: measuredBy(parts),
+        countText: parts.options.countText,
+        taken: new Set([...staged, ...this.#failed, ...others.flatMap((other) => [...other])]),
+      });
+    return this.#expanded.size === 0 ? plan() : (plan(this.#expanded) ?? plan());
+  }
+
+  async #stage(plan: SpanPlan, signal: AbortSignal, modelSignal: AbortSignal): Promise<void> {
+    const parts = this.#parts;
+    const startedAt = parts.now();
+    const passed = (): number => parts.now() - startedAt;
+    const failed = (error: unknown): void => {
+      parts.reporter.noteFailure(error);
+      parts.reporter.emit({ type: "span-failed", reason: codeOf(error), durationMs: passed() });
+    };
+    try {
+      const summary = await this.#summarise(plan, modelSignal, (error) => {
+        if (signal.aborted) return;
+        this.#hasModelFailed = true;
+        failed(error);
+      });
+      if (signal.aborted) return;
+      const { uuids, messages, tokens: tokensBefore } = plan;
+      const { text, by, usage, tokens: tokensAfter } = summary;
+      const spanId = parts.options.ports.newUuid();
+      const savedTokens = tokensBefore - tokensAfter;
+      this.#staged = [...this.#staged, { spanId, uuids, messages, text, tokens: tokensAfter, savedTokens }];
+      // Some may have been cleared while it was being summarised.
+      this.#resultsCleared();
+      const figures = { messages, tokensBefore, tokensAfter, usage, durationMs: passed() };
+      parts.reporter.emit({ type: "span-staged", by, ...figures });
+    } catch (error) {
+      if (signal.aborted) return;
+      for (const uuid of plan.uuids) this.#failed.add(uuid);
+      failed(error);
+    }
+  }
+
+  async #summarise(
+    plan: SpanPlan,
+    modelSignal: AbortSignal,
+    onFailure: (error: unknown) => void,
+  ): Promise<SpanSummary> {
+    const { options, gauge } = this.#parts;
+    const { summariser, timeoutMs = SPAN_DEAD_AFTER_MS } = this.#options;
+    // A turn that waits does so for one model that is dead, not for as many as there are spans.
+    const isBuiltIn =
+      summariser === "built-in" || this.#isOutOfTime || (this.#isWaitedFor && this.#hasModelFailed);
+    const summary = await withTimeLimit(modelSignal, timeoutMs, (limited) =>
+      summariseSpan(plan, {
+        model: isBuiltIn ? undefined : (options.compaction.model ?? options.model),
+        countTokens: gauge.countTokens,
+        windowOf: gauge.windowOf,
+        firstByteMs: options.timeLimits.firstByteMs,
+        transcriptPath: options.transcript?.path,
+        signal: limited,
+        onFailure,
+      }),
+    );
+    if (summary.by === "direct") this.#hasModelFailed = false;
+    return summary;
+  }
+
+  /** The transcript has it before the conversation changes. */
+  async #commit(waitingSince: number | undefined, signal: AbortSignal | undefined): Promise<void> {
+    const parts = this.#parts;
+    const { options, transcript, gauge, reporter } = parts;
+    if (this.#staged.length === 0) return;
+    await untilAborted(signal, transcript.flush());
+    const rewrite = beginRewrite(parts);
+    const batch = new Set(this.#staged.map(({ spanId }) => spanId));
+    const collapsed = commitSpans(rewrite.entries, this.#staged, {
+      ports: options.ports,
+      tokensOf: gauge.tokensOf,
+      leafUuid: rewrite.leaf,
+      bindsThinking: gauge.bindsThinking,
+    });
+    const { mark, spans, gone, tokensBefore, tokensAfter, thinkingBlocks } = collapsed;
+    if (mark !== undefined) await transcript.commit([...rewrite.marks, ...linesOf(collapsed)]);
+    // The next one may have been staged while they were written.
+    this.#staged = this.#staged.filter(({ spanId }) => !batch.has(spanId));
+    this.#exhaustedAt = undefined;
+    if (mark === undefined) return;
+    rewrite.goOnWith(collapsed.entries, { blocks: thinkingBlocks }, [mark]);
+    this.#forget(gone.flat());
+    const messages = spans.reduce((sum, { collapsed: { messages } }) => sum + messages, 0);
+    const waitedMs = waitingSince === undefined ? 0 : parts.now() - waitingSince;
+    const figures = { messages, tokensBefore, tokensAfter, waitedMs };
+    reporter.emit({ type: "spans-committed", spans: spans.length, ...figures });
+  }
+
+  /** The agent no longer sees them. */
+  #forget(gone: readonly Entry[]): void {
+    const { options, modules } = this.#parts;
+    forgetFiles(this.#parts, gone);
+    modules.changed({ kind: "removed", isSummarized: true });
+    if (options.transcript === undefined) this.originals.add(gone);
+  }
+}

@@ -1,0 +1,223 @@
+import { isSpanCall, scriptedModel } from "@longhaul/simulator";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type AgentLoop, FRAME } from "../../../../../test/engine/agent-loop.case.ts";
+import { asCandidate, isSummaryCall, isWork } from "../../../../../test/engine/faults.case.ts";
+import type { Form } from "../../../../../test/engine/host-conversation.case.ts";
+import { isTooLong } from "../../../../../test/engine/long-run.case.ts";
+import {
+  cacheRead,
+  hasCommitted,
+  hasCompacted,
+  hasHappened,
+  openScene,
+  type Scene,
+  workUntil,
+} from "../../../../../test/engine/scene.case.ts";
+import { spanCollapse } from "./collapse.ts";
+import { asCondensed, SPAN_SYSTEM_PROMPT } from "./summarise-span.ts";
+
+let scene: Scene;
+beforeEach(async () => {
+  // A session in which no single message takes a fifth of the window.
+  scene = await openScene({ keepBodies: 2_000, play: { seed: 5 } });
+});
+afterEach(() => scene.simulator.close());
+
+const collapsing = (more: object = {}): { readonly compactor: object } => ({
+  compactor: { collapse: {}, ...more },
+});
+const hasStaged = hasHappened("span-staged");
+const spanCalls = (): number =>
+  scene.simulator.requests.all.filter((request) => isSpanCall(asCandidate(request))).length;
+const workCalls = (): typeof scene.simulator.requests.all =>
+  scene.simulator.requests.all.filter((request) => isWork(asCandidate(request)));
+
+describe.each<readonly [string, Form]>([
+  ["claude-haiku-4-5", "messages"],
+  ["claude-haiku-4-5", "entries"],
+  ["claude-opus-5-5", "messages"],
+  ["claude-opus-5-5", "entries"],
+])("spans of a conversation with %s in the form of %s", (modelName, form) => {
+  it("are committed at 90% of the effective window, all in one batch, in place of auto-compact", async () => {
+    const sizes: { readonly tokens: number; readonly committed: number }[] = [];
+    const loop: AgentLoop = scene.loop({
+      modelName,
+      form,
+      ...collapsing(),
+      onTurn: ({ tokens }) => sizes.push({ tokens, committed: loop.eventsOf("spans-committed").length }),
+    });
+    expect(await workUntil(loop, hasCommitted(loop, 4))).toBe(true);
+    const effective = loop.lastTurn?.thresholds.effective ?? 0;
+    const committed = loop.eventsOf("spans-committed");
+    for (const [nth, { tokensBefore, tokensAfter, spans, messages }] of committed.entries()) {
+      const { tokens = 0 } = sizes.find((size) => size.committed === nth + 1) ?? {};
+      // What the estimate adds for safety is not in the figures.
+      expect(tokens + tokensBefore - tokensAfter).toBeGreaterThan(effective * 0.82);
+      expect(tokens).toBeLessThan(effective * 0.8);
+      expect(tokensAfter).toBeLessThan(tokensBefore / 3);
+      expect(messages).toBeGreaterThan(spans);
+    }
+    expect(committed[0]?.spans).toBeGreaterThan(1);
+    expect(committed.every(({ waitedMs }) => waitedMs === 0)).toBe(true);
+    expect(loop.eventsOf("compacted")).toEqual([]);
+    expect(loop.eventsOf("window-checked").every(({ decision }) => decision === "collapse-on")).toBe(true);
+    expect(loop.lastTurn?.skipped).toBe("collapse-on");
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
+  it("break the prompt cache once for each batch, and raise no alarm", async () => {
+    const loop = scene.loop({ modelName, form, ...collapsing() });
+    expect(await workUntil(loop, hasCommitted(loop, 4))).toBe(true);
+    await loop.run(2);
+    const reads = workCalls().map(cacheRead);
+    const drops = reads.filter((read, at) => read < (reads[at - 1] ?? 0) * 0.95);
+    // Two batches in a row have only one to break.
+    expect(drops.length).toBeLessThanOrEqual(loop.eventsOf("spans-committed").length);
+    expect(drops.length).toBeGreaterThan(1);
+    expect(loop.eventsOf("cache-break")).toEqual([]);
+    expect(loop.eventsOf("usage-distrusted")).toEqual([]);
+  });
+});
+
+describe("spans", () => {
+  it("never delay a turn: while the model that summarises them says nothing, the work goes on", async () => {
+    scene.simulator.fail({ kind: "silence" }, { when: isSpanCall });
+    const loop = scene.loop(collapsing());
+    expect(await workUntil(loop, () => spanCalls() > 0)).toBe(true);
+    const { turns } = loop;
+    await loop.run(4);
+    expect(loop.turns).toBe(turns + 4);
+    expect(spanCalls()).toBe(1);
+    expect(loop.events.filter(({ type }) => type.startsWith("span"))).toEqual([]);
+    await loop.compactor.close();
+  });
+
+  it("are begun ahead of need, one at a time, and never more than bring the context well below", async () => {
+    const loop = scene.loop(collapsing());
+    expect(await workUntil(loop, hasStaged(loop))).toBe(true);
+    const { tokens = 0, thresholds } = loop.lastTurn ?? {};
+    const effective = thresholds?.effective ?? 0;
+    expect(tokens).toBeGreaterThan(effective * 0.55);
+    expect(tokens).toBeLessThan(effective * 0.75);
+    await workUntil(loop, hasCommitted(loop));
+    const [{ tokensBefore = 0, tokensAfter = 0 } = {}] = loop.eventsOf("spans-committed");
+    expect(tokensBefore - tokensAfter).toBeLessThan(effective * 0.5);
+  });
+
+  it("go on for hundreds of turns: no overflow, no compaction, and what the person said is in the context, or missing by name", async () => {
+    const loop = scene.loop(collapsing());
+    await loop.run(180);
+    expect(loop.recoveries).toBe(0);
+    expect(loop.eventsOf("compacted")).toEqual([]);
+    expect(scene.simulator.requests.all.filter(({ error }) => isTooLong(error?.message))).toEqual([]);
+    expect(scene.simulator.requests.all.filter((request) => isSummaryCall(asCandidate(request)))).toEqual([]);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+    expect(loop.eventsOf("span-failed")).toEqual([]);
+    const text = JSON.stringify(loop.conversation.messages);
+    const gone = loop.said.filter((words) => !text.includes(words));
+    if (gone.length > 0) expect(text).toContain("more user messages left out here");
+    expect(gone.length).toBeLessThan(loop.said.length / 3);
+    // Spans of spans: otherwise there would be far more of them.
+    expect(loop.lengths.at(-1)).toBeLessThan(60);
+    expect(Math.max(...loop.eventsOf("spans-committed").map(({ messages }) => messages))).toBeGreaterThan(
+      100,
+    );
+  });
+
+  it("are not for callers that would wait for themselves: no staging, no commit", async () => {
+    const loop = scene.loop(collapsing());
+    expect(await workUntil(loop, hasStaged(loop, 2))).toBe(true);
+    loop.conversation.addUser("const tide = ledger.total(berth);\n".repeat(700));
+    const before = spanCalls();
+    for (const caller of ["collapse", "compact", "session-memory", "subagent"] as const) {
+      const turn = await loop.compactor.before(loop.conversation.messages, { caller });
+      expect(turn.tokens).toBeGreaterThan(turn.thresholds.effective * 0.9);
+      loop.compactor.after({ usage: { input_tokens: turn.tokens, output_tokens: 1 } });
+    }
+    expect(spanCalls()).toBe(before);
+    expect(loop.eventsOf("spans-committed")).toEqual([]);
+  });
+
+  it("are not for subagents: these compact by themselves, and nothing of the parent's is touched", async () => {
+    const parent = scene.loop(collapsing());
+    const use = parent.compactor.child({
+      agentId: "child",
+      model: parent.model,
+      window: { tokens: 16_000 },
+      request: FRAME,
+      modules: [spanCollapse({})],
+      clearing: { form: "off" },
+    });
+    const child = scene.loop({ use, model: parent.model, turnMs: 0 });
+    expect(await workUntil(parent, hasStaged(parent))).toBe(true);
+    await workUntil(child, hasCompacted(parent));
+    const ofChild = parent.events.filter(({ agentId }) => agentId === "child");
+    expect(ofChild.filter(({ type }) => type.startsWith("span"))).toEqual([]);
+    expect(await workUntil(parent, hasCommitted(parent))).toBe(true);
+    expect(parent.eventsOf("compacted").every(({ agentId }) => agentId === "child")).toBe(true);
+  });
+
+  it.each([{ DISABLE_COMPACT: "1" }, { DISABLE_AUTO_COMPACT: "1" }])(
+    "are off with %o",
+    async (environment) => {
+      const loop = scene.loop(collapsing({ settings: { environment } }));
+      await expect(loop.run(100)).rejects.toMatchObject({ code: "model-too-long" });
+      expect(spanCalls()).toBe(0);
+    },
+  );
+
+  it("need no model: the built-in summariser writes them where it is chosen", async () => {
+    const loop = scene.loop(collapsing({ collapse: { summariser: "built-in" } }));
+    expect(await workUntil(loop, hasCommitted(loop, 3))).toBe(true);
+    expect(spanCalls()).toBe(0);
+    expect(loop.eventsOf("span-staged").every(({ by }) => by === "built-in")).toBe(true);
+    const text = JSON.stringify(loop.conversation.messages);
+    expect(loop.said.filter((words) => !text.includes(words))).toEqual([]);
+  });
+});
+
+describe("a compaction where spans are collapsed", () => {
+  it("by hand works as ever, takes the spans with it, and the next ones are begun afresh", async () => {
+    const loop = scene.loop(collapsing());
+    expect(await workUntil(loop, hasCommitted(loop))).toBe(true);
+    await workUntil(loop, hasStaged(loop, loop.eventsOf("span-staged").length + 1));
+    const turn = await loop.compactor.compact(loop.conversation.messages);
+    expect(turn.compaction).toBeDefined();
+    loop.conversation.goOnWith(turn.messages);
+    expect(await workUntil(loop, hasCommitted(loop, 2))).toBe(true);
+    const text = JSON.stringify(loop.conversation.messages);
+    expect(loop.said.filter((words) => !text.includes(words))).toEqual([]);
+    expect(scene.simulator.requests.invalid).toEqual([]);
+  });
+
+  it("makes void what is being summarised meanwhile: it is of another conversation", async () => {
+    const gate: { open: () => void; passed?: Promise<void> } = { open: () => undefined };
+    gate.passed = new Promise((resolve) => {
+      gate.open = resolve;
+    });
+    const summaryModel = scriptedModel(async ({ system }) => {
+      if (system !== SPAN_SYSTEM_PROMPT) return "no";
+      await gate.passed;
+      return asCondensed("- Work was done.");
+    });
+    const loop = scene.loop(collapsing({ compaction: { model: summaryModel } }));
+    expect(await workUntil(loop, () => summaryModel.requests.length > 0)).toBe(true);
+    loop.conversation.goOnWith((await loop.compactor.compact(loop.conversation.messages)).messages);
+    gate.open();
+    await loop.run(2);
+    expect(loop.events.filter(({ type }) => type.startsWith("span"))).toEqual([]);
+  });
+
+  it("is the safety net where nothing can be collapsed: the overflow is recovered from, and collapsing goes on", async () => {
+    const loop = scene.loop(collapsing());
+    await loop.run(1);
+    // All of it is the newest message.
+    loop.conversation.addUser("const tide = ledger.total(berth);\n".repeat(3_600));
+    await loop.turn();
+    expect(loop.recoveries).toBe(1);
+    expect(loop.eventsOf("compacted")).toMatchObject([{ trigger: "reactive" }]);
+    expect(loop.eventsOf("spans-committed")).toEqual([]);
+    expect(await workUntil(loop, hasCommitted(loop))).toBe(true);
+    expect(loop.recoveries).toBe(1);
+  });
+});

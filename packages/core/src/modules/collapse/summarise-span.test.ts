@@ -1,0 +1,175 @@
+import { type Script, type ScriptedModel, scriptedModel } from "@longhaul/simulator";
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../../../../test/support/builders.ts";
+import { withoutUsage } from "../../../../../test/support/long-session.ts";
+import { ESTIMATORS, measureEntries } from "../../measure/tokens/measure.ts";
+import type { Entry } from "../../messages/entry.ts";
+import { ModelError } from "../../models/model-error.ts";
+import type { SpanPlan } from "./plan-span.ts";
+import {
+  asCondensed,
+  SPAN_SYSTEM_PROMPT,
+  type SpanSummary,
+  type SpanSummaryOptions,
+  summariseSpan,
+} from "./summarise-span.ts";
+
+const countTokens = ESTIMATORS.o200k;
+
+function work(): ConversationBuilder {
+  const c = new ConversationBuilder();
+  c.user("Please make the parser take trailing commas, and keep it at 80 columns.");
+  c.tool("t1", "Read", { file_path: "/project/src/parser.ts" }, "export const parse = 1;\n".repeat(150));
+  c.tool("t2", "Edit", { file_path: "/project/src/parser.ts", old_string: "1", new_string: "2" }, "done");
+  c.tool("t3", "Bash", { command: "npm test" }, "Error: 2 tests failed\n".repeat(30));
+  c.user("No, do not touch the tests.");
+  c.assistant("Decided: the lexer skips the comma, because the grammar must stay as it is.");
+  return c;
+}
+
+function planFor(entries: readonly Entry[], budgetTokens?: number): SpanPlan {
+  const tokens = measureEntries(entries, countTokens);
+  const uuids = entries.flatMap(({ uuid }) => uuid ?? []);
+  return {
+    entries,
+    uuids,
+    messages: uuids.length,
+    tokens,
+    budgetTokens: budgetTokens ?? Math.floor(tokens / 3),
+  };
+}
+
+const plan = planFor(work().entries.map(withoutUsage));
+
+interface Outcome {
+  readonly summary: SpanSummary;
+  readonly model: ScriptedModel;
+  readonly failures: readonly string[];
+}
+
+async function summarised(
+  script: Script,
+  more: Partial<SpanSummaryOptions> = {},
+  of = plan,
+): Promise<Outcome> {
+  const model = scriptedModel(script);
+  const failures: string[] = [];
+  const onFailure = (error: unknown): void => void failures.push((error as ModelError).code);
+  const summary = await summariseSpan(of, { model, countTokens, onFailure, ...more });
+  return { summary, model, failures };
+}
+
+const GOOD = asCondensed(
+  '## All User Messages\n- "Please make the parser take trailing commas, and keep it at 80 columns."\n- "No, do not touch the tests."\n## Problem Solving\n- The lexer skips the comma.',
+);
+
+describe("the summary of a span", () => {
+  it("is asked for in a call of its own: few words, no thinking, no tools, capped", async () => {
+    const { summary, model, failures } = await summarised([GOOD], { transcriptPath: "/sessions/a.jsonl" });
+    const [request] = model.requests;
+    expect(request).toMatchObject({
+      system: SPAN_SYSTEM_PROMPT,
+      thinking: { type: "disabled" },
+      tool_choice: { type: "none" },
+    });
+    expect(request?.max_tokens).toBeLessThanOrEqual(plan.budgetTokens);
+    expect(JSON.stringify(request?.messages.at(-1))).toContain("word for word");
+    expect(failures).toEqual([]);
+    expect(summary).toMatchObject({ by: "direct", usage: { output_tokens: expect.any(Number) } });
+    expect(summary.text).toContain("stand for 9 earlier messages");
+    expect(summary.text).toContain("/sessions/a.jsonl");
+    expect(summary.text).toContain("The lexer skips the comma.");
+    expect(summary.text).not.toContain("condensed>");
+    expect(summary.tokens).toBe(countTokens(summary.text));
+    expect(summary.tokens).toBeLessThanOrEqual(plan.budgetTokens);
+  });
+
+  it("holds what the person said word for word, also where the model left it out", async () => {
+    const { summary } = await summarised([asCondensed("## Problem Solving\n- The lexer skips the comma.")]);
+    expect(summary.by).toBe("direct");
+    expect(summary.text).toContain(
+      '"Please make the parser take trailing commas, and keep it at 80 columns."',
+    );
+    expect(summary.text).toContain('"No, do not touch the tests."');
+    expect((await summarised([GOOD])).summary.text.match(/do not touch/g)).toHaveLength(1);
+  });
+
+  it.each([
+    ["nothing at all", ""],
+    ["no tags", "The lexer skips the comma."],
+    ["a tag that is never closed", "<condensed>\nThe lexer"],
+    ["tags with nothing between them", asCondensed("  ")],
+    ["more than a third of what it stands for", asCondensed("and so on, and ".repeat(400))],
+    ["a call", { content: [{ type: "tool_use", id: "x", name: "Read", input: {} }] }],
+    ["a failure", new ModelError({ kind: "authentication" }, "no")],
+  ] as const)("is the built-in summariser's where the model answers with %s", async (_case, answer) => {
+    const { summary, failures } = await summarised(() => answer as never);
+    expect(failures).toHaveLength(1);
+    expect(summary).toMatchObject({ by: "built-in", usage: undefined });
+    expect(summary.text).toContain("do not touch the tests");
+    expect(summary.text).toContain("src/parser.ts");
+    expect(summary.tokens).toBeLessThanOrEqual(plan.budgetTokens);
+  });
+
+  it("is the built-in summariser's at once where the model hangs and is given up, or where there is none", async () => {
+    const { summary, failures } = await summarised([{ content: "<conden", hangs: true }], {
+      signal: AbortSignal.timeout(1),
+    });
+    expect(summary.by).toBe("built-in");
+    expect(failures).toEqual(["model-aborted"]);
+    expect((await summariseSpan(plan, { countTokens })).text).toBe(summary.text);
+    // Nor does it help a model to turn a deaf ear.
+    const deaf = {
+      ...scriptedModel([]),
+      stream: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) }),
+    };
+    const given = summariseSpan(plan, { model: deaf as never, countTokens, signal: AbortSignal.timeout(1) });
+    expect((await given).by).toBe("built-in");
+  });
+
+  it("is tried again after a passing fault", async () => {
+    const busy = new ModelError({ kind: "overloaded", delayMs: 0 }, "busy");
+    const { summary, model } = await summarised([busy, busy, GOOD]);
+    expect(summary.by).toBe("direct");
+    expect(model.requests).toHaveLength(3);
+  });
+
+  it("fails where nothing that makes sense would be small enough", async () => {
+    await expect(summarised([GOOD], {}, { ...plan, budgetTokens: 60 })).rejects.toMatchObject({
+      code: "no-summary",
+    });
+  });
+});
+
+describe("the summary of spans that are summarised together", () => {
+  const spanOf = (summary: SpanSummary, at: number): Entry =>
+    ({
+      type: "user",
+      uuid: `span-${at}`,
+      isMeta: true,
+      message: { role: "user", content: summary.text },
+      collapsed: { spanId: `span-${at}`, messages: 9, uuids: [], tokensBefore: 900, tokensAfter: 100 },
+    }) as unknown as Entry;
+
+  it("still holds what the person said, and the files, after one level and the next, with and without a model", async () => {
+    for (const script of [[asCondensed("- Work was done.")], []] as const) {
+      let summary = (await summarised(script)).summary;
+      for (let level = 0; level < 4; level++) {
+        const others = new ConversationBuilder(`l${level}`);
+        others.user(`Wish number ${level}.`);
+        others.tool(
+          `l${level}`,
+          "Write",
+          { file_path: `/project/l${level}.ts`, content: "x" },
+          "ok ".repeat(900),
+        );
+        const entries = [spanOf(summary, level), ...others.entries];
+        summary = (await summarised(script, {}, planFor(entries, 500))).summary;
+        expect(summary.text).toContain("No, do not touch the tests.");
+        expect(summary.text).toContain(`Wish number ${level}.`);
+      }
+      expect(summary.text).toContain("Wish number 0.");
+      expect(summary.by).toBe(script.length > 0 ? "direct" : "built-in");
+    }
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../../../../test/support/builders.ts";
+import { memoryAttachment } from "../../compaction/restore/recent-files.ts";
+import { measureEntry } from "../../measure/tokens/measure.ts";
+import { memoryFilesIn } from "./attached-memory.ts";
+
+const countTokens = (text: string): number => text.length;
+const file = (path: string, content: string) => memoryAttachment({ path, displayPath: path, content });
+
+describe("the report on memory files", () => {
+  const c = new ConversationBuilder();
+  c.attachment(file("/p/CLAUDE.md", "old"));
+  c.attachment(file("/p/src/CLAUDE.md", "src"));
+  const kept = c.attachment(file("/p/kept.md", "kept"));
+  c.boundary();
+  c.summary("what happened");
+  const newest = c.attachment(file("/p/CLAUDE.md", "new and longer"));
+  c.attachment({ type: "file", filename: "/p/a.ts", content: "x" });
+
+  it("tells of each its tokens as it is sent now, how often it came, and whether it can be seen", () => {
+    expect(memoryFilesIn(c.entries, countTokens)).toEqual([
+      { path: "/p/CLAUDE.md", tokens: measureEntry(newest, countTokens), times: 2, isVisible: true },
+      { path: "/p/src/CLAUDE.md", tokens: expect.any(Number), times: 1, isVisible: false },
+      { path: "/p/kept.md", tokens: expect.any(Number), times: 1, isVisible: false },
+    ]);
+  });
+
+  it("knows what a compaction kept, where it is told what the conversation is now", () => {
+    const now = memoryFilesIn(c.entries, countTokens, [kept, newest]);
+    expect(now.filter(({ isVisible }) => isVisible).map(({ path }) => path)).toEqual([
+      "/p/CLAUDE.md",
+      "/p/kept.md",
+    ]);
+  });
+
+  it("is empty where there are none, and passes over what is no entry", () => {
+    expect(memoryFilesIn([null, { type: "attachment" }, 3] as never, countTokens)).toEqual([]);
+  });
+});

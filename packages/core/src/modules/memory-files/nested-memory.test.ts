@@ -1,0 +1,292 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../../../../test/support/builders.ts";
+import { type TestPort, testPort } from "../../../../../test/support/memory-port.ts";
+import { visiblePaths } from "../../compaction/restore/read-state.ts";
+import { measureContent } from "../../measure/tokens/measure.ts";
+import type { Attachment, Entry } from "../../messages/entry.ts";
+import { attachmentContent } from "../../request/flatten/attachment-content.ts";
+import type { MemoryFilesOptions } from "./memory-reader.ts";
+import { type DrainedMemory, type DrainOptions, NestedMemory } from "./nested-memory.ts";
+
+const countTokens = (text: string): number => text.length;
+
+const reading = (...paths: readonly string[]): Entry[] => {
+  const c = new ConversationBuilder();
+  for (const path of paths) c.tool(`t-${path}`, "Read", { file_path: path }, "1\tx");
+  return c.entries;
+};
+
+const memoryOf = (port: TestPort, options: Partial<MemoryFilesOptions> = {}): NestedMemory =>
+  new NestedMemory({ port, cwd: "/p", ...options });
+
+const drain = (memory: NestedMemory, options: Partial<DrainOptions> = {}): Promise<DrainedMemory> =>
+  memory.drain({ countTokens, budgetTokens: 100_000, ...options });
+
+const touchAndDrain = (
+  memory: NestedMemory,
+  paths: readonly string[],
+  options: Partial<DrainOptions> = {},
+): Promise<DrainedMemory> => {
+  memory.touched(reading(...paths));
+  return drain(memory, options);
+};
+
+const paths = ({ files }: DrainedMemory): readonly string[] => files.map(({ path }) => path);
+
+describe("when the agent touches a file", () => {
+  it("the memory files that govern it are attached, the outermost first, rules last", async () => {
+    const port = testPort({
+      "/p/CLAUDE.md": "root",
+      "/p/src/AGENTS.md": "src",
+      "/p/src/api/CLAUDE.md": "api",
+      "/p/lib/CLAUDE.md": "lib",
+      "/p/.claude/rules/ts.md": "---\npaths: src/**/*.ts\n---\n\ntypes",
+      "/p/.claude/rules/go.md": "---\npaths: '**/*.go'\n---\ngo",
+      "/p/.claude/rules/deep/all.md": "always",
+    });
+    const drained = await touchAndDrain(memoryOf(port), ["/p/src/api/a.ts"]);
+    expect(paths(drained)).toEqual([
+      "/p/CLAUDE.md",
+      "/p/src/AGENTS.md",
+      "/p/src/api/CLAUDE.md",
+      "/p/.claude/rules/deep/all.md",
+      "/p/.claude/rules/ts.md",
+    ]);
+    expect(drained.skipped).toEqual([]);
+    expect(new Set(port.asked).size).toBe(port.asked.length);
+  });
+
+  it("a rule may be a link to a file that lies elsewhere in the working directory, not outside", async () => {
+    const links = { "/p/.claude/rules/a.md": "/p/docs/a.md", "/p/.claude/rules/b.md": "/q/b.md" };
+    const port = testPort(
+      { "/p/docs/a.md": "---\npaths: '*.ts'\n---\nrule", "/q/b.md": "secret" },
+      { links },
+    );
+    const drained = await touchAndDrain(memoryOf(port), ["a.ts"]);
+    expect(drained.attachments).toMatchObject([{ path: "/p/docs/a.md", content: { content: "rule" } }]);
+    expect(drained.skipped).toEqual([{ path: "/p/.claude/rules/b.md", reason: "outside-project" }]);
+    expect(paths(await touchAndDrain(memoryOf(port), ["a.go"]))).toEqual([]);
+  });
+
+  it("each is an attachment as Claude Code writes it, measured as it is sent", async () => {
+    const port = testPort({
+      "/p/CLAUDE.md": "root",
+      "/p/.claude/rules/ts.md": "---\npaths: ['**/*.ts']\n---\nUse tabs.\n",
+    });
+    const { attachments, files } = await touchAndDrain(memoryOf(port), ["a.ts"]);
+    expect(attachments).toEqual([
+      {
+        type: "nested_memory",
+        path: "/p/CLAUDE.md",
+        content: { path: "/p/CLAUDE.md", type: "Project", content: "root" },
+        displayPath: "CLAUDE.md",
+      },
+      {
+        type: "nested_memory",
+        path: "/p/.claude/rules/ts.md",
+        content: {
+          path: "/p/.claude/rules/ts.md",
+          type: "Project",
+          content: "Use tabs.\n",
+          globs: ["**/*.ts"],
+          contentDiffersFromDisk: true,
+        },
+        displayPath: ".claude/rules/ts.md",
+      },
+    ]);
+    const tokens = attachments.map((attachment) =>
+      measureContent(attachmentContent(attachment), countTokens),
+    );
+    expect(files.map((file) => file.tokens)).toEqual(tokens);
+  });
+
+  it("calls that change files and files that people attach count as well, other tools do not", async () => {
+    const port = testPort({
+      "/p/a/CLAUDE.md": "a",
+      "/p/b/CLAUDE.md": "b",
+      "/p/c/CLAUDE.md": "c",
+      "/p/d/CLAUDE.md": "d",
+    });
+    const c = new ConversationBuilder();
+    c.tool("1", "Edit", { file_path: "/p/a/x", old_string: "1", new_string: "2" });
+    c.attachment({ type: "file", filename: "/p/b/x", content: "x" });
+    c.tool("2", "Grep", { path: "/p/c/x" });
+    c.tool("3", "slurp", { path: "/p/d/x" });
+    const usual = memoryOf(port);
+    usual.touched(c.entries);
+    expect(paths(await drain(usual))).toEqual(["/p/a/CLAUDE.md", "/p/b/CLAUDE.md"]);
+    const own = new NestedMemory({ port, cwd: "/p", fileTools: new Map([["slurp", "read"]]) });
+    own.touched(c.entries);
+    expect(paths(await drain(own))).toEqual(["/p/b/CLAUDE.md", "/p/d/CLAUDE.md"]);
+  });
+
+  it("nothing outside the working directory governs anything, and nothing there is asked for", async () => {
+    const port = testPort({ "/CLAUDE.md": "x", "/q/CLAUDE.md": "x", "/p/CLAUDE.md": "p" });
+    const outside = [
+      "/q/a.ts",
+      "../q/a.ts",
+      "/p/../q/a.ts",
+      "/etc/passwd",
+      "/dev/zero",
+      "C:\\p\\a.ts",
+      "a\0.ts",
+      "",
+    ];
+    expect(await touchAndDrain(memoryOf(port), outside)).toEqual({ attachments: [], files: [], skipped: [] });
+    expect(port.asked).toEqual([]);
+    const nowhere = new NestedMemory({ port, cwd: "p" });
+    expect(paths(await touchAndDrain(nowhere, ["/p/a.ts", "a.ts"]))).toEqual([]);
+  });
+
+  it("entries that are none are passed over", async () => {
+    const memory = memoryOf(testPort({ "/p/CLAUDE.md": "x" }));
+    const broken = [
+      null,
+      7,
+      { type: "assistant" },
+      { type: "attachment", attachment: 3 },
+    ] as unknown as Entry[];
+    memory.touched(broken);
+    memory.touched([
+      {
+        type: "assistant",
+        message: {
+          content: [
+            { type: "tool_use", input: null },
+            { type: "tool_use", name: "Read" },
+          ],
+        },
+      },
+    ] as unknown as Entry[]);
+    expect(await drain(memory)).toEqual({ attachments: [], files: [], skipped: [] });
+  });
+});
+
+describe("what the agent has already is not attached again", () => {
+  const port = (): TestPort => testPort({ "/p/CLAUDE.md": "root", "/p/src/CLAUDE.md": "src" });
+
+  it("what was attached before, however often something is touched", async () => {
+    const memory = memoryOf(port());
+    expect(paths(await touchAndDrain(memory, ["src/a.ts"]))).toEqual(["/p/CLAUDE.md", "/p/src/CLAUDE.md"]);
+    expect(paths(await touchAndDrain(memory, ["src/b.ts", "c.ts"]))).toEqual([]);
+  });
+
+  it("what the host has put into the system prompt", async () => {
+    const memory = memoryOf(port(), { loaded: ["/p/CLAUDE.md", "/home/u/.claude/CLAUDE.md"] });
+    expect(paths(await touchAndDrain(memory, ["src/a.ts"]))).toEqual(["/p/src/CLAUDE.md"]);
+  });
+
+  it("nor is that when the agent has read it too, and what it read was cleared or removed", async () => {
+    const memory = memoryOf(port(), { loaded: ["/p/CLAUDE.md"] });
+    const entries = reading("/p/CLAUDE.md", "a.ts");
+    memory.touched(entries);
+    await drain(memory, { visible: () => visiblePaths(entries) });
+    memory.forget(["/p/CLAUDE.md"]);
+    expect(paths(await touchAndDrain(memory, ["b.ts"]))).toEqual([]);
+    memory.attachedIn([]);
+    expect(paths(await touchAndDrain(memory, ["c.ts"]))).toEqual([]);
+  });
+
+  it("what the agent has read itself, while it can be seen", async () => {
+    const memory = memoryOf(port());
+    const entries = reading("/p/CLAUDE.md", "src/CLAUDE.md");
+    memory.touched(entries);
+    expect(paths(await drain(memory, { visible: () => visiblePaths(entries) }))).toEqual([]);
+    memory.forget(["/p/src/CLAUDE.md"]);
+    expect(paths(await touchAndDrain(memory, ["src/b.ts"]))).toEqual(["/p/src/CLAUDE.md"]);
+  });
+
+  it("what is one file under two names: a link is the file it leads to", async () => {
+    const linked = testPort({ "/p/AGENTS.md": "root" }, { links: { "/p/CLAUDE.md": "/p/AGENTS.md" } });
+    expect(paths(await touchAndDrain(memoryOf(linked), ["a.ts"]))).toEqual(["/p/AGENTS.md"]);
+    const other = testPort({ "/p/CLAUDE.md": "root" }, { links: { "/p/AGENTS.md": "/p/CLAUDE.md" } });
+    expect(paths(await touchAndDrain(memoryOf(other), ["a.ts"]))).toEqual(["/p/CLAUDE.md"]);
+    const loaded = memoryOf(other, { loaded: ["/p/AGENTS.md"] });
+    expect(paths(await touchAndDrain(loaded, ["a.ts"]))).toEqual([]);
+  });
+
+  it("what a resumed conversation shows", async () => {
+    const attached: Attachment = {
+      type: "nested_memory",
+      path: "/p/CLAUDE.md",
+      content: { content: "root" },
+    };
+    const memory = memoryOf(port());
+    const c = new ConversationBuilder();
+    c.attachment(attached);
+    memory.attachedIn(c.entries);
+    expect(paths(await touchAndDrain(memory, ["src/a.ts"]))).toEqual(["/p/src/CLAUDE.md"]);
+    memory.attachedIn([]);
+    expect(paths(await touchAndDrain(memory, ["src/a.ts"]))).toEqual(["/p/CLAUDE.md", "/p/src/CLAUDE.md"]);
+  });
+
+  it("what somebody else has attached meanwhile", async () => {
+    const memory = memoryOf(port());
+    const c = new ConversationBuilder();
+    c.tool("1", "Read", { file_path: "/p/a.ts" }, "x");
+    c.attachment({ type: "nested_memory", path: "/p/CLAUDE.md", content: { content: "root" } });
+    memory.touched(c.entries);
+    expect(paths(await drain(memory))).toEqual([]);
+  });
+});
+
+describe("after a compaction", () => {
+  it("everything may be attached afresh, with its content then", async () => {
+    const port = testPort({ "/p/CLAUDE.md": "old" });
+    const memory = memoryOf(port);
+    await touchAndDrain(memory, ["a.ts"]);
+    port.files.set("/p/CLAUDE.md", "new");
+    memory.forget();
+    const { attachments } = await touchAndDrain(memory, ["a.ts"]);
+    expect(attachments).toMatchObject([{ content: { content: "new" } }]);
+  });
+
+  it("what the kept messages still show is not", async () => {
+    const memory = memoryOf(testPort({ "/p/CLAUDE.md": "x", "/p/src/CLAUDE.md": "y" }));
+    const { attachments } = await touchAndDrain(memory, ["src/a.ts"]);
+    const kept = new ConversationBuilder();
+    for (const attachment of attachments.slice(0, 1)) kept.attachment(attachment);
+    memory.forget();
+    const visible = (): ReadonlySet<string> => visiblePaths(kept.entries);
+    expect(paths(await touchAndDrain(memory, ["src/a.ts"], { visible }))).toEqual(["/p/src/CLAUDE.md"]);
+  });
+});
+
+describe("from the start", () => {
+  const port = (): TestPort =>
+    testPort({
+      "/p/AGENTS.md": "see @style.md",
+      "/p/style.md": "tabs",
+      "/p/src/CLAUDE.md": "src",
+      "/p/.claude/rules/all.md": "always",
+      "/p/.claude/rules/ts.md": "---\npaths: src/*.ts\n---\ntypes",
+    });
+  const start = ["/p/AGENTS.md", "/p/style.md", "/p/.claude/rules/all.md"];
+
+  it("what governs the working directory is attached before anything is touched, and only then where it is wanted", async () => {
+    expect([...paths(await drain(memoryOf(port(), { fromStart: true })))].sort()).toEqual([...start].sort());
+    expect(paths(await drain(memoryOf(port())))).toEqual([]);
+  });
+
+  it("it comes once, and what governs a file comes with the file", async () => {
+    const memory = memoryOf(port(), { fromStart: true });
+    await drain(memory);
+    expect(paths(await drain(memory))).toEqual([]);
+    expect(paths(await touchAndDrain(memory, ["src/a.ts"]))).toEqual([
+      "/p/src/CLAUDE.md",
+      "/p/.claude/rules/ts.md",
+    ]);
+  });
+
+  it("a conversation that has lost it gets it again, one that still has it does not", async () => {
+    const memory = memoryOf(port(), { fromStart: true });
+    const { attachments } = await drain(memory);
+    const c = new ConversationBuilder();
+    for (const attachment of attachments) c.attachment(attachment);
+    memory.attachedIn(c.entries);
+    expect(paths(await drain(memory))).toEqual([]);
+    memory.forget();
+    memory.attachedIn([]);
+    expect([...paths(await drain(memory))].sort()).toEqual([...start].sort());
+  });
+});

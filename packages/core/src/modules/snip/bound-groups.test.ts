@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, toolResult, toolUse } from "../../../../../test/support/builders.ts";
+import type { Entry } from "../../messages/entry.ts";
+import type { ContentBlock } from "../../messages/message.ts";
+import { boundGroups } from "./snip.ts";
+
+describe("what cannot go without each other", () => {
+  it("is nothing in a conversation of words: every message is its own group", () => {
+    const c = new ConversationBuilder();
+    c.user("one");
+    c.assistant("two");
+    c.user("three");
+    expect(boundGroups(c.entries)).toEqual([0, 1, 2]);
+  });
+
+  it("are the entries of one response, wherever they lie", () => {
+    const c = new ConversationBuilder();
+    c.assistant("a", { id: "A" });
+    c.assistant("b", { id: "B" });
+    c.user("between", { message: { role: "user", id: "A", content: "between" } as never });
+    c.assistant("a again", { id: "A" });
+    c.assistant("b again", { id: "B" });
+    c.assistant("a at last", { id: "A" });
+    expect(boundGroups(c.entries)).toEqual([0, 1, 2, 0, 1, 0]);
+  });
+
+  it("are not responses whose id is empty or missing", () => {
+    const c = new ConversationBuilder();
+    c.assistant("one", { id: "" });
+    c.assistant("two", { id: "" });
+    expect(boundGroups(c.entries)).toEqual([0, 1]);
+  });
+
+  it("are a call, all its results, and later calls and results under its id", () => {
+    const c = new ConversationBuilder();
+    c.user([toolResult("t", "before its call")]);
+    c.assistant([toolUse("t", "Read", {})]);
+    c.user("words");
+    c.user([toolResult("t", "once")]);
+    c.assistant([toolUse("t", "Read", {})]);
+    c.user([toolResult("t", "again")]);
+    expect(boundGroups(c.entries)).toEqual([0, 0, 2, 0, 0, 0]);
+  });
+
+  it("spread over everything that is bound to one of them", () => {
+    const c = new ConversationBuilder();
+    c.assistant([toolUse("a", "Read", {})], { id: "A" });
+    c.assistant([toolUse("b", "Read", {})], { id: "B" });
+    c.user([toolResult("b", "of b")]);
+    c.assistant([toolUse("c", "Read", {})], { id: "B" });
+    c.user([toolResult("c", "of c"), toolResult("a", "of a")]);
+    c.user("words");
+    expect(boundGroups(c.entries)).toEqual([0, 0, 0, 0, 0, 5]);
+  });
+
+  it("are results whose call is nowhere only where they have one id", () => {
+    const c = new ConversationBuilder();
+    for (const id of ["x", "y", "x", "y", "x"]) c.user([toolResult(id, "whose?")]);
+    expect(boundGroups(c.entries)).toEqual([0, 1, 0, 1, 0]);
+  });
+
+  it("is told of whatever a file may hold", () => {
+    const odd = [
+      null,
+      7,
+      { type: "assistant" },
+      { type: "user", message: { content: [null, { type: "tool_result" } as unknown as ContentBlock] } },
+    ] as unknown as readonly Entry[];
+    expect(boundGroups(odd)).toEqual([0, 1, 2, 3]);
+    expect(boundGroups([])).toEqual([]);
+  });
+});

@@ -1,0 +1,265 @@
+import type { ContentBlock, ToolUseBlock } from "../../messages/message.ts";
+import { isRecord, type JsonRecord, parseJson, stringField } from "../../messages/untrusted.ts";
+import { MAX_TOOL_NAME_LENGTH, TOOL_NAME_PATTERN, TOOL_USE_ID_PATTERN } from "./limits.ts";
+import {
+  type CheckSettings,
+  type Draft,
+  type DraftMessage,
+  type Part,
+  type Rule,
+  withBlock,
+} from "./rule.ts";
+
+const NAMELESS_ID = "toolu_unnamed";
+const NAMELESS_TOOL = "unknown_tool";
+
+/**
+ * Every tool use gets an id that the API takes and that no other has, and the results follow. A result answers
+ * the newest open call under its id before it, in the order of the calls within a message.
+ */
+export const toolIds: Rule = {
+  reports: ["tool-use-id-invalid", "tool-use-id-duplicate"],
+  looksAt: "request",
+  apply(draft) {
+    if (!hasSoundIds(draft.messages)) renameResults(draft, renameUses(draft));
+  },
+  tieOf: toolIdOf,
+  remember: () => ({ allowsTail: ({ messages }) => hasSoundIds(messages) }),
+};
+
+/** The id that ties a call to its result; all that are no text count as the same. */
+function toolIdOf(block: ContentBlock): string | undefined {
+  if (block.type === "tool_use") return stringField(block, "id") ?? "";
+  return block.type === "tool_result" ? (stringField(block, "tool_use_id") ?? "") : undefined;
+}
+
+function hasSoundIds(messages: readonly DraftMessage[]): boolean {
+  const seen = new Set<string>();
+  for (const { role, parts } of messages) {
+    for (const { block } of role === "assistant" ? parts : []) {
+      if (block.type !== "tool_use") continue;
+      if (!TOOL_USE_ID_PATTERN.test(toolIdOf(block) ?? "") || seen.has(block.id)) return false;
+      seen.add(block.id);
+    }
+  }
+  return true;
+}
+
+/** One call under an id; several when the id was used again. */
+interface Call {
+  readonly id: string;
+  readonly messageIndex: number;
+  readonly block: ToolUseBlock;
+}
+
+function renameUses(draft: Draft): ReadonlyMap<string, readonly Call[]> {
+  const newIds = new NewIds(draft.messages);
+  const callsByGivenId = new Map<string, Call[]>();
+  draft.rewriteParts((part, _, messageIndex) => {
+    const { block, origin } = part;
+    if (block.type !== "tool_use") return part;
+    const given = toolIdOf(block) ?? "";
+    const calls = callsByGivenId.get(given) ?? [];
+    callsByGivenId.set(given, calls);
+    const isValid = TOOL_USE_ID_PATTERN.test(given);
+    if (isValid && calls.length === 0) {
+      calls.push({ id: given, messageIndex, block });
+      return part;
+    }
+    if (isWrittenTwice(calls.at(-1), block, messageIndex)) {
+      const text = "The same tool use stands in this message twice; the second one was left out.";
+      draft.report("tool-use-id-duplicate", "dropped", origin, text, { toolUseId: given });
+      return undefined;
+    }
+    const id = newIds.from(given);
+    calls.push({ id, messageIndex, block });
+    const rule = isValid ? "tool-use-id-duplicate" : "tool-use-id-invalid";
+    const text = isValid
+      ? "Another tool use before this one has the same id; this one and its result got a new id."
+      : "The id of this tool use is missing or holds characters that the API refuses.";
+    draft.report(rule, "rewritten", origin, text, { toolUseId: given, newId: id });
+    return withBlock(part, { ...block, id });
+  });
+  return callsByGivenId;
+}
+
+function isWrittenTwice(previous: Call | undefined, block: ToolUseBlock, messageIndex: number): boolean {
+  if (previous === undefined || previous.messageIndex !== messageIndex) return false;
+  return previous.block === block || JSON.stringify(previous.block) === JSON.stringify(block);
+}
+
+/** Ids that the API takes and that no block of these messages has. */
+class NewIds {
+  readonly #taken = new Set<string>();
+  readonly #numbers = new Map<string, number>();
+
+  constructor(messages: readonly DraftMessage[]) {
+    for (const { parts } of messages) for (const { block } of parts) this.#taken.add(toolIdOf(block) ?? "");
+  }
+
+  from(given: string): string {
+    const base = given.replace(/[^a-zA-Z0-9_-]/g, "_") || NAMELESS_ID;
+    let number = this.#numbers.get(base) ?? 1;
+    let id = number === 1 ? base : `${base}_${number}`;
+    while (this.#taken.has(id)) id = `${base}_${++number}`;
+    this.#numbers.set(base, number);
+    this.#taken.add(id);
+    return id;
+  }
+}
+
+function renameResults(draft: Draft, callsByGivenId: ReadonlyMap<string, readonly Call[]>): void {
+  const queues = new Map([...callsByGivenId].map(([given, calls]) => [given, new CallQueue(calls)]));
+  draft.rewriteParts((part, _, messageIndex) => {
+    const { block } = part;
+    if (block.type !== "tool_result") return part;
+    const id = queues.get(toolIdOf(block) ?? "")?.answerFrom(messageIndex);
+    return id === undefined || id === block.tool_use_id
+      ? part
+      : withBlock(part, { ...block, tool_use_id: id });
+  });
+}
+
+/** Hands out the calls under one id to the results in the order of the conversation, each call once. */
+class CallQueue {
+  /** Calls of messages to come, the next one last. */
+  readonly #ahead: Call[];
+  /** Open calls of messages already passed: the newest message last, and in reverse within a message. */
+  readonly #open: Call[] = [];
+  #lastAnswered: string | undefined;
+
+  constructor(calls: readonly Call[]) {
+    this.#ahead = calls.toReversed();
+  }
+
+  /** A result that stands before its call takes the next one to come; a surplus one repeats the last. */
+  answerFrom(messageIndex: number): string | undefined {
+    this.#pass(messageIndex);
+    this.#lastAnswered = (this.#open.pop() ?? this.#ahead.pop())?.id ?? this.#lastAnswered;
+    return this.#lastAnswered;
+  }
+
+  #pass(messageIndex: number): void {
+    for (let next = this.#ahead.at(-1); next !== undefined; next = this.#ahead.at(-1)) {
+      if (next.messageIndex >= messageIndex) return;
+      const { messageIndex: passed } = next;
+      const first = this.#ahead.findLastIndex((call) => call.messageIndex !== passed) + 1;
+      for (const call of this.#ahead.splice(first)) this.#open.push(call);
+    }
+  }
+}
+
+export const toolNames: Rule = {
+  reports: ["tool-name-invalid"],
+  looksAt: "messages",
+  apply(draft) {
+    draft.rewriteParts((part) => {
+      const { block, origin } = part;
+      if (block.type !== "tool_use" || isToolName(block.name)) return part;
+      const message = "The tool's name is missing or holds characters that the API refuses.";
+      draft.report("tool-name-invalid", "rewritten", origin, message);
+      return withBlock(part, { ...block, name: toolNameFrom(block.name) });
+    });
+  },
+};
+
+function isToolName(name: unknown): boolean {
+  return typeof name === "string" && TOOL_NAME_PATTERN.test(name);
+}
+
+function toolNameFrom(name: unknown): string {
+  if (typeof name !== "string" || name === "") return NAMELESS_TOOL;
+  return name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, MAX_TOOL_NAME_LENGTH);
+}
+
+/** Inputs are objects, and their fields have the shape that the tool's schema gives them. */
+export const toolInputs: Rule = {
+  reports: ["tool-input-not-object", "tool-input-schema"],
+  looksAt: "messages",
+  apply(draft) {
+    const schemas = draft.schemas ?? schemasByName(draft.request.tools);
+    draft.rewriteParts((part) => {
+      const { block, origin } = part;
+      if (block.type !== "tool_use") return part;
+      const whole = objectInput(block.input);
+      if (whole !== block.input) {
+        const message = "The input of a tool use must be an object.";
+        draft.report("tool-input-not-object", "rewritten", origin, message);
+      }
+      const schema = schemas.get(block.name);
+      const input = schema === undefined ? whole : withParsedFields(whole, schema);
+      if (input !== whole) {
+        const message = "A field of a tool input is JSON in a string, and the tool's schema wants the value.";
+        const detail = { tool: block.name };
+        draft.report("tool-input-schema", "rewritten", origin, message, detail);
+      }
+      return input === block.input ? part : withBlock(part, { ...block, input });
+    });
+  },
+};
+
+/** The tools come from a host or a file, so each of them may be anything. */
+export function schemasByName(tools: readonly unknown[] | undefined): ReadonlyMap<string, JsonRecord> {
+  const schemas = new Map<string, JsonRecord>();
+  if (!Array.isArray(tools)) return schemas;
+  for (const tool of tools) {
+    if (isRecord(tool) && typeof tool.name === "string" && isRecord(tool.input_schema)) {
+      schemas.set(tool.name, tool.input_schema);
+    }
+  }
+  return schemas;
+}
+
+/** Models sometimes write the whole input as a JSON string. What is no object at all is kept in one. */
+function objectInput(input: unknown): JsonRecord {
+  if (isRecord(input)) return input;
+  if (input === undefined || input === null || input === "") return {};
+  const parsed = typeof input === "string" ? parseJson(input) : undefined;
+  return isRecord(parsed) ? parsed : { value: input };
+}
+
+/**
+ * Models also write a single object or list as a JSON string. Only a string that parses to the type that the schema
+ * names changes. The very input where nothing does.
+ */
+function withParsedFields(input: JsonRecord, schema: JsonRecord): JsonRecord {
+  const properties = isRecord(schema.properties) ? schema.properties : {};
+  const parsed: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(input)) {
+    if (typeof value !== "string" || !Object.hasOwn(properties, name)) continue;
+    const field = properties[name];
+    const wanted = isRecord(field) ? field.type : undefined;
+    const candidate = wanted === "object" || wanted === "array" ? parseJson(value) : undefined;
+    const fits = wanted === "array" ? Array.isArray(candidate) : isRecord(candidate);
+    if (fits) parsed[name] = candidate;
+  }
+  return Object.keys(parsed).length === 0 ? input : { ...input, ...parsed };
+}
+
+/** Reported once, at the first tool block. */
+export const toolsDefined: Rule = {
+  reports: ["tools-missing"],
+  looksAt: "request",
+  apply(draft, settings) {
+    const part = needsTools(draft, settings) ? firstToolPart(draft) : undefined;
+    if (part === undefined) return;
+    const message = "The request holds tool blocks but defines no tools.";
+    draft.report("tools-missing", "reported", part.origin, message);
+  },
+  remember: (checked, settings) => {
+    const isReported = checked.findings.some(({ rule }) => rule === "tools-missing");
+    const isAccepted = isReported || !needsTools(checked, settings);
+    return { allowsTail: (tail) => isAccepted || firstToolPart(tail) === undefined };
+  },
+};
+
+const needsTools = ({ request }: Draft, { requireTools }: CheckSettings): boolean =>
+  requireTools && (request.tools?.length ?? 0) === 0;
+
+function firstToolPart({ messages }: Draft): Part | undefined {
+  for (const { parts } of messages) {
+    const part = parts.find(({ block }) => block.type === "tool_use" || block.type === "tool_result");
+    if (part !== undefined) return part;
+  }
+  return undefined;
+}

@@ -1,0 +1,183 @@
+import { describe, expect, it } from "vitest";
+import { thinking, toolResult, toolUse } from "../../../../../test/support/builders.ts";
+import type { ApiMessage, ApiRequest, ContentBlock } from "../../messages/message.ts";
+import { checkRequest } from "./check.ts";
+import type { CheckOptions } from "./rule.ts";
+
+const text = (value: string): ContentBlock => ({ type: "text", text: value });
+const user = (content: ApiMessage["content"] = "go"): ApiMessage => ({ role: "user", content });
+const assistant = (content: ApiMessage["content"] = "done"): ApiMessage => ({ role: "assistant", content });
+const system = (content: ApiMessage["content"] = "rule"): ApiMessage => ({ role: "system", content });
+const opaque = (block: object): ContentBlock => block as ContentBlock;
+const effort = { role: "system", output_config: { effort: "low" } } as unknown as ApiMessage;
+const compaction = (more: object = {}): ContentBlock =>
+  opaque({ type: "compaction", content: "so far", ...more });
+const rules = (request: ApiRequest, options?: CheckOptions): string[] =>
+  checkRequest(request, options).findings.map((finding) => finding.rule);
+
+describe("versions of the API", () => {
+  const document = opaque({ type: "document", source: { type: "file", file_id: "f" } });
+  const cited: ContentBlock = { type: "text", text: "as said", citations: [{ type: "char_location" }] };
+
+  it("take documents of the assistant and citations of the user only before 2026-10-21", () => {
+    const request = { messages: [user([cited]), assistant([document]), user()] };
+    expect(rules(request)).toEqual(["media-in-assistant", "citations-in-user"]);
+    expect(rules(request, { apiVersion: "2026-10-21" })).toHaveLength(2);
+    expect(checkRequest(request, { apiVersion: "2023-06-01" }).request).toBe(request);
+  });
+
+  it("never take pictures of the assistant", () => {
+    const image = opaque({ type: "image", source: { type: "file", file_id: "f" } });
+    const messages = [user(), assistant([image]), user()];
+    expect(rules({ messages }, { apiVersion: "2023-06-01" })).toEqual(["media-in-assistant"]);
+  });
+
+  it("find citations inside search results", () => {
+    const found = (texts: readonly ContentBlock[]): ContentBlock =>
+      opaque({ type: "search_result", source: "s", title: "t", content: texts });
+    const { request, findings } = checkRequest({ messages: [user([found([cited, text("b")])])] });
+    expect(request.messages).toEqual([user([found([text("as said"), text("b")])])]);
+    expect(findings).toMatchObject([{ rule: "citations-in-user", path: "messages.0.content.0" }]);
+  });
+});
+
+describe("messages of one role in a row, when they are accepted", () => {
+  const accepted: CheckOptions = { consecutiveRoles: "accepted" };
+
+  it("are the very request that was given, if nothing else is wrong", () => {
+    const messages = [
+      user(),
+      assistant([toolUse("a", "Read", {})]),
+      assistant([toolUse("b", "Read", {})]),
+      user([toolResult("a", "x")]),
+      user([toolResult("b", "y")]),
+    ];
+    const request = { messages };
+    expect(checkRequest(request, accepted)).toEqual({ valid: true, request, findings: [] });
+    expect(checkRequest(request, accepted).request).toBe(request);
+    expect(rules(request)).toEqual(["same-role", "same-role"]);
+  });
+
+  it("are judged as the one message that the API makes of them", () => {
+    const messages = [
+      user(),
+      assistant([toolUse("a", "Read", {})]),
+      user("well"),
+      user([toolResult("a", "x")]),
+    ];
+    expect(rules({ messages }, accepted)).toEqual(["tool-results-first"]);
+  });
+
+  it("leave a request alone that has faults which are only reported", () => {
+    const request = { model: "claude-opus-5", messages: [user(), user(), assistant()] };
+    const checked = checkRequest(request, accepted);
+    expect(checked.findings.map((finding) => finding.action)).toEqual(["reported"]);
+    expect(checked.request).toBe(request);
+  });
+});
+
+describe("kinds of blocks where they do not belong", () => {
+  it("are sent as text inside a tool result and in messages of the wrong role", () => {
+    const reference = opaque({ type: "tool_reference", tool_name: "Read" });
+    const addition = opaque({ type: "tool_addition", tool: {} });
+    const messages = [
+      user([addition]),
+      assistant([toolUse("a", "Read", {})]),
+      user([toolResult("a", [toolUse("b", "Read", {}), reference])]),
+    ];
+    const { request, findings } = checkRequest({ messages });
+    expect(findings.map(({ rule, path }) => `${rule} ${path}`)).toEqual([
+      "block-in-wrong-role messages.0.content.0",
+      "block-in-wrong-role messages.2.content.0",
+    ]);
+    expect(JSON.stringify(request.messages[0])).toContain("tool_addition");
+    expect(request.messages[2]).toMatchObject({ content: [{ content: [{ type: "text" }, reference] }] });
+  });
+
+  it("answer no call of another tool of the provider", () => {
+    const use = opaque({ type: "server_tool_use", id: "s", name: "web_search", input: {} });
+    const other = opaque({ type: "web_fetch_tool_result", tool_use_id: "s", content: {} });
+    expect(rules({ messages: [user(), assistant([use, other, text("a")]), user()] })).toEqual([
+      "server-result-orphan",
+      "server-tool-unanswered",
+    ]);
+  });
+});
+
+describe("summaries of the provider", () => {
+  it("that are signed stand first and alone; what others say is kept as text", () => {
+    const signed = compaction({ signature: "s" });
+    const messages = [user(), assistant([signed, text("a")]), user()];
+    const { request, findings } = checkRequest({ messages });
+    expect(findings).toMatchObject([{ rule: "compaction-misplaced", path: "messages.1.content.0" }]);
+    expect(request.messages[1]).toEqual(assistant([text("so far"), text("a")]));
+    const second = [assistant([signed]), user(), assistant([compaction(), text("a")]), user()];
+    expect(rules({ messages: second })).toEqual(["compaction-repeated"]);
+  });
+
+  it("that are not signed stand where the replies had them, and may be sent back at once", () => {
+    const messages = [user(), assistant([compaction(), text("a")]), user(), assistant([compaction()])];
+    expect(rules({ messages, model: "claude-opus-5" })).toEqual([]);
+  });
+
+  it("that are empty are left out; a failed one stays", () => {
+    const messages = [user(), assistant([compaction({ content: "" }), text("a")]), user()];
+    expect(checkRequest({ messages }).request.messages[1]).toEqual(assistant([text("a")]));
+    expect(rules({ messages: [user(), assistant([compaction({ content: null }), text("a")])] })).toEqual([]);
+  });
+});
+
+describe("system messages", () => {
+  it("become the user's on models that take none inside the conversation", () => {
+    const messages = [user(), system(), assistant(), user()];
+    expect(rules({ messages })).toEqual([]);
+    expect(rules({ messages, model: "claude-opus-4-8" })).toEqual([]);
+    const { request, findings } = checkRequest({ messages, model: "claude-opus-4-7" });
+    expect(findings.map((finding) => finding.rule)).toEqual(["system-unsupported", "same-role"]);
+    expect(request.messages[0]).toEqual(user([text("go"), text("rule")]));
+    expect(rules({ messages, model: "claude-3-5-sonnet-20241022" })).toContain("system-unsupported");
+  });
+
+  it("that only set the effort need no content and may come first", () => {
+    expect(rules({ messages: [effort, user(), effort, assistant(), user()] })).toEqual([]);
+    expect(rules({ messages: [effort, assistant(), user()] })).toEqual(["first-role"]);
+    const bare = { role: "system", output_config: {} } as unknown as ApiMessage;
+    expect(rules({ messages: [user(), bare] })).toEqual(["message-empty"]);
+  });
+});
+
+describe("the automatic cache mark", () => {
+  it("gives way to a mark of another lifetime on the last block, and repeats one of its own", () => {
+    const marked: ContentBlock = { type: "text", text: "a", cache_control: { type: "ephemeral", ttl: "1h" } };
+    const request: ApiRequest = { messages: [user([marked])], cache_control: { type: "ephemeral" } };
+    const checked = checkRequest(request);
+    expect(checked.findings).toMatchObject([{ rule: "cache-mark-conflict", action: "dropped" }]);
+    expect(checked.request).toEqual({ messages: request.messages });
+    expect(rules({ ...request, cache_control: { type: "ephemeral", ttl: "1h" } })).toEqual([]);
+  });
+});
+
+describe("a user message that is added at the end", () => {
+  it("closes a turn of the provider's tools that was open, which is then left out", () => {
+    const use = opaque({ type: "server_tool_use", id: "s", name: "web_search", input: {} });
+    const request = { model: "claude-opus-5", messages: [user(), assistant([use, text("well")])] };
+    const { findings } = checkRequest(request, { prefill: "add-user-message" });
+    expect(findings.map((finding) => finding.rule)).toEqual([
+      "prefill-unsupported",
+      "server-tool-unanswered",
+    ]);
+  });
+});
+
+describe("thinking that is set by hand", () => {
+  it("begins the turn whose results are sent, whatever the provider put before it or is said after it", () => {
+    const called = (...before: ContentBlock[]): ApiMessage =>
+      assistant([...before, toolUse("a", "Read", {})]);
+    const request = (turn: ApiMessage, ...after: ApiMessage[]): ApiRequest => ({
+      thinking: { type: "enabled" },
+      messages: [user(), turn, user([toolResult("a", "x")]), ...after],
+    });
+    expect(rules(request(called(), system()))).toEqual(["thinking-not-first"]);
+    expect(rules(request(called(compaction(), thinking("hm")), system()))).toEqual([]);
+  });
+});

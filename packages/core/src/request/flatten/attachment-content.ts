@@ -1,0 +1,280 @@
+import type { Attachment, AttachmentEntry } from "../../messages/entry.ts";
+import { type ContentBlock, isBlock } from "../../messages/message.ts";
+import {
+  field,
+  firstString,
+  isRecord,
+  type JsonRecord,
+  listField,
+  stringField,
+  stringListField,
+} from "../../messages/untrusted.ts";
+
+/**
+ * The content that an attachment adds to the conversation, as user content: the one place that decides which
+ * attachments are conversation. Claude Code records the texts that it sent for an attachment; where it did, they
+ * count. Otherwise the kind decides. A kind that is not known was never sent, as far as anybody can tell.
+ */
+export function sentContent(
+  entry: Pick<AttachmentEntry, "attachment" | "rendered">,
+): readonly ContentBlock[] {
+  return renderedContent(entry.rendered) ?? attachmentContent(entry.attachment);
+}
+
+/** True when the model was sent any text of it. */
+export const isSentAttachment = (entry: AttachmentEntry): boolean => sentContent(entry).length > 0;
+
+/** Undefined where there is no record that can be read: one with media, for example, holds no texts. */
+function renderedContent(rendered: unknown): readonly ContentBlock[] | undefined {
+  if (!Array.isArray(rendered)) return undefined;
+  const blocks: ContentBlock[] = [];
+  for (const message of rendered) {
+    const texts = textsOf(field(message, "content"));
+    if (texts === undefined) return undefined;
+    for (const text of texts) if (text.trim() !== "") blocks.push({ type: "text", text });
+  }
+  return blocks;
+}
+
+function textsOf(content: unknown): readonly string[] | undefined {
+  if (typeof content === "string") return [content];
+  if (!Array.isArray(content)) return undefined;
+  const texts = content.map((block) =>
+    field(block, "type") === "text" ? stringField(block, "text") : undefined,
+  );
+  return texts.every((text) => text !== undefined) ? texts : undefined;
+}
+
+/** The content of an attachment of this kind that has no record of what was sent. */
+export function attachmentContent(attachment: Attachment): readonly ContentBlock[] {
+  const content = isRecord(attachment) ? (CONTENT_BY_TYPE.get(attachment.type)?.(attachment) ?? "") : "";
+  return typeof content === "string" ? reminder(content) : content;
+}
+
+/** Text is sent as a reminder; empty text is not sent. */
+type ContentOf = (attachment: JsonRecord) => string | readonly ContentBlock[];
+
+/**
+ * Kinds that are conversation. Of the others that are known, Claude Code sends nothing: command_permissions,
+ * hook_system_message, hook_non_blocking_error, prompt_snapshot. Nor is anything known of what it sends for auto_mode.
+ */
+const CONTENT_BY_TYPE: ReadonlyMap<string, ContentOf> = new Map(
+  Object.entries<ContentOf>({
+    file: fileContent,
+    /** Names of the files in a folder that the user mentioned. */
+    directory: (attachment) => {
+      const names = textField(attachment, "content").trim();
+      return names === "" ? "" : `Files in ${pathOf(attachment)}:\n${names}`;
+    },
+    compact_file_reference: (attachment) =>
+      `${pathOf(attachment)} was read before the conversation was compacted. It is too large to be put back here; read it again when its content is needed.`,
+    edited_text_file: (attachment) => {
+      const snippet = textField(attachment, "snippet");
+      const shown = snippet === "" ? "" : ` The changed part, with line numbers:\n${snippet}`;
+      return `${pathOf(attachment)} was changed outside this conversation, by the user or a tool of theirs. Take the change into account.${shown}`;
+    },
+    /** A memory file that governs files the agent touched. */
+    nested_memory: (attachment) => {
+      const { content } = attachment;
+      const text = typeof content === "string" ? content : textField(content, "content");
+      return text.trim() === "" ? "" : `Instructions from ${pathOf(attachment)}:\n${text}`;
+    },
+    plan_file: planFile,
+    plan_file_reference: planFile,
+    /** Typed while the agent was at work: the user's own words, which stand nowhere else. No reminder. */
+    queued_command: ({ prompt }) => {
+      if (typeof prompt === "string") return prompt.trim() === "" ? [] : [{ type: "text", text: prompt }];
+      if (!Array.isArray(prompt)) return [];
+      return prompt.flatMap((item): readonly ContentBlock[] => {
+        if (typeof item === "string") return [{ type: "text", text: item }];
+        return isBlock(item) ? [item] : [];
+      });
+    },
+    todo: taskList,
+    todo_reminder: taskList,
+    task_reminder: taskList,
+    diagnostics: (attachment) => {
+      const lines = recordsField(attachment, "files").flatMap((file) => {
+        const found = recordsField(file, "diagnostics").map((problem) => {
+          const severity = textField(problem, "severity") || "Problem";
+          return `- ${severity}: ${textField(problem, "message")}`;
+        });
+        return found.length === 0 ? [] : [textField(file, "uri", "path"), ...found];
+      });
+      return lines.length === 0 ? "" : `New problems reported by the editor:\n${lines.join("\n")}`;
+    },
+    /** Output of a hook that succeeded. */
+    hook_success: (attachment) => {
+      const event =
+        textField(attachment, "hookEvent") || textField(attachment, "hookName").split(":")[0] || "";
+      return HEARD_EVENTS.has(event) ? hookContext(attachment) : "";
+    },
+    hook_additional_context: hookContext,
+    /** The reason why a hook blocked something. */
+    hook_blocking_error: (attachment) => {
+      const error = textField(attachment.blockingError, "blockingError").trim();
+      return error === "" ? "" : `${hookOf(attachment)} blocked this:\n${error}`;
+    },
+    skill_listing: (attachment) => {
+      const listing = textField(attachment, "content") || stringsField(attachment, "names").join("\n");
+      return listing.trim() === "" ? "" : `Skills that can be used:\n${listing}`;
+    },
+    deferred_tools_delta: (attachment) =>
+      delta(attachment, [
+        ["Tools that can be loaded by name when needed:", "addedLines", "addedNames"],
+        ["Tools that are back:", "readdedNames"],
+        ["Tools that are gone:", "removedNames"],
+        ["Tool servers still starting:", "pendingMcpServers"],
+        ["Tool servers that wait for the user to sign in:", "needsAuthMcpServers"],
+      ]),
+    agent_listing_delta: (attachment) =>
+      delta(attachment, [
+        ["Kinds of agent that can be started:", "addedLines", "addedTypes"],
+        ["Kinds of agent that are gone:", "removedTypes"],
+      ]),
+    mcp_instructions_delta: (attachment) =>
+      delta(attachment, [
+        ["Instructions from tool servers:", "addedBlocks", "addedNames"],
+        ["Tool servers whose instructions no longer hold:", "removedNames"],
+      ]),
+    /** Skills whose instructions the agent follows, put back after a compaction. */
+    invoked_skills: (attachment) => {
+      const skills = recordsField(attachment, "skills").flatMap((skill) => {
+        const content = textField(skill, "content").trim();
+        const path = textField(skill, "path");
+        const where = path === "" ? "" : ` (${path})`;
+        return content === ""
+          ? []
+          : [`Skill ${textField(skill, "name") || "without a name"}${where}:\n${content}`];
+      });
+      const heading = "Skills used in this session. Keep to their instructions where they still apply.";
+      return skills.length === 0 ? "" : [heading, ...skills].join("\n\n");
+    },
+    plan_mode: (attachment) => {
+      const path = textField(attachment, "planFilePath");
+      const file = path === "" ? "" : ` The only file that may be written is the plan itself, ${path}.`;
+      return `Plan mode is on, and stays on until the user approves a plan. Look around and plan; do not edit files, run commands that change anything, or commit.${file}`;
+    },
+    /** A task in the background, as it stands. */
+    task_status: (attachment) => {
+      const id = textField(attachment, "taskId");
+      const what = textField(attachment, "description");
+      const task = `${textField(attachment, "taskType") === "local_bash" ? "Command" : "Agent"} ${id || "without an id"}${what === "" ? "" : ` (${what})`}`;
+      const progress = textField(attachment, "deltaSummary");
+      const path = textField(attachment, "outputFilePath");
+      const status = textField(attachment, "status") || "running";
+      const sentences = [
+        status === "running"
+          ? `${task} is still running in the background. Do not start it a second time; you will be told when it ends.`
+          : `${task} in the background has ended: ${status}. Do not start it a second time; its result has not been collected yet.`,
+        progress === "" ? "" : `So far: ${progress}`,
+        path === "" ? "" : `Its output is in ${path}.`,
+      ];
+      return sentences.filter((sentence) => sentence !== "").join(" ");
+    },
+    session_memory: (attachment) => {
+      const path = textField(attachment, "path");
+      return path === ""
+        ? ""
+        : `Notes on this session, taken as it went along, are in ${path}. Read them where the summary leaves something open.`;
+    },
+  }),
+);
+
+const REST_LEFT_OUT = "[The rest was left out. Read the file when it is needed.]";
+
+/** A file put into the context as it was read: text, a picture, a PDF, or something with its own shape. */
+function fileContent(attachment: JsonRecord): string | readonly ContentBlock[] {
+  const path = pathOf(attachment);
+  const { content } = attachment;
+  if (typeof content === "string") return `Content of ${path}:\n${content}`;
+  if (!isRecord(content)) return `The file ${path} was attached, without its content.`;
+  const file = field(content, "file");
+  const data = textField(file, "base64");
+  if (content.type === "image" && data !== "") {
+    const media_type = textField(file, "type", "mediaType") || "image/png";
+    return [...reminder(`Picture ${path}:`), { type: "image", source: { type: "base64", media_type, data } }];
+  }
+  if (content.type === "pdf" && data !== "") {
+    const source = { type: "base64", media_type: "application/pdf", data };
+    return [...reminder(`Document ${path}:`), { type: "document", source }];
+  }
+  const text = stringField(file, "content");
+  if (text === undefined) return `Content of ${path}:\n${JSON.stringify(content)}`;
+  const rest = attachment.truncated === true ? `\n\n${REST_LEFT_OUT}` : "";
+  return `Content of ${path}${lineRange(file)}:\n${text}${rest}`;
+}
+
+function lineRange(file: unknown): string {
+  const [start, count, total] = ["startLine", "numLines", "totalLines"].map((name) => field(file, name));
+  if (typeof start !== "number" || typeof count !== "number" || typeof total !== "number") return "";
+  return count >= total ? "" : ` (lines ${start} to ${start + count - 1} of ${total})`;
+}
+
+function planFile(attachment: JsonRecord): string {
+  const path = textField(attachment, "planFilePath") || pathOf(attachment);
+  const plan = textField(attachment, "planContent", "content");
+  return `There is a plan in ${path}${plan === "" ? "." : `:\n${plan}`}`;
+}
+
+const pathOf = (attachment: JsonRecord): string =>
+  firstString(attachment, "filename", "path", "filePath", "displayPath") ?? "a file";
+
+/** The list of tasks as it stands; agents have called the field for the wording by several names. */
+function taskList(attachment: JsonRecord): string {
+  const items = ["content", "todos", "tasks"].flatMap((name) => recordsField(attachment, name));
+  const lines = items.map((item) => {
+    const status = textField(item, "status") || "pending";
+    const id = textField(item, "id");
+    const wording = textField(item, "content", "subject", "title", "description") || JSON.stringify(item);
+    return `- ${id === "" ? "" : `#${id} `}[${status}] ${wording}`;
+  });
+  return lines.length === 0 ? "The task list is empty." : `The task list:\n${lines.join("\n")}`;
+}
+
+/** Events whose hooks speak to the model by their plain output. The output of others is for the screen. */
+const HEARD_EVENTS: ReadonlySet<string> = new Set(["SessionStart", "UserPromptSubmit"]);
+
+/** Context that a hook adds on purpose. A hook that ran without any output leaves nothing. */
+function hookContext(attachment: JsonRecord): string {
+  const said = stringsField(attachment, "content").join("\n").trim();
+  return said === "" ? "" : `${hookOf(attachment)}:\n${said}`;
+}
+
+function hookOf(attachment: JsonRecord): string {
+  const name = textField(attachment, "hookName", "hookEvent");
+  return name === "" ? "A hook" : `${name} hook`;
+}
+
+/** Each section is a heading with the first of its fields that lists anything. */
+function delta(attachment: JsonRecord, sections: readonly (readonly [string, ...string[]])[]): string {
+  const filled = sections.flatMap(([heading, ...names]) => {
+    const items = names.map((name) => stringsField(attachment, name)).find((list) => list.length > 0);
+    return items === undefined ? [] : [[heading, ...items].join("\n")];
+  });
+  return filled.join("\n\n");
+}
+
+const CLOSING = /<\/(?=system-reminder)/gi;
+
+/** A file or a tool must not end the reminder that its words stand in. */
+const withoutClosing = (text: string): string => text.replace(CLOSING, "<\\/");
+
+/** Marks text that the harness put in, so that the model does not take it for the user's own words. */
+export function reminder(text: string): readonly ContentBlock[] {
+  const trimmed = text.trim();
+  if (trimmed === "") return [];
+  return [{ type: "text", text: `<system-reminder>\n${withoutClosing(trimmed)}\n</system-reminder>` }];
+}
+
+/** The first of these fields that holds text; empty where none does. */
+const textField = (value: unknown, ...names: readonly string[]): string => firstString(value, ...names) ?? "";
+
+const recordsField = (value: unknown, name: string): readonly JsonRecord[] =>
+  listField(value, name).filter(isRecord);
+
+/** One string counts as a list of one. */
+function stringsField(value: unknown, name: string): readonly string[] {
+  const only = textField(value, name);
+  return only === "" ? stringListField(value, name) : [only];
+}

@@ -1,0 +1,25 @@
+export type {
+  BackgroundAgent,
+  FileAnswer,
+  HostState,
+  McpInstructions,
+  MemoryFile,
+  MemoryFileAnswer,
+  Plan,
+  ProjectFiles,
+  UnavailableReason,
+  UsedSkill,
+} from "./compaction/restore/host-state.ts";
+export {
+  type RestoreOptions,
+  readHostState,
+  restoreAll,
+  type ToldState,
+} from "./compaction/restore/restore-all.ts";
+export type {
+  Restored,
+  RestoredItem,
+  RestoreInput,
+  RestoreKind,
+  SkippedItem,
+} from "./compaction/restore/restored.ts";

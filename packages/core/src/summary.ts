@@ -1,0 +1,26 @@
+export { SUMMARY_BUDGET_TOKENS } from "./compaction/summary/builtin/budget.ts";
+export {
+  BUILT_IN_MODEL_NAME,
+  type BuiltInModelOptions,
+  builtInModel,
+} from "./compaction/summary/builtin/builtin-model.ts";
+export {
+  type BuiltInSummary,
+  type SummariseOptions,
+  summarise,
+} from "./compaction/summary/builtin/summarise.ts";
+export { formatSummary } from "./compaction/summary/format.ts";
+export {
+  type ContinuationInput,
+  continuationMessage,
+  presentSections,
+  SECTION_NAMES,
+  type SectionName,
+  type SummaryVariant,
+} from "./compaction/summary/summary-message.ts";
+export {
+  SUMMARY_SYSTEM_PROMPT,
+  type SummaryPromptOptions,
+  type SummaryWishes,
+  summaryPrompt,
+} from "./compaction/summary/summary-prompt.ts";

@@ -1,0 +1,38 @@
+export type { CacheTtl } from "@longhaul/core/measure";
+export {
+  asStream,
+  EVALUATED_CHAINS,
+  EVALUATED_WINDOW_TOKENS,
+  type EvaluateOptions,
+  type EvaluationProgress,
+  evaluateSession,
+  evaluateStream,
+} from "./evaluate.ts";
+export type {
+  ChainEvaluation,
+  EvaluatedSession,
+  Evaluation,
+  MissingProbe,
+  PolicyEvaluation,
+  Tally,
+} from "./evaluation.ts";
+export { totalOf } from "./evaluation.ts";
+export { createPolicy } from "./policies.ts";
+export type {
+  Policy,
+  PolicyCall,
+  PolicyInput,
+  PolicyName,
+  PolicyOptions,
+  PolicyOutcome,
+  ReplayPolicyName,
+} from "./policy.ts";
+export { POLICY_NAMES, REPLAY_POLICIES } from "./policy.ts";
+export type { Probe, ProbeKind } from "./probes.ts";
+export { deriveProbes, PROBE_KINDS } from "./probes.ts";
+export { replayChart } from "./replay/chart.ts";
+export { type ReplayOptions, type ReplayProgress, replayEntries, replaySession } from "./replay/replay.ts";
+export type { Comparison, Rival } from "./replay/replay-result.ts";
+export { type PolicyReplay, type Replay, type ReplayTotal, totalOfReplays } from "./replay/replay-result.ts";
+export type { EngineSetup } from "./replay/stage.ts";
+export type { ReplayedTurn, TokenSums } from "./replay/till.ts";

@@ -1,0 +1,115 @@
+import { ESTIMATORS } from "@longhaul/core/measure";
+import type { Entry } from "@longhaul/core/messages";
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, toolResult, toolUse, usage } from "../../../../test/support/builders.ts";
+import { sizeUp } from "../../../core/src/compaction/plan/sized.ts";
+import { isSummaryEntry } from "../../../core/src/messages/entry.ts";
+import { type RecordedSession, recordedCalls } from "./recorded-calls.ts";
+import { scaleOf } from "./scale.ts";
+
+const calls = (built: ConversationBuilder, isRetold = isSummaryEntry): RecordedSession =>
+  recordedCalls({ entries: built.entries, isRetold });
+
+describe("the calls of a recorded session", () => {
+  it("are its responses: each with what came since the one before, and with what it took", () => {
+    const built = new ConversationBuilder();
+    built.user("fix the parser");
+    built.assistant("I look", { usage: usage(100, 20) });
+    built.user("go on");
+    built.assistant("done", { usage: usage(10, 5, 120) });
+    const { calls: found, rest } = calls(built);
+    expect(found.map(({ news }) => news.length)).toEqual([1, 2]);
+    expect(found.map(({ inputTokens, outputTokens }) => [inputTokens, outputTokens])).toEqual([
+      [100, 20],
+      [130, 5],
+    ]);
+    expect(rest).toHaveLength(1);
+  });
+
+  it("take one response that is spread over several lines for one, with the results between them", () => {
+    const built = new ConversationBuilder();
+    built.user("read both");
+    for (const id of ["a", "b"]) {
+      built.assistant([toolUse(id, "Read", { file_path: `/${id}` })], { id: "msg", usage: usage(100, 20) });
+      built.user([toolResult(id, "text")]);
+    }
+    built.assistant("done", { usage: usage(150, 5) });
+    const { calls: found } = calls(built);
+    expect(found.map(({ news }) => news.length)).toEqual([1, 4]);
+  });
+
+  it("leave out what the recorded agent made of its history, and say where its figures are about another one", () => {
+    const built = new ConversationBuilder();
+    built.user("one");
+    built.assistant("1", { usage: usage(100_000, 20) });
+    built.boundary();
+    built.summary("what happened");
+    built.user("two");
+    built.assistant("2", { usage: usage(20_000, 20) });
+    const { calls: found } = calls(built);
+    expect(found.map(({ isAfterRewrite }) => isAfterRewrite)).toEqual([false, true]);
+    expect(found.flatMap(({ news }) => news).map(({ type }) => type)).toEqual(["user", "assistant", "user"]);
+  });
+
+  it("are none where the agent only wrote an error in the model's name", () => {
+    const built = new ConversationBuilder();
+    built.user("one");
+    built.assistant("API error", { isApiErrorMessage: true });
+    expect(calls(built).calls).toEqual([]);
+  });
+
+  it("go out when the last message before them was there, and never before an earlier one", () => {
+    const built = new ConversationBuilder();
+    const asked = built.user("one");
+    const answered = built.assistant("1");
+    const { calls: found } = calls(built);
+    expect(found[0]).toMatchObject({
+      startedAt: Date.parse(asked.timestamp),
+      endedAt: Date.parse(answered.timestamp),
+    });
+  });
+
+  it.each([undefined, "yesterday"])("have a time on the clock where the file has none: %s", (timestamp) => {
+    const built = new ConversationBuilder();
+    built.user("one");
+    built.assistant("1");
+    const entries = built.entries.map((entry) => ({ ...entry, timestamp }) as Entry);
+    const { calls: found } = recordedCalls({ entries, isRetold: () => false });
+    expect(found).toMatchObject([{ startedAt: 0, endedAt: 0 }]);
+  });
+});
+
+describe("the scale of a replay", () => {
+  it("takes its ratio from the recorded growth and its overhead from the size of the session", () => {
+    const built = new ConversationBuilder();
+    built.user("word ".repeat(1_000));
+    built.assistant("ok", { usage: usage(21_500, 2) });
+    built.user("word ".repeat(1_000));
+    built.assistant("ok", { usage: usage(23_000, 2) });
+    const scale = scaleOf(calls(built), {
+      model: "claude-sonnet-5",
+      windowTokens: 200_000,
+      recordedOverheadTokens: sizeUp({ entries: built.entries }, {}).overheadTokens,
+    });
+    const estimated = ESTIMATORS.o200k("word ".repeat(1_000)) + ESTIMATORS.o200k("ok");
+    expect(scale.ratio).toBeCloseTo(1_500 / estimated);
+    expect(scale.recordedOverheadTokens).toBeGreaterThan(19_500);
+    expect(scale.recordedOverheadTokens).toBeLessThan(20_500);
+    expect(scale.overheadTokens).toBe(scale.recordedOverheadTokens);
+    const [system] = scale.frame.system as readonly object[];
+    expect(scale.tokensOf(system ?? {}) / scale.overheadTokens).toBeCloseTo(1, 1);
+  });
+
+  it("is the usual one where nothing was reported, and no overhead fills a small window", () => {
+    const built = new ConversationBuilder();
+    built.user("hello");
+    built.assistant("hi");
+    const scale = scaleOf(calls(built), {
+      model: "claude-sonnet-5",
+      windowTokens: 50_000,
+      recordedOverheadTokens: undefined,
+    });
+    expect(scale.ratio).toBe(1.35);
+    expect(scale.overheadTokens).toBe(10_000);
+  });
+});

@@ -1,0 +1,46 @@
+import { loadSession } from "@longhaul/sessions";
+import { beforeAll, expect, it } from "vitest";
+import { claudeCodeSessions, describeRecorded } from "../../../../test/support/real-sessions.ts";
+import type { ReplayPolicyName } from "../policy.ts";
+import { replaySession } from "./replay.ts";
+import type { PolicyReplay, ReplayTotal } from "./replay-result.ts";
+import { totalOfReplays } from "./replay-result.ts";
+
+/** As small as in the figures of `eval`, so that sessions fill it many times. */
+const WINDOW_TOKENS = 50_000;
+const MINUTE_MS = 60_000;
+
+/** They take most of the time. They tell something else of probes than the rest: see what is asked below, and what not. */
+const LONGEST = /6c0a282a|e0a6db83|large-conversation/;
+
+describeRecorded("recorded sessions in a small window", () => {
+  let total: ReplayTotal;
+  const of = (name: ReplayPolicyName): PolicyReplay | undefined =>
+    total.policies.find(({ policy }) => policy === name);
+
+  beforeAll(async () => {
+    const policies = ["longhaul", "drop-oldest", "plain-summary", "everything"] as const;
+    const replays = [];
+    for (const path of claudeCodeSessions().filter((name) => !LONGEST.test(name))) {
+      const session = await loadSession(path);
+      replays.push(await replaySession(session, { windowTokens: WINDOW_TOKENS, policies }));
+    }
+    total = totalOfReplays(replays);
+  }, 5 * MINUTE_MS);
+
+  it("go through without a call that is too long, and without a turn that waits", () => {
+    expect(of("longhaul")).toMatchObject({ refusedCalls: 0, stallMs: 0 });
+    expect(of("longhaul")?.compactions).toBeGreaterThan(20);
+  });
+
+  it("are known at their end by the most part, and better than by leaving the oldest out", () => {
+    const kept = of("longhaul")?.probesKept ?? 0;
+    expect(kept / total.probes).toBeGreaterThan(0.9);
+    expect(kept).toBeGreaterThan(of("drop-oldest")?.probesKept ?? Number.POSITIVE_INFINITY);
+  });
+
+  // Nothing is asked of the costs beside a plain summary: where that keeps as many probes, it is still the cheaper one.
+  it("cost less than two thirds of what keeping everything would, if a window held it", () => {
+    expect(total.comparison?.everything?.ratio).toBeLessThan(2 / 3);
+  });
+});

@@ -1,0 +1,177 @@
+import { costOf } from "@longhaul/core/measure";
+import type { Entry } from "@longhaul/core/messages";
+import type { ModelRequest } from "@longhaul/core/models";
+import { checkRequest } from "@longhaul/core/request";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { createDemoSession } from "../../../simulator/src/demo-session.ts";
+import { REPLAY_POLICIES, type ReplayPolicyName } from "../policy.ts";
+import { type InputParts, PrefixCache } from "./prefix-cache.ts";
+import { type ReplayOptions, replayEntries } from "./replay.ts";
+import { type PolicyReplay, type Replay, totalOfReplays } from "./replay-result.ts";
+
+const MODEL = "claude-sonnet-5";
+const entries: readonly Entry[] = createDemoSession({ approximateTokens: 60_000 });
+
+const replay = (options: ReplayOptions = {}): Promise<Replay> =>
+  replayEntries({ id: "generated", model: MODEL }, entries, { windowTokens: 40_000, ...options });
+
+const of = ({ policies }: Replay, name: ReplayPolicyName): PolicyReplay => {
+  const found = policies.find(({ policy }) => policy === name);
+  if (found === undefined) throw new Error(`no ${name}`);
+  return found;
+};
+
+afterEach(() => vi.restoreAllMocks());
+
+describe("a session replayed under every policy", () => {
+  let result: Replay;
+  let requests: readonly ModelRequest[];
+
+  beforeAll(async () => {
+    const call = vi.spyOn(PrefixCache.prototype, "call");
+    result = await replay();
+    requests = call.mock.calls.map(([request]) => request);
+  });
+
+  it("makes each of the recorded calls, within the window", () => {
+    const { policies, calls, window } = result;
+    expect(policies.map(({ policy }) => policy)).toEqual(REPLAY_POLICIES);
+    for (const { policy, turns, peakTokens, refusedCalls, compactions } of policies) {
+      expect(turns).toHaveLength(calls);
+      if (policy === "everything") continue;
+      expect(refusedCalls).toBe(0);
+      expect(compactions).toBeGreaterThan(0);
+      expect(peakTokens).toBeLessThanOrEqual(window.size);
+    }
+  });
+
+  it("sends nothing that the API would refuse", () => {
+    expect(requests.length).toBeGreaterThan(REPLAY_POLICIES.length * result.calls);
+    for (const request of requests) {
+      const body = { ...request, model: MODEL, max_tokens: 1_000 };
+      expect(checkRequest(body, { consecutiveRoles: "accepted" }).findings).toEqual([]);
+    }
+  });
+
+  it("breaks the cache with nearly every call where the oldest message goes each time, and seldom else", () => {
+    const sliding = of(result, "keep-last");
+    expect(sliding.cacheBreaks).toBeGreaterThan(sliding.turns.length / 3);
+    for (const name of ["longhaul", "drop-oldest", "plain-summary"] as const) {
+      const { cacheBreaks, compactions, clearings } = of(result, name);
+      expect(cacheBreaks).toBeLessThanOrEqual(compactions + clearings);
+    }
+  });
+
+  it("has nobody wait who calls no model, and those wait who ask for a summary at the threshold", () => {
+    for (const name of ["longhaul-built-in", "drop-oldest", "clear-results"] as const) {
+      expect(of(result, name)).toMatchObject({ stallMs: 0, summaryCalls: 0 });
+    }
+    expect(of(result, "plain-summary").stallMs).toBeGreaterThan(0);
+  });
+
+  it("keeps more of the probes with the engine than by leaving things out", () => {
+    expect(of(result, "everything").probesKept).toBe(result.probes);
+    expect(of(result, "longhaul").probesKept).toBeGreaterThan(of(result, "drop-oldest").probesKept);
+    expect(of(result, "longhaul").probesKept / result.probes).toBeGreaterThan(0.9);
+  });
+});
+
+describe("a session replayed", () => {
+  it("gives the same figures every time", async () => {
+    const policies: readonly ReplayPolicyName[] = ["longhaul", "keep-last", "plain-summary"];
+    expect(await replay({ policies })).toEqual(await replay({ policies }));
+  });
+
+  it("adds up: what is paid is what the calls read, wrote and answered, at the model's prices", async () => {
+    const call = vi.spyOn(PrefixCache.prototype, "call");
+    const result = of(await replay({ policies: ["longhaul"] }), "longhaul");
+    const sum = (figure: (parts: InputParts) => number): number =>
+      call.mock.results.reduce((total, { value }) => total + figure(value as InputParts), 0);
+    expect(result.tokens.read).toBe(sum(({ read }) => read));
+    expect(result.tokens.written).toBe(sum(({ written }) => written));
+    expect(result.tokens.plain).toBe(sum(({ plain }) => plain));
+    const { plain, written, read, output } = result.tokens;
+    const paid = costOf(
+      {
+        input_tokens: plain,
+        cache_creation_input_tokens: written,
+        cache_read_input_tokens: read,
+        output_tokens: output,
+      },
+      MODEL,
+    );
+    expect(result.cost.total).toBeCloseTo(paid ?? 0, 6);
+    expect(result.cost.summaries).toBeGreaterThan(0);
+    expect(result.turns.at(-1)?.cost).toBeLessThanOrEqual(result.cost.total);
+  });
+
+  it("pays for keeping everything what a growing cached prefix costs, without a break", async () => {
+    const everything = of(await replay({ policies: ["everything"] }), "everything");
+    expect(everything).toMatchObject({ cacheBreaks: 0, compactions: 0, stallMs: 0, summaryCalls: 0 });
+    expect(everything.tokens.plain).toBe(0);
+    const { turns, tokens } = everything;
+    expect(turns.map(({ tokens: size }) => size)).toEqual(
+      turns.map(({ tokens: size }) => size).toSorted((one, other) => one - other),
+    );
+    expect(tokens.read + tokens.written).toBe(turns.reduce((sum, turn) => sum + turn.tokens, 0));
+  });
+
+  it("reads the cache longer where it is kept for an hour, and pays more for writing", async () => {
+    const late = entries.map((entry, index) => ({
+      ...entry,
+      timestamp: new Date(Date.UTC(2026, 0, 1) + index * 6 * 60_000).toISOString(),
+    })) as readonly Entry[];
+    const session = { id: "slow", model: MODEL };
+    const options: ReplayOptions = { policies: ["everything"], windowTokens: 200_000 };
+    const short = of(await replayEntries(session, late, options), "everything");
+    const long = of(await replayEntries(session, late, { ...options, cacheTtl: "1h" }), "everything");
+    expect(short.tokens.read).toBe(0);
+    expect(long.tokens.read).toBeGreaterThan(long.tokens.written);
+    expect(long.cost.total).toBeLessThan(short.cost.total);
+  });
+
+  it("gives the engine the settings that it is told", async () => {
+    const policies: readonly ReplayPolicyName[] = ["longhaul-built-in"];
+    const usual = of(await replay({ policies }), "longhaul-built-in");
+    const settings = { autoCompactPercent: 50 };
+    const early = of(await replay({ policies, engine: { settings } }), "longhaul-built-in");
+    expect(early.peakTokens).toBeLessThan(0.8 * usual.peakTokens);
+  });
+
+  it("takes the prices of the model it is told, and a usual model's where the session's are unknown", async () => {
+    const session = { id: "x", model: "nobody-1" };
+    const options: ReplayOptions = { policies: ["everything"] };
+    const unknown = await replayEntries(session, entries, options);
+    expect(unknown.pricesOf).toBe("claude-sonnet-4-5");
+    const told = await replayEntries(session, entries, { ...options, model: "claude-opus-5" });
+    expect(told.pricesOf).toBe("claude-opus-5");
+    expect(of(told, "everything").cost.total).toBeGreaterThan(of(unknown, "everything").cost.total);
+  });
+
+  it("says so where no model has answered", async () => {
+    await expect(replayEntries({ id: "x", model: undefined }, entries.slice(0, 1))).rejects.toMatchObject({
+      code: "not-enough-messages",
+    });
+  });
+
+  it("tells of its progress, up to the end", async () => {
+    const seen: number[] = [];
+    const policies: readonly ReplayPolicyName[] = ["drop-oldest", "everything"];
+    const { calls } = await replay({ policies, onProgress: ({ done }) => seen.push(done) });
+    expect(seen).toEqual(Array.from({ length: calls * 2 }, (_, index) => index + 1));
+  });
+});
+
+describe("several sessions replayed", () => {
+  it("add up", async () => {
+    const one = await replay({ policies: ["longhaul", "drop-oldest"] });
+    const total = totalOfReplays([one, one]);
+    expect(total).toMatchObject({ calls: 2 * one.calls, probes: 2 * one.probes });
+    for (const { policy, cost, compactions, turns } of total.policies) {
+      expect(cost.total).toBeCloseTo(2 * of(one, policy).cost.total);
+      expect(compactions).toBe(2 * of(one, policy).compactions);
+      expect(turns).toEqual([]);
+    }
+    expect(total.comparison?.cheapest?.ratio).toBeCloseTo(one.comparison?.cheapest?.ratio ?? 0);
+  });
+});

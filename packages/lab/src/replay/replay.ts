@@ -1,0 +1,214 @@
+import type { Snapshot } from "@longhaul/core/compaction";
+import { LonghaulError } from "@longhaul/core/errors";
+import { sizeUp } from "@longhaul/core/internal/compaction";
+import { pricedModel } from "@longhaul/core/internal/measure";
+import { isCompactBoundary, isEntry, reportedUsage } from "@longhaul/core/internal/messages";
+import type { CacheTtl, PriceTable } from "@longhaul/core/measure";
+import { claudeFeatures, computeThresholds, sessionWindow } from "@longhaul/core/measure";
+import type { Entry } from "@longhaul/core/messages";
+import type { Session } from "@longhaul/sessions";
+import { sessionHistory } from "@longhaul/sessions/internal";
+import { type EvaluatedSession, settingOf } from "../evaluation.ts";
+import { createPolicy } from "../policies.ts";
+import { REPLAY_POLICIES, type ReplayPolicyName } from "../policy.ts";
+import type { Probe } from "../probes.ts";
+import { deriveProbes } from "../probes.ts";
+import { contextOf } from "../still-known.ts";
+import { PrefixCache } from "./prefix-cache.ts";
+import { type RecordedHistory, type RecordedSession, recordedCalls } from "./recorded-calls.ts";
+import { compare, type PolicyReplay, type Replay } from "./replay-result.ts";
+import { runLonghaul } from "./run-longhaul.ts";
+import { runPolicy } from "./run-policy.ts";
+import { scaleOf } from "./scale.ts";
+import type { EngineSetup, RunOutcome, Stage } from "./stage.ts";
+import { MODEL_SUMMARY_TOKENS } from "./summary-model.ts";
+import { Till } from "./till.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+export interface ReplayOptions {
+  /** All of them unless given. */
+  readonly policies?: readonly ReplayPolicyName[] | undefined;
+  /** The session's own unless given, see `sessionWindow`. */
+  readonly windowTokens?: number | undefined;
+  /** Five minutes unless given; the hour costs more to write. */
+  readonly cacheTtl?: CacheTtl | undefined;
+  /** Whose prices to take, where they are not to be those of the session's model. */
+  readonly model?: string | undefined;
+  /** Prices of your own, which go before the published ones. */
+  readonly prices?: PriceTable | undefined;
+  /** How this library is set up, where not as by default. */
+  readonly engine?: EngineSetup | undefined;
+  readonly onProgress?: ((progress: ReplayProgress) => void) | undefined;
+}
+
+/** Told after each call; `done` of `total` have been replayed, over all policies. */
+export interface ReplayProgress {
+  readonly policy: ReplayPolicyName;
+  readonly done: number;
+  readonly total: number;
+}
+
+/**
+ * A recorded session call by call under each policy: what it would have cost with the provider's prompt cache, how long
+ * people would have waited, and how much of it is still known at the end. No model is called.
+ */
+export function replaySession(session: Session, options: ReplayOptions = {}): Promise<Replay> {
+  const { conversation, clearedToolUseIds, entries } = session;
+  const history = sessionHistory(session);
+  return replayHistory(
+    session,
+    { history, entries, now: { entries: conversation, clearedToolUseIds } },
+    options,
+  );
+}
+
+/** The same of entries that are in no file. */
+export function replayEntries(
+  session: EvaluatedSession,
+  entries: readonly Entry[],
+  options: ReplayOptions = {},
+): Promise<Replay> {
+  const history = { entries, isRetold: () => false };
+  return replayHistory(session, { history, entries, now: { entries } }, options);
+}
+
+/** A session in the three forms that a replay needs. */
+interface ReplayedEntries {
+  /** Everything that was said. */
+  readonly history: RecordedHistory;
+  /** The file. */
+  readonly entries: readonly Entry[];
+  /** The conversation at the end. */
+  readonly now: Snapshot;
+}
+
+async function replayHistory(
+  session: EvaluatedSession,
+  replayed: ReplayedEntries,
+  options: ReplayOptions,
+): Promise<Replay> {
+  const recorded = recordedCalls(replayed.history);
+  if (recorded.calls.length === 0) throw nothingToReplay(session);
+  const cast = castOf(session, recorded, replayed, options);
+  const { policies: names = REPLAY_POLICIES, onProgress } = options;
+  const total = recorded.calls.length * names.length;
+  let done = 0;
+  const policies: PolicyReplay[] = [];
+  for (const policy of names) {
+    const onCall = (): void => onProgress?.({ policy, done: ++done, total });
+    policies.push(await replayPolicy(policy, { ...cast, onCall }));
+  }
+  const { scale, thresholds } = cast;
+  return {
+    ...settingOf(session, thresholds, cast.prices, options.model ?? session.model),
+    cacheTtl: cast.ttl,
+    overhead: { tokens: scale.overheadTokens, recorded: scale.recordedOverheadTokens ?? null },
+    tokenRatio: scale.ratio,
+    calls: recorded.calls.length,
+    probes: cast.probes.length,
+    policies,
+    comparison: compare(policies),
+  };
+}
+
+/** What all policies have in common. */
+interface Cast extends Omit<Stage, "cache" | "till" | "clock" | "onCall"> {
+  readonly probes: readonly Probe[];
+  /** Whose they are. */
+  readonly prices: string;
+}
+
+function castOf(
+  session: EvaluatedSession,
+  recorded: RecordedSession,
+  { entries, now }: ReplayedEntries,
+  options: ReplayOptions,
+): Cast {
+  const { windowTokens, engine: { settings } = {} } = options;
+  const file = { model: session.model ?? options.model, entries };
+  const thresholds = computeThresholds(sessionWindow(file, { windowTokens, settings }), settings);
+  const recordedOverheadTokens = recordedOverhead(now, entries);
+  const model = session.model ?? options.model ?? pricedModel(undefined);
+  return {
+    recorded,
+    scale: scaleOf(recorded, { model, windowTokens: thresholds.size, recordedOverheadTokens }),
+    thresholds,
+    ttl: options.cacheTtl ?? "5m",
+    model,
+    prices: pricedModel(options.model ?? model, options.prices),
+    ownPrices: options.prices,
+    transcriptPath: session.path ?? `${session.id}.jsonl`,
+    engine: options.engine ?? {},
+    probes: deriveProbes([...recorded.calls.flatMap(({ news }) => news), ...recorded.rest]),
+  };
+}
+
+/**
+ * The overhead as `inspect` has it: from the usage of the conversation, or from the boundary of a compaction that read
+ * it there. Undefined where no response of the session reports its usage.
+ */
+function recordedOverhead(now: Snapshot, entries: readonly Entry[]): number | undefined {
+  const { source, overheadTokens, entries: counted } = sizeUp(now, {});
+  if (source === "usage" || overheadTokens > 0) return overheadTokens;
+  const isRecorded = counted.some(
+    (entry) => isCompactBoundary(entry) && entry.compactMetadata?.longhaul?.overheadTokens !== undefined,
+  );
+  const isReported = entries.some((entry) => isEntry(entry) && reportedUsage(entry) !== undefined);
+  return isRecorded && isReported ? overheadTokens : undefined;
+}
+
+async function replayPolicy(
+  policy: ReplayPolicyName,
+  cast: Cast & Pick<Stage, "onCall">,
+): Promise<PolicyReplay> {
+  const { scale, model, ttl, recorded } = cast;
+  const { minimumCacheTokens } = claudeFeatures(model);
+  const cache = new PrefixCache({ minimumTokens: minimumCacheTokens, tokensOf: scale.tokensOf });
+  const till = new Till({ model: cast.prices, prices: cast.ownPrices, ttl, cache });
+  const clock = new VirtualClock(recorded.calls[0]?.startedAt ?? 0);
+  const { entries, ...outcome } = await run(policy, { ...cast, cache, till, clock });
+  const context = contextOf(entries);
+  const sizes = till.turns.map(({ tokens }) => tokens);
+  return {
+    policy,
+    cost: { total: till.cost, summaries: till.summaryCost },
+    tokens: till.tokens,
+    summaryCalls: till.summaryCalls,
+    ...outcome,
+    refusedCalls: till.refusedCalls,
+    cacheBreaks: till.cacheBreaks,
+    peakTokens: sizes.reduce((peak, tokens) => Math.max(peak, tokens), 0),
+    lastTokens: sizes.at(-1) ?? 0,
+    probesKept: cast.probes.filter((probe) => context.holds(probe)).length,
+    turns: till.turns,
+  };
+}
+
+function run(policy: ReplayPolicyName, stage: Stage): Promise<RunOutcome> {
+  const { model, scale, engine } = stage;
+  switch (policy) {
+    case "longhaul":
+      return runLonghaul(stage);
+    case "longhaul-built-in": {
+      const compaction = { ...engine.compaction, summariser: "built-in" as const };
+      return runLonghaul({ ...stage, engine: { ...engine, compaction } });
+    }
+    case "everything":
+      return runPolicy(undefined, stage);
+    default: {
+      const options = { model, countText: scale.countText, summaryTokens: MODEL_SUMMARY_TOKENS };
+      return runPolicy(createPolicy(policy, options), stage);
+    }
+  }
+}
+
+function nothingToReplay({ id, path }: EvaluatedSession): LonghaulError {
+  return new LonghaulError(
+    "not-enough-messages",
+    `No model has answered in session ${id}: nothing to replay.`,
+    {
+      remedy: "Choose a session in which an agent has worked; `longhaul sessions` lists them.",
+      facts: path === undefined ? { id } : { id, path },
+    },
+  );
+}

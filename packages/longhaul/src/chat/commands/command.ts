@@ -1,0 +1,120 @@
+import type { Agent } from "@longhaul/agent";
+import { LonghaulError } from "@longhaul/core/errors";
+import type { Model } from "@longhaul/core/models";
+import { loadSession, type Session } from "@longhaul/sessions";
+import type { Terminal } from "../../terminal.ts";
+import { plural } from "../../view/numbers.ts";
+import { foldText, oneLine, padEnd, textWidth } from "../../view/text-width.ts";
+import type { ChatSetup } from "../chat-setup.ts";
+import type { Folded } from "../folded.ts";
+import type { Screen } from "../screen/screen.ts";
+import type { Tally } from "../tally.ts";
+
+/** What a person can write instead of a prompt. */
+export interface ChatCommand {
+  /** With its slash. */
+  readonly name: string;
+  /** What may follow it, for the help. */
+  readonly usage?: string;
+  readonly about: string;
+  /** It changes the conversation: not while the agent works on it. A function says so of what follows the command. */
+  readonly needsIdle?: boolean | ((argument: string) => boolean);
+  /** What may follow, where that is a choice of few. */
+  readonly values?: readonly string[];
+  /** An error that says what to do is shown, and the chat goes on. */
+  run(argument: string, chat: CommandContext): Promise<void> | void;
+}
+
+/** What commands can reach. */
+export interface CommandContext {
+  readonly agent: Agent;
+  readonly screen: Screen;
+  /** The screen, for the views of other commands. */
+  readonly terminal: Terminal;
+  readonly composition: ChatSetup["composition"];
+  readonly tally: Tally;
+  readonly folded: Folded;
+  readonly signal: AbortSignal;
+  say(text: string): void;
+  modelNamed(name: string): Promise<Model>;
+  /** Leaves this session for another one, by its file. */
+  goOnWith(session: string): Promise<void>;
+  leave(): void;
+}
+
+/** The words after a command are not what it takes. `hint` is one more sentence for the remedy. */
+export function misused(
+  { name, usage = "" }: Pick<ChatCommand, "name" | "usage">,
+  argument: string,
+  hint = "",
+): LonghaulError {
+  const takes = usage === "" ? `${name} takes nothing after it` : `${name} does not take this`;
+  return new LonghaulError("command-misused", `${takes}: ${JSON.stringify(argument)}.`, {
+    remedy: `Usage: ${`${name} ${usage}`.trimEnd()}${hint === "" ? "" : `\n${hint}`}`,
+  });
+}
+
+interface Numbered {
+  readonly command: ChatCommand;
+  /** The counted thing, such as `round`. */
+  readonly noun: string;
+  readonly count: number;
+}
+
+/** The numbers that a text names, such as `2`, `1-3` or `1 4-5`. Fails where it names none, or one that there is not. */
+export function numbersIn(text: string, { command, noun, count }: Numbered): readonly number[] {
+  const numbers = new Set<number>();
+  for (const part of text.split(/[\s,]+/)) {
+    const [, one, other = one] = /^(\d{1,6})(?:-(\d{1,6}))?$/.exec(part) ?? [];
+    if (one === undefined) throw misused(command, text, `Numbers are as in 2, 1-3 or "1 4-5".`);
+    const [first, last] = [Number(one), Number(other)].sort((a, b) => a - b) as [number, number];
+    if (first < 1 || last > count) throw noSuch(first < 1 ? first : last, { command, noun, count });
+    for (let number = first; number <= last; number++) numbers.add(number);
+  }
+  return [...numbers].sort((a, b) => a - b);
+}
+
+function noSuch(number: number, { command, noun, count }: Numbered): LonghaulError {
+  const there =
+    count === 0 ? `There is no ${noun} yet.` : `There ${count === 1 ? "is" : "are"} ${plural(count, noun)}.`;
+  return new LonghaulError("command-misused", `There is no ${noun} ${number}.`, {
+    remedy: count === 0 ? there : `${there} ${command.name} lists them.`,
+  });
+}
+
+/** The session as it is on disk, with the conversation as the agent has it now. Undefined before anything was said. */
+export async function liveSession(
+  agent: Pick<Agent, "sessionPath" | "conversation">,
+): Promise<Session | undefined> {
+  try {
+    const session = await loadSession(agent.sessionPath);
+    return { ...session, conversation: agent.conversation };
+  } catch (error) {
+    const isNew = error instanceof LonghaulError && /^session-(?:not-found|empty)$/.test(error.code);
+    if (isNew && agent.conversation.length === 0) return undefined;
+    throw error;
+  }
+}
+
+/** With less beside the names, the words stand below them. */
+const LEAST_ROOM = 24;
+
+/** Names with what they are: nothing is cut, the words are folded. */
+export function described(
+  rows: readonly (readonly [name: string, words: string])[],
+  { width, colours }: Pick<Screen, "width" | "colours">,
+): string {
+  const nameWidth = Math.max(0, ...rows.map(([name]) => textWidth(oneLine(name))));
+  const isBeside = width - nameWidth - 2 >= LEAST_ROOM;
+  const indent = " ".repeat(isBeside ? nameWidth + 2 : 2);
+  return rows
+    .map(([given, words]) => {
+      const name = oneLine(given);
+      const [first = "", ...more] = foldText(oneLine(words), width - indent.length).split("\n");
+      const head = isBeside
+        ? [padEnd(name, indent.length) + colours.dim(first)]
+        : [name, indent + colours.dim(first)];
+      return [...head, ...more.map((line) => indent + colours.dim(line))].join("\n");
+    })
+    .join("\n");
+}

@@ -1,0 +1,256 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Agent } from "@longhaul/agent";
+import { AttemptedError } from "@longhaul/core/compaction";
+import { loadSession } from "@longhaul/sessions";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { fakeAgent, fakeScreen, readingOf } from "../../../../../test/support/fake-chat.ts";
+import { linesOf } from "../../../../sessions/src/transcript/whole-file.ts";
+import { createDemoSession } from "../../../../simulator/src/demo-session.ts";
+import { Folded } from "../folded.ts";
+import type { Chosen } from "../screen/screen.ts";
+import { Tally } from "../tally.ts";
+import { viewTerminal } from "../view-terminal.ts";
+import type { CommandContext } from "./command.ts";
+import { COMMANDS, commandIn, completions } from "./commands.ts";
+
+let folder: string;
+let session: Partial<Agent>;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "longhaul-commands-"));
+  const path = join(folder, "s.jsonl");
+  writeFileSync(path, linesOf(createDemoSession({ cwd: folder })));
+  const { conversation, id } = await loadSession(path);
+  session = { sessionPath: path, sessionId: id, conversation, cwd: folder, reading: readingOf(120_000) };
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Ran {
+  readonly said: string;
+  readonly suggested: readonly string[];
+  readonly context: CommandContext;
+}
+
+/** What a person sees who writes this. */
+async function written(
+  text: string,
+  parts: Partial<Agent> = session,
+  chosen: readonly (Chosen | undefined)[] = [],
+): Promise<Ran> {
+  const called = commandIn(text);
+  if (called === undefined) throw new Error(`${text} is no command.`);
+  const screen = fakeScreen({ chosen });
+  const said: string[] = [];
+  const tally = new Tally({});
+  const usage = {
+    input_tokens: 10,
+    output_tokens: 20,
+    cache_read_input_tokens: 1_000,
+    cache_creation_input_tokens: 0,
+  };
+  tally.add("compactions", usage, "claude-sonnet-5-5");
+  const folded = new Folded();
+  folded.add({ title: "Bash ls", body: "a\nb" });
+  folded.add({ title: "Read a", body: "whole" });
+  const context: CommandContext = {
+    agent: fakeAgent(parts),
+    screen,
+    terminal: viewTerminal(screen),
+    composition: {
+      terminal: viewTerminal(screen),
+      places: { home: folder, env: { LONGHAUL_HOME: folder } },
+      prices: {},
+      now: () => new Date("2026-01-01T00:00:00Z"),
+    },
+    tally,
+    folded,
+    signal: new AbortController().signal,
+    say: (words) => void said.push(words),
+    modelNamed: async (name) => ({ name }) as Agent["model"],
+    goOnWith: vi.fn(async () => undefined),
+    leave: vi.fn(),
+  };
+  await called.command.run(called.argument, context);
+  return { said: said.join("\n"), suggested: screen.suggested, context };
+}
+
+describe("commands of a chat", () => {
+  it("tells a command from a prompt, and what was meant by a wrong one", () => {
+    expect(commandIn("what is /compact?")).toBeUndefined();
+    expect(commandIn("/usr/bin/env is missing")).toBeUndefined();
+    expect(commandIn("  /Compact  keep the\nnumbers ")).toMatchObject({
+      command: { name: "/compact" },
+      argument: "keep the\nnumbers",
+    });
+    const remedyOf = (text: string): unknown => {
+      try {
+        return commandIn(text);
+      } catch (error) {
+        return (error as { remedy?: string }).remedy;
+      }
+    };
+    expect(remedyOf("/ledgre")).toBe("Did you mean /ledger? /help lists them all.");
+    expect(remedyOf("/con")).toBe("Did you mean /context? /help lists them all.");
+    expect(remedyOf("/frobnicate")).toBe("/help lists them all.");
+  });
+
+  it.each([
+    ["/compact", { force: false }],
+    ["/compact --force", { force: true }],
+    ["/compact --force keep the\nnumbers", { force: true, instructions: "keep the\nnumbers" }],
+    ["/compact keep --force", { force: false, instructions: "keep --force" }],
+    ["/compact - keep the list", { force: false, instructions: "- keep the list" }],
+  ])("%j compacts with what is written", async (text, wish) => {
+    const compact = vi.fn(async () => undefined);
+    await written(text, { compact });
+    expect(compact).toHaveBeenCalledExactlyOnceWith({ signal: expect.anything(), ...wish });
+  });
+
+  it("/compact says how to compact anyway, and what the summary cost", async () => {
+    const cache = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
+    const usage = { input_tokens: 10_000, output_tokens: 1_000, ...cache };
+    const attempts = [
+      { step: "direct", outcome: "written", cuts: 0, model: "claude-sonnet-4-5", usage },
+    ] as const;
+    const refused = new AttemptedError("compaction-ineffective", "It does not pay.", attempts, {});
+    const run = written("/compact", { compact: async () => Promise.reject(refused) });
+    await expect(run).rejects.toMatchObject({
+      code: "compaction-ineffective",
+      remedy:
+        "Nothing was changed. The call for the summary cost $0.0450. To compact anyway, use /compact --force or give instructions.",
+    });
+  });
+
+  it("completes commands and what may follow them", () => {
+    expect(completions("/re")).toEqual(["/redo", "/rewind", "/recall", "/resume"]);
+    expect(completions("/notes ")).toEqual(["/notes on", "/notes built-in", "/notes off"]);
+    expect(completions("/plan of")).toEqual(["/plan off"]);
+    expect(completions("hello")).toEqual([]);
+    expect(completions("/quit x")).toEqual([]);
+  });
+
+  it("/help names every command", async () => {
+    const { said } = await written("/help");
+    for (const { name } of COMMANDS) expect(said).toContain(name);
+    expect(said).not.toMatch(/…$/m);
+    expect(Math.max(...said.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
+  it("/context shows where the tokens are, by the agent's own figure", async () => {
+    const { said } = await written("/context");
+    expect(said).toContain("Context 120,000 tokens");
+    expect(said).toContain("Where the tokens are");
+    const larger = await written("/context", { ...session, reading: readingOf(500_000) });
+    expect(larger.said).toContain("System prompt and tools");
+    expect(larger.said).not.toContain("Not in the file");
+    expect((await written("/context", {})).said).toBe("Nothing has been said yet.");
+  });
+
+  it.each(["x", "0", "-1", "1.5"])("/recall refuses --page %s, as the command line does", async (page) => {
+    await expect(written(`/recall --all harbour --page=${page}`)).rejects.toMatchObject({
+      code: "command-misused",
+      message: expect.stringContaining(`--page "${page}" is invalid.`),
+    });
+  });
+
+  it("/ledger, /memory and /recall look into the session", async () => {
+    expect((await written("/ledger")).said).toContain("This session has not been compacted");
+    expect((await written("/memory")).said).toContain("No memory files are attached.");
+    expect((await written("/memory", {})).said).toContain("with your first prompt");
+    expect((await written("/recall --all harbour")).said).toContain(
+      "found for harbour, in the whole session",
+    );
+    await expect(written("/recall --frob x")).rejects.toMatchObject({ code: "command-misused" });
+  });
+
+  it("/cost tells calls, tokens and dollars, of the session and of compactions", async () => {
+    const { said } = await written("/cost");
+    expect(said).toMatch(/This session +\d+/);
+    expect(said).toMatch(/Compactions +1 +10 +1,000 +0 +20 +\$0\.0004/);
+    expect(said).toContain("What it costs");
+  });
+
+  it("/compact passes on what to look after", async () => {
+    const compact = vi.fn(async () => undefined);
+    await written("/compact the numbers", { compact });
+    expect(compact).toHaveBeenCalledWith(expect.objectContaining({ instructions: "the numbers" }));
+  });
+
+  it("/clear-results takes a number only", async () => {
+    const clearResults = vi.fn(async () => 0);
+    expect((await written("/clear-results 5", { clearResults })).said).toBe("There is nothing to clear.");
+    expect(clearResults).toHaveBeenCalledWith({ keep: 5 });
+    await expect(written("/clear-results all", { clearResults })).rejects.toMatchObject({
+      code: "command-misused",
+    });
+  });
+
+  it.each([
+    ["/compact --nope", "Usage: /compact [--force] [what to look after]"],
+    ["/compact --force --nope", "Usage: /compact [--force] [what to look after]"],
+    ["/compact --forceful words", "Usage: /compact [--force] [what to look after]"],
+    ["/undo 99", "Usage: /undo"],
+    ["/redo 1", "Usage: /redo"],
+    ["/rewind zzz", "Usage: /rewind"],
+    ["/context all", "Usage: /context"],
+    ["/ledger everything", "Usage: /ledger [all]"],
+    ["/summary last", "Usage: /summary [n]"],
+    ["/collapse maybe", "Usage: /collapse [on|off|expand [spans]]"],
+    ["/collapse on now", "Usage: /collapse [on|off|expand [spans]]"],
+    ["/collapse expand it", "Usage: /collapse [on|off|expand [spans]]"],
+    ["/snip the first", "Usage: /snip [rounds, such as 2 or 1-3]"],
+    ["/snip -1", "Usage: /snip [rounds, such as 2 or 1-3]"],
+    ["/snip 1--3", "Usage: /snip [rounds, such as 2 or 1-3]"],
+  ])("%j is answered with the usage, and nothing happens", async (text, usage) => {
+    const never = vi.fn(async () => undefined as never);
+    const parts = { compact: never, undo: never, redo: never, rewind: never, snip: never, expand: never };
+    const run = (async () => written(text, { ...session, ...parts, prompts: never, setCollapse: never }))();
+    await expect(run).rejects.toMatchObject({
+      code: "command-misused",
+      remedy: expect.stringContaining(usage),
+    });
+    expect(never).not.toHaveBeenCalled();
+  });
+
+  it("/notes, /plan and /model show or switch", async () => {
+    const setNotes = vi.fn(async () => undefined);
+    const setPlanMode = vi.fn();
+    const setModel = vi.fn(async () => undefined);
+    await written("/notes on", { setNotes });
+    expect(setNotes).toHaveBeenCalledWith("model");
+    await expect(written("/notes maybe", { setNotes })).rejects.toMatchObject({ code: "command-misused" });
+    expect((await written("/notes")).said).toContain("There are none yet. No notes are taken.");
+    await written("/plan on", { setPlanMode });
+    await expect(written("/plan everything", { setPlanMode })).rejects.toMatchObject({
+      message: '/plan does not take this: "everything".',
+    });
+    expect(setPlanMode).toHaveBeenCalledWith(true);
+    expect((await written("/plan", { planPath: join(folder, "none.md") })).said).toContain(
+      "There is no plan.",
+    );
+    await written("/model openai:gpt-5", { setModel });
+    expect(setModel).toHaveBeenCalledWith({ name: "openai:gpt-5" });
+    expect((await written("/model")).said).toContain("claude-sonnet-5-5: a window of 200,000 tokens");
+    const reading = readingOf(120_000);
+    const thresholds = { ...reading.thresholds, headroomBy: "collapse" as const };
+    const collapsing = (await written("/model", { reading: { ...reading, thresholds } })).said;
+    expect(collapsing).toContain("with context collapse");
+    expect(collapsing).not.toContain("compacted at");
+  });
+
+  it("/unfold shows a call whole, counted from the newest", async () => {
+    expect((await written("/unfold")).said).toBe("Read a\nwhole");
+    expect((await written("/unfold 2")).said).toBe("Bash ls\na\nb");
+    expect((await written("/unfold 9")).said).toBe("There are only 2 calls.");
+    await expect(written("/unfold all")).rejects.toThrow('/unfold does not take this: "all".');
+  });
+
+  it("/resume leaves for another session, and /quit leaves", async () => {
+    const { context } = await written(`/resume ${join(folder, "other.jsonl")}`);
+    expect(context.goOnWith).toHaveBeenCalledWith(join(folder, "other.jsonl"));
+    await expect(written("/resume")).rejects.toMatchObject({ code: "session-not-found" });
+    expect((await written("/quit")).context.leave).toHaveBeenCalled();
+  });
+});

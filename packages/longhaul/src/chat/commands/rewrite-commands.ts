@@ -1,0 +1,319 @@
+import type { Agent, PromptAt } from "@longhaul/agent";
+import { sizeUp } from "@longhaul/core/internal/compaction";
+import {
+  indexOfMessage,
+  isCompactBoundary,
+  isSnipMarker,
+  isSummaryEntry,
+  timeOf,
+} from "@longhaul/core/internal/messages";
+import { collapsedIn, type SpanReport } from "@longhaul/core/internal/modules";
+import { countMessages } from "@longhaul/core/internal/request";
+import type { Entry } from "@longhaul/core/messages";
+import { spokenIn } from "@longhaul/sessions/internal";
+import { withForceHint } from "../../hints.ts";
+import { ageWords, formatCount, plural } from "../../view/numbers.ts";
+import { fitText, foldText } from "../../view/text-width.ts";
+import type { Choice, ChoiceOption, Screen } from "../screen/screen.ts";
+import { type ChatCommand, type CommandContext, described, misused, numbersIn } from "./command.ts";
+
+/** Of a prompt or a span in a list. */
+const LABEL_WIDTH = 60;
+
+const labelOf = (text: string, { width }: Screen, lead: number): string =>
+  fitText(text, Math.min(LABEL_WIDTH, width - lead));
+
+export const compactCommand: ChatCommand = {
+  name: "/compact",
+  usage: "[--force] [what to look after]",
+  about: "summarise the conversation now",
+  needsIdle: true,
+  run: async (argument, { agent, signal, composition }) => {
+    const [, flag, instructions = ""] = /^(--force(?!\S))?\s*(.*)$/s.exec(argument) ?? [];
+    if (/^--\S/.test(instructions)) throw misused(compactCommand, instructions.split(/\s/)[0] ?? "");
+    const wish = instructions === "" ? {} : { instructions };
+    try {
+      await agent.compact({ signal, force: flag !== undefined, ...wish });
+    } catch (error) {
+      const advice = "To compact anyway, use /compact --force or give instructions.";
+      throw withForceHint(error, advice, composition.prices);
+    }
+  },
+};
+
+export const clearResultsCommand: ChatCommand = {
+  name: "/clear-results",
+  usage: "[how many to keep]",
+  about: "empty old results of tools that can be run again",
+  needsIdle: true,
+  run: async (argument, { agent, say }) => {
+    if (!/^\d*$/.test(argument)) throw misused(clearResultsCommand, argument);
+    const cleared = await agent.clearResults(argument === "" ? {} : { keep: Number(argument) });
+    if (cleared === 0) say("There is nothing to clear.");
+  },
+};
+
+export const undoCommand: ChatCommand = {
+  name: "/undo",
+  about: "take back the newest compaction, snip, collapse or expansion",
+  needsIdle: true,
+  run: async (_, { agent, signal }) => agent.undo({ signal }),
+};
+
+export const redoCommand: ChatCommand = {
+  name: "/redo",
+  about: "take back the last /undo",
+  needsIdle: true,
+  run: async (_, { agent, signal }) => agent.redo({ signal }),
+};
+
+/** A longer list is not read; the argument reaches all of them. */
+const MOST_ROUNDS_LISTED = 30;
+const KEPT = "(kept by the last compaction)";
+const ABOUT_ROUNDS =
+  "A round is a prompt of yours and all that followed it. The session file keeps it, /undo restores it and /recall finds it.";
+
+export const snipCommand: ChatCommand = {
+  name: "/snip",
+  usage: "[rounds, such as 2 or 1-3]",
+  about: "remove rounds of the conversation from the context, 1 is the oldest; from a list without numbers",
+  needsIdle: true,
+  run: async (argument, chat) => {
+    const { agent, say, screen } = chat;
+    const rounds = roundsIn(agent.conversation);
+    if (rounds.length === 0 && argument === "") {
+      say("There is nothing to remove yet.");
+      return;
+    }
+    const numbered = { command: snipCommand, noun: "round", count: rounds.length };
+    const chosen =
+      argument === "" ? await pickNumbers(roundChoice(rounds, chat), chat) : numbersIn(argument, numbered);
+    const ids = chosen.flatMap((number) => rounds[number - 1]?.ids ?? []);
+    if (ids.length === 0) return;
+    const { messages, added } = await agent.snip({ ids });
+    const also = added === 0 ? "" : `${plural(added, "message")} of other rounds belonged to them. `;
+    const words = messages === 0 ? "Nothing was removed." : `${also}/undo restores them, /recall finds them.`;
+    say(screen.colours.dim(foldText(words, screen.width)));
+  },
+};
+
+/** A prompt in the context and everything that followed it, up to the next prompt. */
+interface Round extends Size {
+  /** The prompt; undefined for messages that a compaction kept before the first prompt. */
+  readonly text: string | undefined;
+  readonly timestamp: string | undefined;
+  readonly ids: readonly string[];
+}
+
+/** The rounds in a conversation, oldest first. A boundary, a summary and a snip marker belong to none. */
+function roundsIn(conversation: readonly Entry[]): readonly Round[] {
+  const { entries, tokens } = sizeUp({ entries: conversation }, {});
+  let round = { text: undefined as string | undefined, entries: [] as Entry[], tokens: 0 };
+  const rounds = [round];
+  for (const [index, entry] of entries.entries()) {
+    if (isCompactBoundary(entry) || isSummaryEntry(entry) || isSnipMarker(entry)) continue;
+    const text = spokenIn(entry);
+    if (text !== undefined) {
+      round = { text, entries: [], tokens: 0 };
+      rounds.push(round);
+    }
+    round.entries.push(entry);
+    round.tokens += tokens[index] ?? 0;
+  }
+  return rounds
+    .map((one) => ({
+      text: one.text,
+      timestamp: one.entries[0] && timeOf(one.entries[0]),
+      ids: one.entries.flatMap(({ uuid }) => uuid ?? []),
+      messages: countMessages(one.entries),
+      tokens: Math.round(one.tokens),
+    }))
+    .filter(({ messages }) => messages > 0);
+}
+
+function roundChoice(rounds: readonly Round[], { screen, composition }: CommandContext): Choice {
+  const now = composition.now().getTime();
+  const more = rounds.length - MOST_ROUNDS_LISTED;
+  const rest =
+    more > 0 ? ` The list has the oldest ${MOST_ROUNDS_LISTED}; /snip FROM-TO reaches the rest.` : "";
+  return {
+    title: "Remove which rounds from the context?",
+    detail: foldText(`${ABOUT_ROUNDS}${rest}`, screen.width - 2),
+    options: rounds.slice(0, MOST_ROUNDS_LISTED).map((round) => ({
+      label: labelOf(round.text ?? KEPT, screen, 10),
+      description: [figureWords(round), ageWords(round.timestamp, now)].filter(Boolean).join(", "),
+    })),
+  };
+}
+
+/** The numbers of those that the person picks, from 1 on. */
+async function pickNumbers(choice: Choice, { screen, signal }: CommandContext): Promise<readonly number[]> {
+  const chosen = await screen.choose({ ...choice, mayChooseSeveral: true, signal });
+  return (chosen?.picked ?? []).map((index) => index + 1);
+}
+
+interface Size {
+  readonly messages: number;
+  readonly tokens: number;
+}
+
+const figureWords = ({ messages, tokens }: Size): string =>
+  `${plural(messages, "message")}, about ${formatCount(tokens)} tokens`;
+
+const COLLAPSE_ON =
+  "Context collapse is on: old spans are summarized one by one, in place of compacting everything at once.";
+const COLLAPSE_OFF = "Context collapse is off: the conversation is compacted as a whole.";
+const COLLAPSE_SWITCH = "/collapse on and /collapse off switch it for this chat.";
+const EXPANDED = "Their messages come back into the context. /undo collapses them again.";
+const NO_SPANS = "No span is collapsed.";
+
+export const collapseCommand: ChatCommand = {
+  name: "/collapse",
+  usage: "[on|off|expand [spans]]",
+  about: "collapse old spans one by one in place of compacting; list the spans, or expand them again",
+  values: ["on", "off", "expand"],
+  needsIdle: (argument) => argument !== "",
+  run: async (argument, chat) => {
+    const [, word = "", rest = ""] = /^(\S*)\s*([\s\S]*)$/.exec(argument) ?? [];
+    if (word === "expand") await expand(rest, chat);
+    else if (rest !== "" || !["", "on", "off"].includes(word)) throw misused(collapseCommand, argument);
+    else {
+      if (word !== "") await chat.agent.setCollapse(word === "on");
+      showSpans(chat);
+    }
+  },
+};
+
+/** Oldest first; those that a compaction took over can no longer be expanded. */
+const spansOf = ({ conversation }: Pick<Agent, "conversation">): readonly SpanReport[] =>
+  collapsedIn(conversation).filter(({ canBeExpanded }) => canBeExpanded);
+
+function showSpans({ agent, screen, say }: CommandContext): void {
+  const { bold, dim } = screen.colours;
+  const spans = spansOf(agent);
+  const state = foldText(
+    `${agent.isCollapseOn ? COLLAPSE_ON : COLLAPSE_OFF} ${COLLAPSE_SWITCH}`,
+    screen.width,
+  );
+  if (spans.length === 0) {
+    say(`${state}\n${dim(NO_SPANS)}`);
+    return;
+  }
+  const rows = spans.map(
+    (span, index) => [`${index + 1}. ${spanFigures(span)}`, fitText(span.firstLine, LABEL_WIDTH)] as const,
+  );
+  const heading = `${bold(plural(spans.length, "collapsed span"))} ${dim("/collapse expand 1 shows one again")}`;
+  say(`${state}\n\n${heading}\n${described(rows, screen)}`);
+}
+
+const spanFigures = ({ messages, tokensBefore, tokensAfter }: SpanReport): string =>
+  `${plural(messages, "message")}, ${formatCount(tokensBefore)} → ${formatCount(tokensAfter)} tokens`;
+
+async function expand(argument: string, chat: CommandContext): Promise<void> {
+  const spans = spansOf(chat.agent);
+  if (spans.length === 0 && argument === "") {
+    chat.say(NO_SPANS);
+    return;
+  }
+  const numbered = { command: collapseCommand, noun: "span", count: spans.length };
+  const choice: Choice = {
+    title: "Expand which spans?",
+    detail: foldText(EXPANDED, chat.screen.width - 2),
+    options: spans.map((span) => ({
+      label: labelOf(span.firstLine, chat.screen, 10),
+      description: spanFigures(span),
+    })),
+  };
+  const numbers = argument === "" ? await pickNumbers(choice, chat) : numbersIn(argument, numbered);
+  const ids = numbers.flatMap((number) => spans[number - 1]?.spanId ?? []);
+  if (ids.length > 0) await chat.agent.expand(ids);
+}
+
+/** A list of more is not read; a person who wants to go further back does it in two steps. */
+const MOST_PROMPTS_LISTED = 15;
+const GONE_BACK = "The conversation is as it was before that prompt. It can be changed and sent again:";
+const NEXT_QUESTION =
+  "The next question is whether to go back to right before it, or to summarize from it on or up to it.";
+const NOT_IN_CONTEXT = "It is no longer in the context, so it cannot be summarized.";
+
+export const rewindCommand: ChatCommand = {
+  name: "/rewind",
+  about: "choose one of your prompts: go back to before it, or summarize from it on or up to it",
+  needsIdle: true,
+  run: async (_, chat) => {
+    const { agent, screen, signal, say } = chat;
+    const prompt = await choosePrompt(chat);
+    const action = prompt && (await chooseAction(prompt, chat));
+    if (prompt === undefined || action === undefined) return;
+    // Forced: a person who picks a place wants it summarized, also where little is saved. /undo takes it back.
+    if (action === "from") await agent.compact({ from: prompt.uuid, force: true, signal });
+    else if (action === "up-to") await agent.compact({ upTo: prompt.uuid, force: true, signal });
+    else {
+      await agent.rewind(prompt.uuid);
+      say(screen.colours.dim(foldText(GONE_BACK, screen.width)));
+      screen.suggest(prompt.text);
+    }
+  },
+};
+
+async function choosePrompt(chat: CommandContext): Promise<PromptAt | undefined> {
+  const { agent, screen, composition, signal, say } = chat;
+  const prompts = (await agent.prompts()).slice(0, MOST_PROMPTS_LISTED);
+  if (prompts.length === 0) {
+    say("There is nothing to go back to yet.");
+    return undefined;
+  }
+  const now = composition.now().getTime();
+  const chosen = await screen.choose({
+    title: "Which of your prompts?",
+    detail: foldText(NEXT_QUESTION, screen.width - 2),
+    options: prompts.map((prompt) => ({
+      label: labelOf(prompt.text, screen, 6),
+      description: whenWords(prompt, now),
+    })),
+    signal,
+  });
+  return prompts[chosen?.picked[0] ?? -1];
+}
+
+function whenWords({ timestamp, compactionsSince }: PromptAt, now: number): string {
+  const across = compactionsSince === 0 ? "" : `before ${plural(compactionsSince, "compaction")}`;
+  return [ageWords(timestamp, now), across].filter((part) => part !== "").join(", ");
+}
+
+type RewindAction = "go-back" | "from" | "up-to";
+
+async function chooseAction(
+  prompt: PromptAt,
+  { agent, screen, signal }: CommandContext,
+): Promise<RewindAction | undefined> {
+  const actions = actionsFor(prompt, agent.conversation);
+  const isInContext = actions.length > 1;
+  const chosen = await screen.choose({
+    title: `"${labelOf(prompt.text, screen, 2)}"`,
+    ...(isInContext ? {} : { detail: foldText(NOT_IN_CONTEXT, screen.width - 2) }),
+    options: actions.map(([, option]) => option),
+    signal,
+  });
+  return actions[chosen?.picked[0] ?? -1]?.[0];
+}
+
+/** Summarizing is for what is in the context, and up to a message only for what has something before it. */
+function actionsFor(
+  { uuid }: PromptAt,
+  conversation: readonly Entry[],
+): readonly (readonly [RewindAction, ChoiceOption])[] {
+  const { entries, tokens } = sizeUp({ entries: conversation }, {});
+  const index = indexOfMessage(entries, uuid);
+  const part = (from: number, to: number): Size => ({
+    messages: countMessages(entries.slice(from, to).filter((entry) => !isCompactBoundary(entry))),
+    tokens: Math.round(tokens.slice(from, to).reduce((sum, each) => sum + each, 0)),
+  });
+  const option = (label: string, description: string): ChoiceOption => ({ label, description });
+  const goBack = ["go-back", option("Go back to right before it", "Files stay as they are now.")] as const;
+  if (index === -1) return [goBack];
+  const [before, after] = [part(0, index), part(index, entries.length)];
+  const from = option("Summarize from here", `it and all after it: ${figureWords(after)}`);
+  const upTo = option("Summarize up to here", `all before it: ${figureWords(before)}`);
+  return [goBack, ["from", from], ...(before.messages === 0 ? [] : [["up-to", upTo] as const])];
+}

@@ -1,0 +1,119 @@
+import type { NotesWriter } from "@longhaul/agent";
+import { LonghaulError } from "@longhaul/core/errors";
+import type { Thresholds } from "@longhaul/core/measure";
+import { notesLimitsFor } from "@longhaul/notes/internal";
+import { readNotes } from "@longhaul/sessions";
+import { readTextFile } from "@longhaul/sessions/internal";
+import { notesReport, notesView } from "../../notes-report.ts";
+import { formatCount } from "../../view/numbers.ts";
+import { foldText, shownText } from "../../view/text-width.ts";
+import { windowWords } from "../../window-report.ts";
+import { findSessionToWrite } from "../../write-target.ts";
+import { wrapped } from "../show/word-wrap.ts";
+import { viewTerminal } from "../view-terminal.ts";
+import { chooseSession } from "../which-session.ts";
+import { type ChatCommand, type CommandContext, liveSession, misused } from "./command.ts";
+
+export const modelCommand: ChatCommand = {
+  name: "/model",
+  usage: "[name]",
+  about: "show or switch the model: claude-…, or provider:name",
+  needsIdle: true,
+  run: async (argument, { agent, modelNamed, say }) => {
+    if (argument !== "") await agent.setModel(await modelNamed(argument));
+    const { thresholds } = agent.reading;
+    say(`${agent.model.name}: a ${windowWords(thresholds)}, ${headroomWords(thresholds)}.`);
+  },
+};
+
+function headroomWords({ headroomBy, autoCompact }: Thresholds): string {
+  if (headroomBy === "auto-compact") return `compacted at ${formatCount(autoCompact)}`;
+  if (headroomBy === "collapse") return "with context collapse";
+  return headroomBy === "overflow" ? "compacted only after an overflow" : "never compacted automatically";
+}
+
+export const resumeCommand: ChatCommand = {
+  name: "/resume",
+  usage: "[session]",
+  about: "go on with another session: an id, its beginning, a path, or from a list",
+  needsIdle: true,
+  run: async (argument, { agent, screen, composition, goOnWith }) => {
+    const { places, now } = composition;
+    const path =
+      argument === ""
+        ? await chooseSession(screen, { places, cwd: agent.cwd, now: now(), without: agent.sessionPath })
+        : await findSessionToWrite(argument, {
+            places: { ...places, cwd: agent.cwd },
+            now: now(),
+            terminal: viewTerminal(screen),
+          });
+    if (path === agent.sessionPath)
+      throw new LonghaulError("session-locked", "That is the session that you are in.");
+    if (path !== undefined) await goOnWith(path);
+  },
+};
+
+const WRITERS: ReadonlyMap<string, NotesWriter> = new Map([
+  ["on", "model"],
+  ["model", "model"],
+  ["built-in", "built-in"],
+  ["off", "off"],
+]);
+
+const NOTES_WORDS: Readonly<Record<NotesWriter, string>> = {
+  model: "Notes are taken along the way, by the model.",
+  "built-in": "Notes are taken along the way, without a model.",
+  off: "No notes are taken.",
+};
+
+export const notesCommand: ChatCommand = {
+  name: "/notes",
+  usage: "[on|built-in|off]",
+  about: "show the session's notes, or who takes them",
+  values: ["on", "built-in", "off"],
+  run: async (argument, chat) => {
+    if (argument === "") {
+      await showNotes(chat);
+      return;
+    }
+    const writer = WRITERS.get(argument);
+    if (writer === undefined) throw misused(notesCommand, argument);
+    await chat.agent.setNotes(writer);
+    chat.say(NOTES_WORDS[writer]);
+  },
+};
+
+async function showNotes({ agent, screen, terminal, say }: CommandContext): Promise<void> {
+  const session = await liveSession(agent);
+  const notes = session && (await readNotes(session));
+  const now = `${NOTES_WORDS[agent.notes]} /notes on, built-in or off changes that.`;
+  if (session === undefined || notes === undefined) {
+    say(foldText(`There are none yet. ${now}`, screen.width));
+    return;
+  }
+  const report = notesReport(session, notes, notesLimitsFor(agent.reading.thresholds), undefined);
+  const view = notesView(report, { modelNotAsked: undefined, isDryRun: false }, terminal);
+  say(`${view}\n\n${terminal.colours.dim(now)}`);
+}
+
+const PLAN_MODE_ON = "Plan mode: the agent looks and plans, and changes nothing until you have agreed.";
+const PLAN_MODE_OFF = "Plan mode is over: the agent may change things again.";
+
+export const planCommand: ChatCommand = {
+  name: "/plan",
+  usage: "[on|off]",
+  about: "show the plan, or switch plan mode, in which nothing is changed",
+  values: ["on", "off"],
+  run: async (argument, { agent, screen, say }) => {
+    if (argument === "on" || argument === "off") {
+      agent.setPlanMode(argument === "on");
+      say(wrapped(argument === "on" ? PLAN_MODE_ON : PLAN_MODE_OFF, screen.width));
+      return;
+    }
+    if (argument !== "") throw misused(planCommand, argument, "What is to be planned is your next prompt.");
+    const file = await readTextFile(agent.planPath);
+    const plan = file.state === "read" && file.text.trim() !== "" ? shownText(file.text.trim()) : undefined;
+    const mode = `Plan mode is ${agent.isPlanMode ? "on" : "off"}. /plan on and /plan off switch it.`;
+    say(`${wrapped(plan ?? "There is no plan.", screen.width)}\n\n${screen.colours.dim(mode)}`);
+  },
+};

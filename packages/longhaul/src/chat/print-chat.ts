@@ -1,0 +1,239 @@
+import { stripVTControlCharacters } from "node:util";
+import type { Agent, AgentEvent, RunResult } from "@longhaul/agent";
+import { LonghaulError } from "@longhaul/core/errors";
+import type { OutputFormat } from "../option-values.ts";
+import { plural } from "../view/numbers.ts";
+import { oneLine, shownText, withNothingHidden } from "../view/text-width.ts";
+import type { ChatSetup } from "./chat-setup.ts";
+import type { CommandContext } from "./commands/command.ts";
+import { type CalledCommand, commandIn, isCommand } from "./commands/commands.ts";
+import { Folded } from "./folded.ts";
+import { initLine, printReport, type RefusedCall, streamLine } from "./print-report.ts";
+import type { Screen } from "./screen/screen.ts";
+import { compactorLine } from "./show/compactor-lines.ts";
+import { callLines, errorLines } from "./show/event-lines.ts";
+import { EventView } from "./show/event-view.ts";
+import { Live } from "./show/live.ts";
+import { Tally } from "./tally.ts";
+import { viewTerminal } from "./view-terminal.ts";
+
+interface PrintOptions {
+  readonly prompt: string;
+  readonly format: OutputFormat;
+  readonly session: string | undefined;
+  readonly signal: AbortSignal;
+  /** Whether somebody looks at standard error. */
+  readonly isWatched: boolean;
+}
+
+export type PrintSetup = Pick<ChatSetup, "composition" | "version" | "open" | "modelNamed">;
+
+/** Says one thing to the agent, or runs a command of the chat, and prints the outcome. Fails where nothing was answered. */
+export async function printChat(setup: PrintSetup, options: PrintOptions): Promise<void> {
+  const { terminal } = setup.composition;
+  const printing = new Printing(setup, options);
+  const agent = await setup.open({
+    person: undefined,
+    onEvent: (event) => printing.see(event),
+    session: options.session,
+  });
+  let result: RunResult;
+  try {
+    printing.begin(agent);
+    result = isCommand(options.prompt) ? await printing.command(agent) : await printing.run(agent);
+  } finally {
+    await agent.close();
+  }
+  const error = errorOf(result, agent);
+  if (options.format === "text") {
+    // A command's text has colours of ours; the words of a model have none.
+    const text = isCommand(options.prompt) ? result.text : shownText(result.text);
+    if (text !== "") terminal.print(text);
+    printing.noteRefused();
+  } else printing.end(agent, result, error);
+  if (error !== undefined) throw error;
+}
+
+class Printing {
+  readonly #setup: PrintSetup;
+  readonly #options: PrintOptions;
+  readonly #tally: Tally;
+  #model = "";
+  #compactions = 0;
+  #refused: readonly RefusedCall[] = [];
+  #command: PrintedCommand | undefined;
+
+  constructor(setup: PrintSetup, options: PrintOptions) {
+    this.#setup = setup;
+    this.#options = options;
+    this.#tally = new Tally(setup.composition.prices);
+  }
+
+  begin(agent: Agent): void {
+    this.#model = agent.model.name;
+    if (this.#options.format === "stream-json") this.#line(initLine(agent, this.#setup.version));
+  }
+
+  async run(agent: Agent): Promise<RunResult> {
+    const { prompt, signal } = this.#options;
+    const events = agent.run(prompt, { signal });
+    for (;;) {
+      const next = await events.next();
+      if (next.done) return next.value;
+      this.see(next.value);
+    }
+  }
+
+  /** No prompt, and no turn: what a person would see of the command is the answer. */
+  async command(agent: Agent): Promise<RunResult> {
+    const { prompt, signal, format } = this.#options;
+    const text = (): string => this.#command?.text() ?? "";
+    const result = (reason: RunResult["reason"], error?: LonghaulError): RunResult => ({
+      ...{ reason, text: format === "text" ? text() : stripVTControlCharacters(text()), turns: 0 },
+      ...(error === undefined ? {} : { error }),
+    });
+    try {
+      const called = commandIn(prompt);
+      if (called === undefined) return result("answered");
+      this.#command = printedCommand(called, this.#setup, { agent, tally: this.#tally, signal });
+      await this.#command.run();
+      return result("answered");
+    } catch (error) {
+      if (signal.aborted) return result("aborted");
+      if (!(error instanceof LonghaulError)) throw error;
+      return result("failed", error);
+    }
+  }
+
+  see(event: AgentEvent): void {
+    this.#tally.see(event, this.#model);
+    this.#command?.see(event);
+    if (event.type === "compactor" && event.event.type === "compacted") this.#compactions += 1;
+    this.#refused = [...this.#refused, ...refusedIn(event)];
+    if (this.#options.format === "stream-json") {
+      const line = streamLine(event);
+      if (line !== undefined) this.#line(line);
+    } else if (this.#command === undefined) this.#note(event);
+  }
+
+  end(agent: Agent, result: RunResult, error: LonghaulError | undefined): void {
+    const run = { tally: this.#tally, compactions: this.#compactions, refused: this.#refused };
+    const report = printReport(agent, result, error, run);
+    const { format } = this.#options;
+    if (format === "stream-json") this.#line(report);
+    else this.#setup.composition.terminal.print(JSON.stringify(report, null, 2));
+  }
+
+  /** The model was told too, but it may keep it to itself. */
+  noteRefused(): void {
+    if (this.#refused.length === 0) return;
+    const { note, colours } = this.#setup.composition.terminal;
+    const lines = this.#refused.map(({ title, rule, flag }) =>
+      [
+        `  ${oneLine(withNothingHidden(title))} (rule: ${rule})`,
+        ...(flag === null || /\p{Cc}/u.test(flag) ? [] : [`    to allow it: ${withNothingHidden(flag)}`]),
+      ].join("\n"),
+    );
+    const isAllPlan = this.#refused.every(({ rule }) => rule === "plan-mode");
+    const why = isAllPlan ? "Not done, because plan mode is on:" : "Not done, because nobody could be asked:";
+    note(colours.yellow([why, ...new Set(lines)].join("\n")));
+  }
+
+  #line(value: object): void {
+    this.#setup.composition.terminal.print(JSON.stringify(value));
+  }
+
+  /** For whoever waits; warnings for everybody. */
+  #note(event: AgentEvent): void {
+    const { note, width, colours } = this.#setup.composition.terminal;
+    if (event.type === "problem") note(errorLines(event.error, { width, colours }));
+    else if (!this.#options.isWatched) return;
+    else if (event.type === "call-ended") note(callLines(event, { width, colours })[0] ?? "");
+    else if (event.type === "compactor") {
+      const line = compactorLine(event.event);
+      if (line !== undefined) note(colours.dim(line));
+    } else if (event.type === "notice") note(colours.dim(shownText(event.text)));
+  }
+}
+
+/** Also of subagents. */
+function refusedIn(event: AgentEvent): readonly RefusedCall[] {
+  if (event.type === "agent") return refusedIn(event.event);
+  if (event.type !== "refused") return [];
+  return event.refusals.map(({ title, rule, flag = null }) => ({ title, rule, flag }));
+}
+
+function errorOf({ reason, error, turns }: RunResult, agent: Agent): LonghaulError | undefined {
+  const remedy = `It can be gone on with: longhaul chat --resume ${agent.sessionId}`;
+  switch (reason) {
+    case "answered":
+      return undefined;
+    case "aborted":
+      return new LonghaulError("model-aborted", "Interrupted.", { remedy });
+    case "turn-limit":
+      return new LonghaulError("turn-limit", `Stopped after ${plural(turns, "turn")}.`, {
+        remedy,
+        facts: { turns },
+      });
+    case "failed":
+      return error ?? new LonghaulError("agent-failed", "The agent failed.", { remedy });
+  }
+}
+
+interface PrintedCommand {
+  /** Lines without a blank one at either end. */
+  text(): string;
+  see(event: AgentEvent): void;
+  run(): Promise<void>;
+}
+
+/** A command of the chat where nobody can be asked: collects the text that a person would see. */
+function printedCommand(
+  { command, argument }: CalledCommand,
+  { composition, modelNamed }: PrintSetup,
+  parts: Pick<CommandContext, "agent" | "tally" | "signal">,
+): PrintedCommand {
+  const { width, colours } = composition.terminal;
+  const { name, usage } = command;
+  const printed: string[] = [];
+  const folded = new Folded();
+  const nothing = (): void => undefined;
+  const needTerminal = async (): Promise<never> => {
+    throw new LonghaulError("command-misused", `${name} asks which one, and nobody can answer here.`, {
+      remedy:
+        usage === undefined ? "Use it in a terminal: longhaul chat --continue" : `Usage: ${name} ${usage}`,
+    });
+  };
+  const screen: Screen = {
+    width,
+    colours,
+    print: (text) => void printed.push(text),
+    choose: needTerminal,
+    ...{ stream: nothing, endStream: nothing, dropStream: nothing, suggest: nothing, close: nothing },
+    ...{ setActivity: nothing, setStatus: nothing },
+  };
+  const view = new EventView({
+    screen,
+    folded,
+    live: new Live(),
+    prices: composition.prices,
+    now: () => composition.now().getTime(),
+    agent: () => parts.agent,
+  });
+  const context: CommandContext = {
+    ...parts,
+    screen,
+    terminal: viewTerminal(screen),
+    composition,
+    folded,
+    say: (text) => view.say(text),
+    modelNamed,
+    goOnWith: needTerminal,
+    leave: nothing,
+  };
+  return {
+    text: () => printed.join("\n").replace(/^\n+|\s+$/g, ""),
+    see: (event) => view.show(event),
+    run: async () => command.run(argument, context),
+  };
+}

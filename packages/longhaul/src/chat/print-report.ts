@@ -1,0 +1,121 @@
+import type { Agent, AgentEvent, PermissionRule, RunResult } from "@longhaul/agent";
+import type { LonghaulError } from "@longhaul/core/errors";
+import type { WindowOrigin } from "@longhaul/core/measure";
+import { reportWindow } from "../window-report.ts";
+import type { Tally, TallyRow } from "./tally.ts";
+
+/** The shape that `chat -p --output-format json` prints, and the last line of `stream-json`. Stable: see docs/json.md. */
+interface PrintReport {
+  readonly type: "end";
+  readonly session: { readonly id: string; readonly path: string };
+  readonly model: string;
+  readonly reason: RunResult["reason"];
+  /** The last answer. */
+  readonly text: string;
+  readonly turns: number;
+  readonly usage: Omit<TallyRow, "dollars">;
+  /** In dollars; null where the prices of a model are not known. */
+  readonly cost: number | null;
+  readonly compactions: number;
+  readonly context: ContextFacts;
+  /** Calls that were not allowed, because nobody could be asked. */
+  readonly refused: readonly RefusedCall[];
+  /** Null where it was answered. */
+  readonly error: ErrorFacts | null;
+}
+
+export interface RefusedCall {
+  readonly title: string;
+  readonly rule: PermissionRule;
+  /** The flag that would allow it; null where none would. */
+  readonly flag: string | null;
+}
+
+interface ContextFacts {
+  readonly tokens: number;
+  readonly window: number;
+  readonly windowOrigin: WindowOrigin;
+  /** Null: there is no automatic compaction. */
+  readonly autoCompact: number | null;
+}
+
+export function contextFacts({ reading: { tokens, thresholds } }: Pick<Agent, "reading">): ContextFacts {
+  const { size, origin, autoCompact } = reportWindow(thresholds);
+  return { tokens, window: size, windowOrigin: origin, autoCompact };
+}
+
+interface ErrorFacts {
+  readonly code: string;
+  readonly message: string;
+  readonly remedy: string | null;
+}
+
+export const errorFacts = ({ code, message, remedy }: LonghaulError): ErrorFacts => ({
+  code,
+  message,
+  remedy: remedy ?? null,
+});
+
+interface PrintedRun {
+  readonly tally: Tally;
+  readonly compactions: number;
+  readonly refused: readonly RefusedCall[];
+}
+
+export function printReport(
+  agent: Agent,
+  { reason, text, turns }: RunResult,
+  error: LonghaulError | undefined,
+  { tally, compactions, refused }: PrintedRun,
+): PrintReport {
+  const { dollars, ...usage } = tally.total();
+  return {
+    type: "end",
+    session: { id: agent.sessionId, path: agent.sessionPath },
+    model: agent.model.name,
+    reason,
+    text,
+    turns,
+    usage,
+    cost: dollars ?? null,
+    compactions,
+    context: contextFacts(agent),
+    refused,
+    error: error === undefined ? null : errorFacts(error),
+  };
+}
+
+/** The first line of `stream-json`. */
+export function initLine(agent: Agent, version: string): object {
+  return {
+    type: "init",
+    version,
+    session: { id: agent.sessionId, path: agent.sessionPath },
+    model: agent.model.name,
+    cwd: agent.cwd,
+    context: contextFacts(agent),
+    tools: agent.tools.map(({ definition }) => definition.name),
+    planMode: agent.isPlanMode,
+  };
+}
+
+/** One line for each event that is whole in itself; undefined for pieces of text, progress, and the end, which is a report. */
+export function streamLine(event: AgentEvent): object | undefined {
+  switch (event.type) {
+    case "entry":
+    case "compactor":
+    case "retry":
+    case "hook":
+    case "refused":
+    case "notice":
+      return event;
+    case "problem":
+      return { type: "problem", error: errorFacts(event.error) };
+    case "agent": {
+      const inner = streamLine(event.event);
+      return inner && { type: "agent", agentId: event.agentId, description: event.description, event: inner };
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,237 @@
+import { withoutControls } from "@longhaul/core/internal/messages";
+
+/** A text that somebody writes, and what they wrote before. */
+export interface EditorState {
+  /** A folded paste stands in it as one character. */
+  readonly text: string;
+  /** In UTF-16 units, never within a character. */
+  readonly cursor: number;
+  readonly pastes: readonly string[];
+  /** The newest last. */
+  readonly history: readonly string[];
+  /** Which of the history is shown; undefined: what is being written. */
+  readonly shown: number | undefined;
+  /** What was being written when the history was opened. */
+  readonly draft: string;
+  /** What was taken out last, to be put in again. */
+  readonly taken: string;
+}
+
+export const EMPTY_EDITOR: EditorState = {
+  text: "",
+  cursor: 0,
+  pastes: [],
+  history: [],
+  shown: undefined,
+  draft: "",
+  taken: "",
+};
+
+export type Edit =
+  | "left"
+  | "right"
+  | "word-left"
+  | "word-right"
+  | "line-start"
+  | "line-end"
+  | "up"
+  | "down"
+  | "delete-left"
+  | "delete-right"
+  | "take-word-left"
+  | "take-word-right"
+  | "take-line-left"
+  | "take-line-right"
+  | "put";
+
+/** Pasted text beyond this is folded to a few words: the input line is for looking at what one writes. */
+const LONGEST_OPEN_PASTE_LINES = 5;
+const LONGEST_OPEN_PASTE_CHARACTERS = 1000;
+
+const CHARACTERS = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+const WORDS = new Intl.Segmenter(undefined, { granularity: "word" });
+
+/** What comes from a keyboard or a clipboard as text: line breaks and tabs are kept, other controls are not. */
+const fitToEdit = (text: string): string =>
+  withoutControls(text.replace(/\r\n?/g, "\n")).toWellFormed().replace(PLACEHOLDERS, "");
+
+/** With the cursor there, or behind the character in which this would be. */
+function at(state: EditorState, text: string, cursor: number): EditorState {
+  const around = CHARACTERS.segment(text).containing(cursor);
+  const isWithin = around !== undefined && around.index < cursor;
+  return { ...state, text, cursor: isWithin ? around.index + around.segment.length : cursor };
+}
+
+export const insert = (state: EditorState, text: string): EditorState => insertRaw(state, fitToEdit(text));
+
+function insertRaw(state: EditorState, added: string): EditorState {
+  const text = state.text.slice(0, state.cursor) + added + state.text.slice(state.cursor);
+  return at(state, text, state.cursor + added.length);
+}
+
+export function paste(state: EditorState, pasted: string): EditorState {
+  const text = fitToEdit(pasted);
+  const isShort =
+    text.length <= LONGEST_OPEN_PASTE_CHARACTERS && text.split("\n").length <= LONGEST_OPEN_PASTE_LINES;
+  if (isShort) return insertRaw(state, text);
+  const placeholder = placeholderOf(state.pastes.length);
+  return insertRaw({ ...state, pastes: [...state.pastes, text] }, placeholder);
+}
+
+/** Another text in place of this one, which the history keeps. */
+export function replaceText(state: EditorState, text: string): EditorState {
+  return insert(clear(state), text);
+}
+
+/** Nothing is written; what was is in the history. */
+export function clear(state: EditorState): EditorState {
+  const { text, pastes, taken } = state;
+  const isNew = text.trim() !== "" && state.history.at(-1) !== text;
+  const history = isNew ? [...state.history, text] : state.history;
+  return { ...EMPTY_EDITOR, pastes, taken, history };
+}
+
+/** As it is sent: pastes unfolded. */
+export const wholeText = ({ text, pastes }: EditorState): string =>
+  text.replace(PLACEHOLDERS, (placeholder) => pastes[indexOf(placeholder)] ?? "");
+
+/** A backslash at the end asks for one more line; undefined where there is none. */
+export function continued(state: EditorState): EditorState | undefined {
+  if (state.cursor !== state.text.length || !state.text.endsWith("\\")) return undefined;
+  const text = `${state.text.slice(0, -1)}\n`;
+  return { ...state, text, cursor: text.length };
+}
+
+export const edit = (state: EditorState, how: Edit): EditorState => EDITS[how](state);
+
+const without = (state: EditorState, from: number, to: number): EditorState =>
+  at(state, state.text.slice(0, from) + state.text.slice(to), from);
+
+function take(state: EditorState, from: number, to: number): EditorState {
+  if (from === to) return state;
+  return { ...without(state, from, to), taken: state.text.slice(from, to) };
+}
+
+const leftOf = (text: string, cursor: number): number =>
+  cursor === 0 ? 0 : (CHARACTERS.segment(text).containing(cursor - 1)?.index ?? 0);
+
+function rightOf(text: string, cursor: number): number {
+  const next = CHARACTERS.segment(text).containing(cursor);
+  return next === undefined ? text.length : next.index + next.segment.length;
+}
+
+const isWord = ({ segment, isWordLike }: Intl.SegmentData): boolean =>
+  isWordLike === true || isPlaceholder(segment);
+
+function wordLeftOf(text: string, cursor: number): number {
+  return Array.from(WORDS.segment(text.slice(0, cursor))).findLast(isWord)?.index ?? 0;
+}
+
+function wordRightOf(text: string, cursor: number): number {
+  const rest = text.slice(cursor);
+  const word = Array.from(WORDS.segment(rest)).find(isWord);
+  return word === undefined ? text.length : cursor + word.index + word.segment.length;
+}
+
+/** From 0 on: searching backwards from before the start would find the first character. */
+const lineStart = (text: string, cursor: number): number =>
+  cursor === 0 ? 0 : text.lastIndexOf("\n", cursor - 1) + 1;
+
+function lineEnd(text: string, cursor: number): number {
+  const end = text.indexOf("\n", cursor);
+  return end === -1 ? text.length : end;
+}
+
+const lengthInCharacters = (text: string): number => Array.from(CHARACTERS.segment(text)).length;
+
+/** That many characters into the line, or its end. */
+function inLine(text: string, start: number, characters: number): number {
+  const line = text.slice(start, lineEnd(text, start));
+  const found = Array.from(CHARACTERS.segment(line))[characters];
+  return start + (found?.index ?? line.length);
+}
+
+/** A line up; from the first one, back in the history. */
+function moveUp(state: EditorState): EditorState {
+  const { text, cursor, history, shown } = state;
+  const start = lineStart(text, cursor);
+  if (start > 0) {
+    const characters = lengthInCharacters(text.slice(start, cursor));
+    return at(state, text, inLine(text, lineStart(text, start - 1), characters));
+  }
+  const older = (shown ?? history.length) - 1;
+  const found = history[older];
+  if (found === undefined) return state;
+  const draft = shown === undefined ? text : state.draft;
+  return { ...state, text: found, cursor: found.length, shown: older, draft };
+}
+
+/** A line down; from the last one, forth in the history, at whose end is what was being written. */
+function moveDown(state: EditorState): EditorState {
+  const { text, cursor, history, shown } = state;
+  const end = lineEnd(text, cursor);
+  if (end < text.length) {
+    const characters = lengthInCharacters(text.slice(lineStart(text, cursor), cursor));
+    return at(state, text, inLine(text, end + 1, characters));
+  }
+  if (shown === undefined) return state;
+  const newer = history[shown + 1];
+  if (newer !== undefined) return { ...state, text: newer, cursor: newer.length, shown: shown + 1 };
+  return { ...state, text: state.draft, cursor: state.draft.length, shown: undefined, draft: "" };
+}
+
+type Find = (text: string, cursor: number) => number;
+type Editing = (state: EditorState) => EditorState;
+
+const moving =
+  (find: Find): Editing =>
+  (state) =>
+    at(state, state.text, find(state.text, state.cursor));
+
+/** Changes the part between the cursor and the place that is found on its left or right. */
+const changing =
+  (change: (state: EditorState, from: number, to: number) => EditorState, find: Find): Editing =>
+  (state) => {
+    const found = find(state.text, state.cursor);
+    return change(state, Math.min(found, state.cursor), Math.max(found, state.cursor));
+  };
+
+const EDITS: Readonly<Record<Edit, Editing>> = {
+  left: moving(leftOf),
+  right: moving(rightOf),
+  "word-left": moving(wordLeftOf),
+  "word-right": moving(wordRightOf),
+  "line-start": moving(lineStart),
+  "line-end": moving(lineEnd),
+  up: moveUp,
+  down: moveDown,
+  "delete-left": changing(without, leftOf),
+  "delete-right": changing(without, rightOf),
+  "take-word-left": changing(take, wordLeftOf),
+  "take-word-right": changing(take, wordRightOf),
+  "take-line-left": changing(take, lineStart),
+  "take-line-right": changing(take, lineEnd),
+  put: (state) => insertRaw(state, state.taken),
+};
+
+/**
+ * A long paste stands in the text as one character, so that the cursor steps over it and a key deletes it. They are
+ * of Unicode's last private plane, which nothing uses; where somebody has one, it is left out.
+ */
+const FIRST = 0x100000;
+const LAST = 0x10fffd;
+
+const PLACEHOLDERS = /[\u{100000}-\u{10fffd}]/gu;
+
+const placeholderOf = (index: number): string => String.fromCodePoint(Math.min(LAST, FIRST + index));
+
+const indexOf = (placeholder: string): number => (placeholder.codePointAt(0) ?? 0) - FIRST;
+
+export const isPlaceholder = (character: string): boolean => indexOf(character) >= 0;
+
+/** What is shown in its place. */
+export function foldedPaste(placeholder: string, pastes: readonly string[]): string {
+  const pasted = pastes[indexOf(placeholder)] ?? "";
+  const lines = pasted.split("\n").length;
+  return lines > 1 ? `[pasted ${lines} lines]` : `[pasted ${pasted.length} characters]`;
+}

@@ -1,0 +1,237 @@
+import { basename } from "node:path";
+import type { SummaryAttempt, SummaryProgress, SummaryStep } from "@longhaul/core/compaction";
+import type { CompactorEvent } from "@longhaul/core/engine";
+import type { CompactBoundaryEntry } from "@longhaul/core/messages";
+import { readLedger } from "@longhaul/core/messages";
+import type { Terminal } from "../../terminal.ts";
+import { ledgerLine } from "../../view/fate-words.ts";
+import { formatCount, formatDollars, formatSeconds, plural } from "../../view/numbers.ts";
+import { foldText, oneLine } from "../../view/text-width.ts";
+import { rowOf } from "../tally.ts";
+
+type EventOf<Type extends CompactorEvent["type"]> = Extract<CompactorEvent, { readonly type: Type }>;
+
+/** Something that the person may want to do something about. */
+const WARNINGS: ReadonlySet<CompactorEvent["type"]> = new Set([
+  "breaker-opened",
+  "compaction-judged",
+  "floor-above-threshold",
+  "notes-failed",
+  "transcript-failed",
+]);
+
+export const isWarning = ({ type }: CompactorEvent): boolean => WARNINGS.has(type);
+
+/** What the engine did, in words; undefined for what is shown elsewhere, or is for logs. */
+export function compactorLine(event: CompactorEvent): string | undefined {
+  const line = LINES[event.type] as ((event: CompactorEvent) => string | undefined) | undefined;
+  return line?.(event);
+}
+
+interface Shrunk {
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+const sizes = ({ tokensBefore, tokensAfter }: Shrunk): string =>
+  `${formatCount(tokensBefore)} → ${formatCount(tokensAfter)} tokens`;
+
+const spaced = (name: string): string => oneLine(name).replaceAll("-", " ");
+
+const LINES: { readonly [Type in CompactorEvent["type"]]?: (event: EventOf<Type>) => string | undefined } = {
+  "results-cleared": (event) => {
+    const tools = event.tools.map(oneLine).join(", ");
+    const of = tools === "" ? "" : ` of ${tools}`;
+    const why = event.form === "time" ? ", after a long pause" : "";
+    return `Cleared ${plural(event.results, "old result")}${of}${why}: ${sizes(event)}`;
+  },
+  "prompt-too-long-retried": ({ droppedRounds }) =>
+    `The summary's request was too long: ${plural(droppedRounds, "round")} condensed`,
+  "media-replaced": ({ replaced, left }) =>
+    `${plural(replaced, "old picture or document")} became marks, ${left} left`,
+  snipped: ({ messages, tokensFreed }) =>
+    `${plural(messages, "message")} removed from the context: ${formatCount(tokensFreed)} tokens freed`,
+  "spans-committed": (event) => {
+    const waited = event.waitedMs === 0 ? "" : `, waited ${formatSeconds(event.waitedMs)}`;
+    return `Collapsed ${plural(event.spans, "span")}, ${plural(event.messages, "message")}: ${sizes(event)}${waited}`;
+  },
+  "spans-expanded": ({ spans, messages }) =>
+    `Expanded ${plural(spans, "span")}: ${plural(messages, "message")} back in the context`,
+  recovered: (event) => `The call did not fit (${event.from}); made room and called again: ${sizes(event)}`,
+  undone: (event) =>
+    `${event.direction === "undo" ? "Undone" : "Done again"}: the ${event.step}, ${sizes(event)}; ${plural(event.messagesRestored, "message")} as they were, ${formatCount(event.messagesCarried)} since`,
+  "background-started": ({ isRefresh, tokens }) =>
+    isRefresh
+      ? "The summary in the background is brought up to date"
+      : `A summary is written in the background, at ${formatCount(tokens)} tokens`,
+  "background-ended": ({ outcome, reason, durationMs }) => {
+    if (outcome === "ready")
+      return `The summary in the background is ready (${formatSeconds(durationMs)}), and waits until it is needed`;
+    const why = reason === undefined ? "" : ` (${spaced(reason)})`;
+    return outcome === "failed"
+      ? `No summary in the background${why}`
+      : `The summary in the background is not used${why}`;
+  },
+  "span-staged": (event) =>
+    `A span of ${plural(event.messages, "message")} is summarized ahead of need: ${sizes(event)}`,
+  "span-failed": ({ reason }) => `A span could not be summarized (${oneLine(reason)})`,
+  "notes-updated": ({ tokens, by, durationMs }) =>
+    `Notes brought up to date: ${formatCount(tokens)} tokens, ${by === "built-in" ? "without a model" : `by ${by}`}, ${formatSeconds(durationMs)}`,
+  "notes-failed": ({ reason }) => `The notes could not be brought up to date (${oneLine(reason)})`,
+  "notes-declined": ({ reason }) =>
+    UNREMARKABLE.has(reason)
+      ? undefined
+      : `The notes were not used as the summary (${reason.replaceAll("-", " ")})`,
+  "memory-attached": ({ files, skipped }) => {
+    const named = files.map(
+      ({ path, tokens }) => `${oneLine(basename(path))} (${formatCount(tokens)} tokens)`,
+    );
+    const not = skipped.map(
+      ({ path, reason }) => `${oneLine(basename(path))} ${reason.replaceAll("-", " ")}`,
+    );
+    const parts = [
+      ...(named.length > 0 ? [`Memory attached: ${named.join(", ")}`] : []),
+      ...(not.length > 0 ? [`memory not attached: ${not.join(", ")}`] : []),
+    ];
+    return parts.length === 0 ? undefined : parts.join("; ");
+  },
+  "cache-break": (event) => {
+    const causes = event.causes.length === 0 ? "" : ` (${event.causes.map(spaced).join(", ")})`;
+    return `The prompt cache was lost: ${formatCount(event.after)} of ${formatCount(event.expected)} tokens came out of it${causes}`;
+  },
+  "breaker-opened": ({ why }) => `No compaction by itself for now: ${BREAKER[why]}. /compact tries at once`,
+  "breaker-closed": () => "It may compact by itself again",
+  "floor-above-threshold": ({ floorTokens, threshold }) =>
+    `System prompt and tools alone take ${formatCount(floorTokens)} tokens, the threshold is ${formatCount(threshold)}: nothing can be compacted`,
+  "compaction-judged": ({ verdict, reportedTokens }) =>
+    verdict === "effective"
+      ? undefined
+      : `The compaction did not help: still ${formatCount(reportedTokens)} tokens`,
+  "transcript-failed": ({ waiting }) => `The session cannot be written: ${plural(waiting, "message")} wait`,
+};
+
+/** Without notes there is nothing to decline. */
+const UNREMARKABLE: ReadonlySet<string> = new Set(["disabled", "no-file", "only-template"]);
+
+const BREAKER: Readonly<Record<EventOf<"breaker-opened">["why"], string>> = {
+  failures: "several failed in a row",
+  ineffective: "the last ones did not help",
+  frequency: "they came too often",
+};
+
+type Compacted = EventOf<"compacted">;
+type Restored = EventOf<"restored">;
+
+/** What somebody who waits for a compaction sees. */
+export function compactingLine(progress: SummaryProgress | undefined, elapsedMs: number): string {
+  const parts = ["Compacting…", ...progressWords(progress)];
+  const [start = "", ...rest] = parts;
+  return [[start, rest.shift()].filter(Boolean).join(" "), ...rest, formatSeconds(elapsedMs)].join(" · ");
+}
+
+const STEPS: Readonly<Record<SummaryStep, string>> = {
+  notes: "taking the notes as the summary",
+  provider: "asking the provider for its own summary",
+  fork: "asking for the summary as the next turn",
+  direct: "asking for the summary in a call of its own",
+  "built-in": "writing the summary without a model",
+};
+
+function progressWords(progress: SummaryProgress | undefined): readonly string[] {
+  switch (progress?.phase) {
+    case undefined:
+      return [];
+    case "hooks":
+      return [`running ${plural(progress.hooks, `${progress.event} hook`)}`];
+    case "step":
+      return [STEPS[progress.step]];
+    case "sent":
+      return [`the model reads ${plural(progress.messages, "message")}`];
+    case "thinking":
+      return ["the model thinks"];
+    case "writing":
+      return ["writing the summary", `${formatCount(progress.characters)} characters`];
+    case "retrying":
+      return [`no answer (${progress.code})`, `again in ${formatSeconds(progress.delayMs)}`];
+    case "cut":
+      return [`too long: ${progress.droppedRounds} of ${progress.rounds} rounds go in condensed`];
+  }
+}
+
+export interface CompactionOutcome {
+  readonly compacted: Compacted;
+  readonly restored: Restored | undefined;
+  readonly boundary: CompactBoundaryEntry | undefined;
+  /** The conversation's, where an attempt does not name its own. */
+  readonly model: string;
+  readonly prices: Parameters<typeof rowOf>[3];
+  /** True if there is a text to open. */
+  readonly hasSummary: boolean;
+}
+
+/** The ways to open the text of a compaction. */
+export const SUMMARY_HINT = "/summary or Ctrl-O shows the summary.";
+
+export const sizeWords = (compacted: Shrunk): string => `Compacted: ${sizes(compacted)}`;
+
+/** What came of it, and where the facts are now. */
+export function compactionLines(outcome: CompactionOutcome, terminal: Terminal): readonly string[] {
+  const { compacted, restored, boundary } = outcome;
+  const { messagesSummarised, messagesKept, durationMs } = compacted;
+  const parts = [
+    sizeWords(compacted),
+    `${plural(messagesSummarised, "message")} summarised, ${formatCount(messagesKept)} kept`,
+    restoredWords(restored),
+    writerWords(compacted.attempts),
+    formatSeconds(durationMs),
+    costWords(outcome),
+  ].filter((part) => part !== "");
+  const { colours, width } = terminal;
+  const ledger = boundary === undefined ? undefined : readLedger(boundary);
+  const above = compacted.isAboveThreshold
+    ? [colours.yellow(foldText("It is still above the threshold: much of it cannot be summarised.", width))]
+    : [];
+  return [
+    colours.cyan(foldText(parts.join(" · "), width, "  ")),
+    ...above,
+    ...(ledger === undefined ? [] : [colours.dim(ledgerLine(ledger, terminal))]),
+    ...(outcome.hasSummary ? [colours.dim(SUMMARY_HINT)] : []),
+  ];
+}
+
+function restoredWords(restored: Restored | undefined): string {
+  if (restored === undefined || restored.items.length === 0) return "";
+  const files = restored.items.filter(({ kind }) => kind === "files").length;
+  const others = new Set(restored.items.map(({ kind }) => kind).filter((kind) => kind !== "files"));
+  const named = [...others].map((kind) => OTHER_KINDS[kind] ?? kind.replaceAll("-", " "));
+  return `${[...(files > 0 ? [plural(files, "file")] : []), ...named].join(", ")} put back`;
+}
+
+const OTHER_KINDS: Readonly<Record<string, string>> = {
+  "session-memory": "notes",
+  agents: "agents",
+  todos: "to-dos",
+  "mcp-instructions": "MCP instructions",
+};
+
+const WRITERS: Readonly<Record<SummaryStep, string>> = {
+  notes: "from the notes",
+  provider: "summary by the provider",
+  fork: "summary by fork",
+  direct: "summary by a call of its own",
+  "built-in": "summary without a model",
+};
+
+function writerWords(attempts: readonly SummaryAttempt[]): string {
+  const written = attempts.findLast(({ outcome }) => outcome === "written");
+  return written === undefined ? "" : WRITERS[written.step];
+}
+
+function costWords({ compacted, model, prices }: CompactionOutcome): string {
+  const paid = compacted.attempts.filter(({ usage }) => usage !== undefined);
+  if (paid.length === 0) return "";
+  const rows = paid.map((attempt) => rowOf(attempt.usage ?? {}, attempt.model ?? model, 1, prices).dollars);
+  return rows.every((dollars) => dollars !== undefined)
+    ? formatDollars(rows.reduce((sum, dollars) => sum + dollars, 0))
+    : "";
+}

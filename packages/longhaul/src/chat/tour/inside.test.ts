@@ -1,0 +1,43 @@
+import { join, relative, sep } from "node:path";
+import type { TurnBlock } from "@longhaul/simulator";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { insideOf } from "./stand-in.ts";
+
+const FOLDER = join("/", "tmp", "tour", "harbour");
+const REQUEST = {
+  model: "m",
+  messages: [],
+  system: "",
+  tools: [],
+  maxTokens: 1,
+  body: {},
+  purpose: "conversation" as const,
+  index: 0,
+};
+
+const read = (input: Readonly<Record<string, unknown>>): TurnBlock | undefined =>
+  insideOf(FOLDER, () => ({ blocks: [{ type: "tool_use", name: "Read", input }] }))(REQUEST)?.blocks[0];
+const pathOf = (path: string): string => {
+  const block = read({ file_path: path });
+  return block?.type === "tool_use" ? String(block.input.file_path) : "";
+};
+
+describe("calls that stay in a folder", () => {
+  it("lead nowhere else, whatever is made up", () => {
+    const start = fc.constantFrom(FOLDER, `${FOLDER}2`, "", "..", "src");
+    const part = fc.oneof({ weight: 3, arbitrary: fc.constantFrom("..", ".", "src") }, fc.string());
+    fc.assert(
+      fc.property(start, fc.array(part), (first, parts) => {
+        const way = relative(FOLDER, pathOf([first, ...parts].join("/")));
+        expect(way.split(sep)[0]).not.toBe("..");
+      }),
+    );
+  });
+
+  it("are left as they are where they are in it already, and so is everything else", () => {
+    expect(pathOf(join(FOLDER, "src", "a.ts"))).toBe(join(FOLDER, "src", "a.ts"));
+    expect(pathOf("/validator.ts")).toBe(join(FOLDER, "validator.ts"));
+    expect(read({ pattern: "/x", limit: 3 })).toMatchObject({ input: { pattern: "/x", limit: 3 } });
+  });
+});

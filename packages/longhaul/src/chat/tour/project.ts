@@ -1,0 +1,50 @@
+import { createRandom, demoFilesAtStart, type Random, tourProjectFiles } from "@longhaul/simulator/internal";
+
+/** Those of the demonstration that need what is not installed: the tour has them in a form that node runs by itself. */
+const REPLACED = /^(?:src\/scheduler\/|test\/(?:slots|tides|expiry)\.test\.ts$)/;
+
+/** The figure that the person wants changed stands here. */
+export const RULES_FILE = "src/scheduler/rules.js";
+export const SLOTS_FILE = "src/scheduler/slots.js";
+export const TEST_FILE = "test/slots.test.js";
+
+/** A small booking service, by relative path: what the stand-in works on with real tools. */
+export function tourFiles(seed: number): ReadonlyMap<string, string> {
+  const shared = [...demoFilesAtStart()]
+    .filter(([path]) => !REPLACED.test(path))
+    .map(([path, text]) => [path, text.replaceAll("scheduler/slots.ts", "scheduler/slots.js")] as const);
+  return new Map([...shared, ...tourProjectFiles(), [GAUGE_LOG, gaugeLog(createRandom(seed))]]);
+}
+
+export const GAUGE_LOG = "logs/gauge.log";
+
+/** The moment that the person asks about once the file is gone. */
+export const ASKED_MOMENT = "2026-03-30T02:30Z";
+
+/** Fine enough to look like an instrument, coarse enough for a small window. */
+const STEP_MINUTES = 15;
+const FIRST_READING_MS = Date.UTC(2026, 2, 29, 18);
+const READINGS = 64;
+const MINUTE_MS = 60_000;
+/** Mean level at the gauge, how far the tide moves it, and what the waves add: metres, and millimetres. */
+const MEAN_METRES = 8.3;
+const TIDE_METRES = 0.8;
+const WAVES_MM = 40;
+const TIDE_HOURS = 12.42;
+
+/** A night of readings. Nothing else in the project says what stands in it. */
+function gaugeLog(random: Random): string {
+  const lines = Array.from({ length: READINGS }, (_, index) => {
+    const minutes = index * STEP_MINUTES;
+    const moment = new Date(FIRST_READING_MS + minutes * MINUTE_MS).toISOString().replace(":00.000Z", "Z");
+    const tide = TIDE_METRES * Math.cos((2 * Math.PI * minutes) / (60 * TIDE_HOURS) - 1.2);
+    const level = MEAN_METRES + tide + random.between(-WAVES_MM, WAVES_MM) / 1_000;
+    return `${moment} N3 level ${level.toFixed(3)} m wind ${random.between(3, 17)} kn`;
+  });
+  return `# gauge N3, Skarvøy, UTC\n${lines.join("\n")}\n`;
+}
+
+/** What a text that holds the log says of that moment; undefined where it does not hold it. */
+export function levelIn(text: string): string | undefined {
+  return new RegExp(`${ASKED_MOMENT} N3 level (\\d+\\.\\d{3}) m`).exec(text)?.[1];
+}

@@ -1,0 +1,124 @@
+import type { ApiMessage } from "@longhaul/core/messages";
+import { CLEARED_RESULT_TEXT } from "@longhaul/core/messages";
+import { continuationMessage } from "@longhaul/core/summary";
+import type { Behaviour, Turn } from "@longhaul/simulator";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createTokenCounter } from "../../../../simulator/src/prompt/token-count.ts";
+import { call, type Scene, standIn } from "./stand-in.ts";
+
+const SCENE: Scene = {
+  name: "count",
+  prompt: "Count to four.",
+  steps: [1, 2, 3, 4].map((number) => () => ({ say: `${number}`, calls: [call("Read", { number })] })),
+  answer: () => "Four.",
+};
+const OTHER: Scene = { ...SCENE, name: "other", prompt: "Say it.", steps: [], answer: () => "It." };
+const SCENES = [SCENE, OTHER];
+
+const counter = await createTokenCounter((text) => text.length);
+
+const user = (...texts: readonly string[]): ApiMessage => ({
+  role: "user",
+  content: texts.map((text) => ({ type: "text", text })),
+});
+
+let calls = 0;
+const ask = (behaviour: Behaviour, messages: readonly ApiMessage[]): Turn | undefined =>
+  behaviour({
+    model: "m",
+    messages,
+    system: "",
+    tools: [],
+    maxTokens: 100,
+    body: {},
+    purpose: "conversation",
+    index: calls++,
+  });
+const said = (turn: Turn | undefined): unknown => turn?.blocks.find(({ type }) => type === "text");
+
+/** A turn and the answers to its calls, as the agent keeps them. */
+function round(turn: Turn | undefined, result = "done"): ApiMessage[] {
+  const blocks = (turn?.blocks ?? []).flatMap((block) =>
+    block.type === "text" || block.type === "tool_use" ? [{ id: "", ...block }] : [],
+  );
+  const uses = blocks.flatMap((block) => (block.type === "tool_use" ? [block] : []));
+  return [
+    { role: "assistant", content: blocks },
+    {
+      role: "user",
+      content: uses.map(({ id }) => ({ type: "tool_result", tool_use_id: id, content: result })),
+    },
+  ];
+}
+
+/** The conversation after so many rounds of the scene. */
+function worked(behaviour: Behaviour, rounds: number): ApiMessage[] {
+  const messages = [user("Hello."), ...round({ blocks: [{ type: "text", text: "Hello!" }] }).slice(0, 1)];
+  messages.push(user(SCENE.prompt));
+  for (let done = 0; done < rounds; done++) messages.push(...round(ask(behaviour, messages)));
+  return messages;
+}
+
+describe("the stand-in", () => {
+  it("works through a scene, answers, and leaves everything else to others", () => {
+    const behaviour = standIn(SCENES, counter);
+    expect(ask(behaviour, [user("Something else.")])).toBeUndefined();
+    const messages = worked(behaviour, 4);
+    expect(said(ask(behaviour, messages))).toMatchObject({ text: "Four." });
+    const over = [...messages, ...round(ask(behaviour, messages)).slice(0, 1)];
+    expect(ask(behaviour, [...over, user("Thank you.")])).toBeUndefined();
+    expect(said(ask(behaviour, [...over, user(OTHER.prompt)]))).toMatchObject({ text: "It." });
+  });
+
+  it("finds its place whatever was cleared, cut off at the front or put in between", () => {
+    const cases = fc.record({
+      rounds: fc.integer({ min: 1, max: 4 }),
+      cleared: fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
+      cut: fc.nat(),
+      reminder: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(cases, ({ rounds, cleared, cut, reminder }) => {
+        const messages = worked(standIn(SCENES, counter), rounds);
+        const wanted = said(ask(standIn(SCENES, counter), messages));
+        // The newest round is always kept.
+        const from = cut % (messages.length - 1);
+        const tail = messages.slice(from).map((message, index) => withCleared(message, cleared[index % 4]));
+        const summary = user(
+          continuationMessage({ summary: `1. ${SCENE.prompt}`, keptRecent: true, trigger: "auto" }),
+        );
+        const last = reminder ? [user("<system-reminder>The files.</system-reminder>")] : [];
+        const rewritten = from === 0 ? [...tail, ...last] : [summary, ...tail, ...last];
+        expect(said(ask(standIn(SCENES, counter), rewritten))).toEqual(wanted);
+      }),
+    );
+  });
+
+  it("goes by what it did last where nothing but a summary is left, and not once the scene is over", () => {
+    const behaviour = standIn(SCENES, counter);
+    const messages = worked(behaviour, 2);
+    const summary = continuationMessage({ summary: "All.", keptRecent: false, trigger: "auto" });
+    ask(behaviour, messages);
+    expect(said(ask(behaviour, [user(summary, "the files as they are now")]))).toMatchObject({ text: "4" });
+    expect(said(ask(behaviour, [user(summary)]))).toMatchObject({ text: "Four." });
+    expect(ask(behaviour, [user(summary, "Something of their own.")])).toBeUndefined();
+  });
+
+  it("never uses the id of a call twice, also where the same is asked again", () => {
+    const behaviour = standIn(SCENES, counter);
+    const ids = [worked(behaviour, 3), worked(behaviour, 3)]
+      .flat()
+      .flatMap(({ content }) => (Array.isArray(content) ? content : []))
+      .flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+    expect(new Set(ids).size).toBe(6);
+  });
+});
+
+function withCleared(message: ApiMessage, isCleared: boolean | undefined): ApiMessage {
+  if (!isCleared || !Array.isArray(message.content)) return message;
+  const content = message.content.map((block) =>
+    block.type === "tool_result" ? { ...block, content: CLEARED_RESULT_TEXT } : block,
+  );
+  return { ...message, content };
+}

@@ -1,0 +1,186 @@
+import { join, relative } from "node:path";
+import { contentBlocks, contentText, isCleared, type JsonRecord } from "@longhaul/core/internal/messages";
+import { isContinuation } from "@longhaul/core/internal/summary";
+import type { ApiMessage } from "@longhaul/core/messages";
+import type { Behaviour, SeenRequest, Turn } from "@longhaul/simulator";
+import type { TokenCounter } from "@longhaul/simulator/internal";
+
+interface Place {
+  readonly scene: Scene;
+  /** Of the answer to come. */
+  readonly step: number;
+}
+
+const ID = /^toolu_tour_([a-z]+)_(\d+)_/;
+
+/**
+ * Plays the model by scenes: each request of the person that a scene knows, with the tools of the request. Where it is, it
+ * reads from the ids of its own calls, so that emptied results and compactions do not matter; only where a compaction
+ * left no call at all, it goes by what it did last. Whatever no scene knows is left to the next behaviour.
+ */
+export function standIn(scenes: readonly Scene[], counter: TokenCounter): Behaviour {
+  let last: Place | undefined;
+  return (request) => {
+    const found = placeIn(request.messages, scenes);
+    const place = found === "only-a-summary" ? last : found;
+    if (place === undefined) return undefined;
+    const { turn, isLast } = play(place, request, look(request, counter));
+    last = isLast ? undefined : { ...place, step: place.step + 1 };
+    return turn;
+  };
+}
+
+function play(
+  { scene, step }: Place,
+  request: SeenRequest,
+  sight: Sight,
+): { readonly turn: Turn; readonly isLast: boolean } {
+  const { name, steps, enough, answer } = scene;
+  const next = steps[step];
+  if (next === undefined || (enough !== undefined && step >= enough.from && enough.is(sight))) {
+    return { turn: { blocks: [{ type: "text", text: answer(sight) }] }, isLast: true };
+  }
+  const { say, calls } = typeof next === "function" ? next(sight) : next;
+  const blocks: Turn["blocks"] = [
+    ...(say === undefined ? [] : [{ type: "text" as const, text: say }]),
+    ...calls.map(({ tool, input }, index) => ({
+      type: "tool_use" as const,
+      // The number of the request makes it the only one, whatever was taken back and asked again.
+      id: `toolu_tour_${name}_${step}_${index}_${request.index}`,
+      name: tool,
+      input,
+    })),
+  ];
+  return { turn: { blocks }, isLast: false };
+}
+
+/** From the newest message back: a call of ours, or something that a person said. */
+function placeIn(
+  messages: readonly ApiMessage[],
+  scenes: readonly Scene[],
+): Place | "only-a-summary" | undefined {
+  for (const { role, content } of messages.toReversed()) {
+    const blocks = contentBlocks(content);
+    if (role === "assistant") return placeOfCalls(blocks, scenes);
+    const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text.trim()] : []));
+    const scene = scenes.find(({ prompt }) => texts.includes(prompt));
+    if (scene !== undefined) return { scene, step: 0 };
+    if (texts.some(isContinuation)) return "only-a-summary";
+    const isAnswered = blocks.some(({ type }) => type === "tool_result");
+    if (!isAnswered && texts.some((text) => text !== "" && !isReminder(text))) return undefined;
+  }
+  return undefined;
+}
+
+function placeOfCalls(blocks: ReturnType<typeof contentBlocks>, scenes: readonly Scene[]): Place | undefined {
+  for (const block of blocks) {
+    const [, name, step] = block.type === "tool_use" ? (ID.exec(block.id) ?? []) : [];
+    const scene = scenes.find((one) => one.name === name);
+    if (scene !== undefined) return { scene, step: Number(step) + 1 };
+  }
+  return undefined;
+}
+
+/** What the stand-in knows: the request in front of it, and nothing else. */
+export interface Sight {
+  /** Of the whole request, as the simulator counts it but for a few marks. */
+  readonly tokens: number;
+  /** Results that were emptied. */
+  readonly cleared: number;
+  /** Whether a message of the person says just this. Once it was compacted away it is only quoted. */
+  isSaid(words: string): boolean;
+  /** The newest result of this tool that is still there; "" where there is none. */
+  result(tool: string): string;
+  /** The first match in all that can be read: messages, results, summary, notes. */
+  find(pattern: RegExp): string | undefined;
+}
+
+/** What stands between messages for the model's eyes only; no person wrote it. */
+const isReminder = (text: string): boolean => /^\s*<system-reminder>/.test(text);
+
+function look({ messages, system, tools }: SeenRequest, counter: TokenCounter): Sight {
+  const blocks = messages.flatMap(({ content }) => contentBlocks(content));
+  const names = new Map(
+    blocks.flatMap((block) => (block.type === "tool_use" ? [[block.id, block.name] as const] : [])),
+  );
+  const results = blocks.flatMap((block) => (block.type === "tool_result" ? [block] : []));
+  return {
+    tokens:
+      counter.text(system) +
+      sum(tools.map((tool) => counter.tool(tool))) +
+      sum(blocks.map((block) => counter.block(block as unknown as JsonRecord))),
+    cleared: results.filter(isCleared).length,
+    isSaid: (words) => blocks.some((block) => block.type === "text" && block.text.trim() === words),
+    result: (tool) => {
+      const newest = results.findLast(({ tool_use_id }) => names.get(tool_use_id) === tool);
+      return newest === undefined ? "" : contentText(newest.content);
+    },
+    find: (pattern) => {
+      for (const block of blocks) {
+        const text = block.type === "text" ? block.text : resultText(block);
+        const match = pattern.exec(text);
+        if (match !== null) return match[1] ?? match[0];
+      }
+      return undefined;
+    },
+  };
+}
+
+const resultText = (block: ReturnType<typeof contentBlocks>[number]): string =>
+  block.type === "tool_result" ? contentText(block.content) : "";
+
+const sum = (figures: readonly number[]): number => figures.reduce((total, figure) => total + figure, 0);
+
+/** One answer of the stand-in that goes on with tools. */
+export interface Step {
+  readonly say?: string;
+  readonly calls: readonly Call[];
+}
+
+export interface Call {
+  readonly tool: string;
+  readonly input: JsonRecord;
+}
+
+/** A request of the person and how it is worked on. Where the work is follows from the calls that were answered. */
+export interface Scene {
+  /** Without anything but letters: it stands in the ids of calls. */
+  readonly name: string;
+  readonly prompt: string;
+  readonly steps: readonly (Step | ((sight: Sight) => Step))[];
+  /** Asked from this step on: the rest is only done until there is enough of it. */
+  readonly enough?: { readonly from: number; is(sight: Sight): boolean };
+  readonly answer: (sight: Sight) => string;
+}
+
+export const call = (tool: string, input: JsonRecord): Call => ({ tool, input });
+
+const PATH_FIELDS: readonly string[] = ["file_path", "path"];
+
+/**
+ * The same behaviour, whose paths are absolute, as tools want them, and stay in the folder: the person would be asked
+ * about each that leads out of it.
+ */
+export function insideOf(folder: string, behaviour: Behaviour): Behaviour {
+  return (request) => {
+    const turn = behaviour(request);
+    if (turn === undefined) return undefined;
+    const blocks = turn.blocks.map((block) =>
+      block.type === "tool_use" ? { ...block, input: withPathsIn(folder, block.input) } : block,
+    );
+    return { ...turn, blocks };
+  };
+}
+
+function withPathsIn(folder: string, input: JsonRecord): JsonRecord {
+  const entries = Object.entries(input).map(([name, value]) =>
+    PATH_FIELDS.includes(name) && typeof value === "string" ? [name, inside(folder, value)] : [name, value],
+  );
+  return Object.fromEntries(entries);
+}
+
+/** What leads out is taken for a path from the folder on. */
+const inside = (folder: string, path: string): string =>
+  path.startsWith(folder) && !relative(folder, path).startsWith("..")
+    ? path
+    : join(folder, join("/", path).slice(1));

@@ -1,0 +1,129 @@
+import type { Agent } from "@longhaul/agent";
+import { wordsIn } from "@longhaul/core/internal/request";
+import { openRecall } from "@longhaul/sessions";
+import type { LogTotals, RequestLog } from "@longhaul/simulator";
+import type { Terminal } from "../../terminal.ts";
+import { formatCount, plural } from "../../view/numbers.ts";
+import { oneLine, padEnd } from "../../view/text-width.ts";
+import type { TourEvents } from "./tour-events.ts";
+
+/** What a tour came to: the figures of its closing table. */
+export interface TourReport extends Pick<TourEvents, "turns" | "peakTokens" | "fromBackground" | "failures"> {
+  readonly windowTokens: number;
+  /** Of all calls that reached the simulator, those of subagents, notes and summaries included. */
+  readonly totals: LogTotals;
+  /** Refused, or against a rule of the API. */
+  readonly refused: number;
+  readonly compactions: { readonly memory: number; readonly full: number };
+  readonly resultsCleared: number;
+  readonly notesUpdates: number;
+  readonly recalls: number;
+  readonly subagents: number;
+  /** What the person said: still in the context word for word, or found by recall, or neither. */
+  readonly said: {
+    readonly total: number;
+    readonly inContext: number;
+    readonly recoverable: number;
+    readonly lost: readonly string[];
+  };
+  /** Nothing was refused, nothing failed, and nothing is lost. */
+  readonly isSound: boolean;
+}
+
+export async function tourReport(
+  agent: Pick<Agent, "prompts" | "conversation" | "sessionPath" | "reading">,
+  seen: TourEvents,
+  { totals, invalid, all }: RequestLog,
+): Promise<TourReport> {
+  const said = await whatBecameOfWords(agent);
+  const { turns, peakTokens, fromBackground, failures } = seen;
+  const refused = all.filter((request) => request.error !== undefined || invalid.includes(request)).length;
+  const compacted = seen.all("compacted");
+  const ofTier = (wanted: string): number => compacted.filter(({ tier }) => tier === wanted).length;
+  return {
+    windowTokens: agent.reading.thresholds.size,
+    ...{ turns, peakTokens, fromBackground, failures, totals, refused, said },
+    compactions: { memory: ofTier("memory"), full: ofTier("full") },
+    resultsCleared: seen.all("results-cleared").reduce((sum, { results }) => sum + results, 0),
+    notesUpdates: seen.all("notes-updated").length,
+    recalls: seen.calls.get("recall") ?? 0,
+    subagents: seen.subagents.size,
+    isSound: refused === 0 && said.lost.length === 0 && failures.length === 0,
+  };
+}
+
+async function whatBecameOfWords(
+  agent: Pick<Agent, "prompts" | "conversation" | "sessionPath">,
+): Promise<TourReport["said"]> {
+  const context = spaced(wordsIn(agent.conversation));
+  const recall = openRecall(agent.sessionPath, { indexPath: null });
+  const texts = [...new Set((await agent.prompts()).map(({ text }) => text))];
+  const gone = texts.filter((text) => !context.includes(spaced(text)));
+  const lost: string[] = [];
+  for (const text of gone) {
+    const { hits } = await recall.search({ exact: text, all: true });
+    if (hits.length === 0) lost.push(text);
+  }
+  return {
+    total: texts.length,
+    inContext: texts.length - gone.length,
+    recoverable: gone.length - lost.length,
+    lost,
+  };
+}
+
+/** How a text is broken into lines tells nothing. */
+const spaced = (text: string): string => text.replace(/\s+/g, " ");
+
+/** What was lost would be shown; a few of them tell enough. */
+const MOST_SHOWN = 5;
+
+/** The closing table of a tour that nobody watched. */
+export function tourView(report: TourReport, { colours }: Pick<Terminal, "colours">): string {
+  const { bold, dim, green, red } = colours;
+  const rows = rowsOf(report);
+  const width = Math.max(...rows.map(([name]) => name.length));
+  const lost = report.said.lost.slice(0, MOST_SHOWN).map((text) => red(`  lost: ${oneLine(text)}`));
+  const verdict = report.isSound
+    ? green("No request was refused, and nothing that was said is lost.")
+    : red(whatIsWrong(report));
+  return [
+    bold(`A window of ${formatCount(report.windowTokens)} tokens, ${plural(report.turns, "turn")}`),
+    ...rows.map(([name, text]) => `  ${dim(padEnd(name, width))}  ${text}`),
+    ...lost,
+    verdict,
+  ].join("\n");
+}
+
+function rowsOf(report: TourReport): readonly (readonly [name: string, text: string])[] {
+  const { compactions, totals, said } = report;
+  return [
+    ["requests", `${formatCount(totals.requests)}, ${formatCount(report.refused)} refused`],
+    ["fullest", `${formatCount(report.peakTokens)} tokens`],
+    ["results cleared", formatCount(report.resultsCleared)],
+    ["notes updated", times(report.notesUpdates)],
+    ["compactions", `${compactions.memory} from notes, ${compactions.full} by summary`],
+    ["written ahead", `${report.fromBackground} of these summaries, in the background`],
+    ["recall", times(report.recalls)],
+    ["subagents", formatCount(report.subagents)],
+    [
+      "tokens",
+      `${formatCount(totals.inputTokens)} in, ${formatCount(totals.cacheReadTokens)} of them read from the cache; ${formatCount(totals.outputTokens)} out`,
+    ],
+    [
+      "what you said",
+      `${plural(said.total, "message")}: ${formatCount(said.inContext)} still in the context, ${formatCount(said.recoverable)} found by recall, ${formatCount(said.lost.length)} lost`,
+    ],
+  ];
+}
+
+const times = (count: number): string => plural(count, "time");
+
+function whatIsWrong({ refused, said, failures }: TourReport): string {
+  const parts = [
+    ...(refused > 0 ? [`${plural(refused, "request")} refused`] : []),
+    ...(said.lost.length > 0 ? [`${plural(said.lost.length, "message")} lost`] : []),
+    ...(failures.length > 0 ? [`${plural(failures.length, "run")} failed (${failures.join(", ")})`] : []),
+  ];
+  return `Not as it should be: ${parts.join("; ")}.`;
+}

@@ -1,0 +1,207 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Agent, AgentOptions } from "@longhaul/agent";
+import { openAgent } from "@longhaul/agent";
+import { commandKey } from "@longhaul/agent/internal";
+import { anthropicModel } from "@longhaul/anthropic";
+import { LonghaulError } from "@longhaul/core/errors";
+import type { ModelFacts } from "@longhaul/core/measure";
+import { computeThresholds, ESTIMATORS } from "@longhaul/core/measure";
+import {
+  coder,
+  createRunningClock,
+  noteTaker,
+  type Simulator,
+  spanSummaries,
+  startSimulator,
+  summaries,
+} from "@longhaul/simulator";
+import { createTokenCounter } from "@longhaul/simulator/internal";
+import type { Composition } from "../../composition.ts";
+import { runChat } from "../chat.ts";
+import type { Guide } from "../chat-setup.ts";
+import { processScreen, unattendedScreen } from "../screen/open-screen.ts";
+import { loopbackClient, type ReadingPace } from "./loopback-client.ts";
+import { GAUGE_LOG, tourFiles } from "./project.ts";
+import { Quiet } from "./quiet.ts";
+import { TEST_COMMAND, tourScenes } from "./scenes.ts";
+import { insideOf, standIn } from "./stand-in.ts";
+import { TourEvents } from "./tour-events.ts";
+import { longRun, tourGuide, tourSteps } from "./tour-guide.ts";
+import { type TourReport, tourReport, tourView } from "./tour-report.ts";
+
+const MODEL_NAME = "stand-in";
+/** A window so small that everything happens within a minute. */
+const MODEL_FACTS: ModelFacts = { windowTokens: 32_000, maxOutputTokens: 8_000 };
+const DEFAULT_SEED = 7;
+
+/** So that it can be watched, and the whole of it takes less than a minute: a second for what is read as it comes. */
+const WATCHED_FIRST_BYTE_MS = 300;
+const WATCHED_PACE: ReadingPace = { betweenMs: 25, mostMs: 1_000 };
+
+/** Calls after a prompt that no scene knows. */
+const CODER = { turns: 6, inventsPaths: true, folder: "src" };
+/** Nobody reads along: it works longer on each, and writes more of everything. */
+const UNATTENDED_CODER = { ...CODER, turns: 14, chattiness: 1 };
+/** It makes things up: nothing of that may reach a shell, the network, or a person who would be asked. */
+const CODER_TOOLS: readonly string[] = ["Read", "Write", "Edit", "Grep", "Glob", "TodoWrite", "recall"];
+
+export interface TourOptions {
+  /** Somebody watches: answers come at the pace of a model, and not all at once. */
+  readonly isWatched?: boolean | undefined;
+  /** After the stops of the tour it goes on by itself until the model was called so often. */
+  readonly turns?: number | undefined;
+  /** The same seed gives the same tour. */
+  readonly seed?: number | undefined;
+}
+
+/** A chat with a stand-in for the model, in a folder of its own, that somebody is led through. */
+export async function takeTour(
+  { isWatched = false, turns }: TourOptions,
+  composition: Composition,
+  { version }: { readonly version: string },
+): Promise<void> {
+  const tour = await openTour({ isWatched, turns });
+  const { places = composition.places } = tour.agentOptions;
+  let isSound = true;
+  try {
+    await runChat({
+      composition: { ...composition, places },
+      version,
+      open: (wiring) => openAgent({ ...tour.agentOptions, ...wiring }),
+      modelNamed: async () => {
+        throw new LonghaulError("model-unknown-model", "The tour has one model, the stand-in.", {
+          remedy: "`longhaul chat --model NAME` talks with a real one.",
+        });
+      },
+      openScreen: isWatched ? processScreen : unattendedScreen,
+      guide: tour.guide,
+      isUnattended: !isWatched,
+      farewell: async (agent) => {
+        if (isWatched) return "That was the tour. `longhaul chat` begins a chat of your own.";
+        const report = await tour.report(agent);
+        isSound = report.isSound;
+        return tourView(report, composition.terminal);
+      },
+    });
+  } finally {
+    await tour.close();
+  }
+  if (!isSound)
+    throw new LonghaulError("agent-failed", "Something in the tour did not go as it should.", {
+      remedy: "Please report this, with what is printed above.",
+    });
+}
+
+export interface Tour {
+  /** What the agent is opened with, beside what the chat adds. */
+  readonly agentOptions: Pick<
+    AgentOptions,
+    "model" | "cwd" | "places" | "permissions" | "notes" | "compactor"
+  >;
+  readonly guide: Guide;
+  /** Where all of it is, sessions included, until `close`. */
+  readonly folder: string;
+  /** Of the stand-in: what reached it. */
+  readonly requests: Simulator["requests"];
+  /** What it came to so far. */
+  report(agent: Pick<Agent, "prompts" | "conversation" | "sessionPath" | "reading">): Promise<TourReport>;
+  /** Ends the simulator, and removes the folder. */
+  close(): Promise<void>;
+}
+
+/** A small project in a folder of its own, a model that plays a script, and a guide who leads through it. */
+export async function openTour(options: TourOptions = {}): Promise<Tour> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "longhaul-tour-")));
+  try {
+    return await openTourIn(folder, options);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function openTourIn(folder: string, options: TourOptions): Promise<Tour> {
+  const { seed = DEFAULT_SEED, turns, isWatched = false } = options;
+  const [project, home] = [join(folder, "harbour"), join(folder, "home")];
+  await writeProject(project, seed);
+  const quiet = new Quiet();
+  const simulator = await startStandIn(project, options);
+  const seen = new TourEvents();
+  const steps = tourSteps({
+    folder: project,
+    windowTokens: MODEL_FACTS.windowTokens,
+    isWatched,
+    removeLog: () => rm(join(project, GAUGE_LOG), { force: true }),
+  });
+  return {
+    agentOptions: {
+      model: anthropicModel({
+        model: MODEL_NAME,
+        client: loopbackClient(simulator.url, { quiet, ...(isWatched && { pace: WATCHED_PACE }) }),
+      }),
+      cwd: project,
+      places: { home, env: { LONGHAUL_HOME: home } },
+      // Whoever watches is asked.
+      permissions: { mode: "accept-edits", allow: isWatched ? [] : [commandKey(TEST_COMMAND).key] },
+      notes: "model",
+      // What the user's own environment switches off would be missing here.
+      compactor: { window: { models: { [MODEL_NAME]: MODEL_FACTS } }, settings: { environment: {} } },
+    },
+    guide: tourGuide(turns === undefined ? steps : longRun(steps, seen, turns), {
+      seen,
+      settled: () => quiet.settled(),
+    }),
+    folder,
+    requests: simulator.requests,
+    report: (agent) => tourReport(agent, seen, simulator.requests),
+    close: async () => {
+      await simulator.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function writeProject(project: string, seed: number): Promise<void> {
+  for (const [path, text] of tourFiles(seed)) {
+    const file = join(project, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+  }
+}
+
+async function startStandIn(project: string, { isWatched, turns, seed }: TourOptions): Promise<Simulator> {
+  const scenes = tourScenes(computeThresholds(MODEL_FACTS));
+  // The same figures whether or not a tokenizer is installed, and nothing to load.
+  const countText = ESTIMATORS.o200k;
+  const counter = await createTokenCounter(countText);
+  return await startSimulator({
+    models: [
+      {
+        id: MODEL_NAME,
+        ...MODEL_FACTS,
+        bindsThinking: false,
+        features: { thinksByDefault: false, tokenScale: 1 },
+      },
+    ],
+    behaviours: [
+      summaries(),
+      spanSummaries(),
+      noteTaker(),
+      insideOf(project, standIn(scenes, counter)),
+      insideOf(
+        project,
+        coder({
+          ...(turns === undefined ? CODER : UNATTENDED_CODER),
+          uses: (name) => CODER_TOOLS.includes(name),
+          ...(seed !== undefined && { seed }),
+        }),
+      ),
+    ],
+    countText,
+    clock: createRunningClock(),
+    latency: isWatched === true ? WATCHED_FIRST_BYTE_MS : 0,
+    ...(seed !== undefined && { seed }),
+  });
+}

@@ -1,0 +1,102 @@
+import type { NotesWriter, PermissionSettings } from "@longhaul/agent";
+import { field, isRecord } from "@longhaul/core/internal/messages";
+import { isTimeLimit } from "@longhaul/core/internal/models";
+import type { ModelTimeLimits } from "@longhaul/core/models";
+import { PERMISSION_MODES } from "./option-values.ts";
+
+/** What a user can set for chats, in their own settings file under `chat`. A project cannot: it may be anybody's. */
+export interface ChatSettings {
+  readonly model?: string;
+  readonly smallModel?: string;
+  readonly notes?: NotesWriter;
+  readonly maxTurns?: number;
+  readonly permissions?: PermissionSettings;
+}
+
+/** Under `compact`. Times are in seconds. */
+export interface CompactSettings {
+  readonly firstByteTimeout?: number;
+  readonly timeout?: number;
+}
+
+/** Under `notes`. Times are in seconds. A test reads the fields from here, so none is inherited. */
+export interface NotesSettings {
+  /** A file with sections of their own. */
+  readonly template?: string;
+  readonly firstByteTimeout?: number;
+  readonly timeout?: number;
+}
+
+export interface ReadSettings<Settings> {
+  readonly settings: Settings;
+  /** One sentence for each bad value that was ignored. */
+  readonly warnings: readonly string[];
+}
+
+const NOTES_WRITERS: readonly NotesWriter[] = ["model", "built-in", "off"];
+
+export const readChatSettings = (file: unknown): ReadSettings<ChatSettings> =>
+  readGroup("chat", field(file, "chat"), {
+    model: MODEL,
+    smallModel: MODEL,
+    notes: oneOf(NOTES_WRITERS),
+    maxTurns: [(value) => Number.isSafeInteger(value) && Number(value) > 0, "a whole number from 1"],
+    permissions: { mode: oneOf(PERMISSION_MODES), allow: names("keys"), paths: names("paths") },
+  });
+
+export const readCompactSettings = (file: unknown): ReadSettings<CompactSettings> =>
+  readGroup("compact", field(file, "compact"), {
+    firstByteTimeout: SECONDS,
+    timeout: SECONDS,
+  });
+
+export const readNotesSettings = (file: unknown): ReadSettings<NotesSettings> =>
+  readGroup("notes", field(file, "notes"), {
+    template: [isName, "the path of a file"],
+    firstByteTimeout: SECONDS,
+    timeout: SECONDS,
+  });
+
+const MS = 1_000;
+
+export const timeLimitsIn = ({ firstByteTimeout, timeout }: CompactSettings): Partial<ModelTimeLimits> => ({
+  ...(firstByteTimeout === undefined ? {} : { firstByteMs: firstByteTimeout * MS }),
+  ...(timeout === undefined ? {} : { totalMs: timeout * MS }),
+});
+
+type Check = readonly [isGood: (value: unknown) => boolean, expects: string];
+type Group = { readonly [name: string]: Check | Group };
+
+const isName = (value: unknown): boolean => typeof value === "string" && value.trim() !== "";
+const MODEL: Check = [isName, "the name of a model"];
+const SECONDS: Check = [isTimeLimit, "a positive number of seconds"];
+const names = (what: string): Check => [
+  (value) => Array.isArray(value) && value.every(isName),
+  `a list of ${what}`,
+];
+const oneOf = (words: readonly string[]): Check => [
+  (value) => words.some((word) => word === value),
+  words.join(", "),
+];
+
+/** The known settings of an object. It is what somebody typed: bad values are passed over, and said so. */
+function readGroup<Settings>(path: string, given: unknown, group: Group): ReadSettings<Settings> {
+  const warnings: string[] = [];
+  const read: Record<string, unknown> = {};
+  const ignored = (name: string, expects: string): number =>
+    warnings.push(`The setting ${name} is ignored: it must be ${expects}.`);
+  if (given !== undefined && !isRecord(given)) ignored(path, "an object");
+  for (const [name, check] of Object.entries(isRecord(given) ? group : {})) {
+    const value = field(given, name);
+    if (value === undefined) continue;
+    if (!isCheck(check)) {
+      const inner = readGroup(`${path}.${name}`, value, check);
+      if (isRecord(value)) read[name] = inner.settings;
+      warnings.push(...inner.warnings);
+    } else if (check[0](value)) read[name] = value;
+    else ignored(`${path}.${name}`, check[1]);
+  }
+  return { settings: read as Settings, warnings };
+}
+
+const isCheck = (check: Check | Group): check is Check => Array.isArray(check);

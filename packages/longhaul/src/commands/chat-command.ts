@@ -1,0 +1,271 @@
+import { fstatSync } from "node:fs";
+import { openAgent, type PermissionMode } from "@longhaul/agent";
+import { LonghaulError } from "@longhaul/core/errors";
+import { findModel } from "@longhaul/core/measure";
+import type { Model } from "@longhaul/core/models";
+import { resumeSession } from "@longhaul/sessions";
+import { runChat } from "../chat/chat.ts";
+import { ownInstructions } from "../chat/own-instructions.ts";
+import { type PrintSetup, printChat } from "../chat/print-chat.ts";
+import { errorFacts } from "../chat/print-report.ts";
+import { processScreen } from "../chat/screen/open-screen.ts";
+import { errorLines } from "../chat/show/event-lines.ts";
+import type { TourOptions } from "../chat/tour/tour.ts";
+import { viewTerminal } from "../chat/view-terminal.ts";
+import { chooseSession, newestSession } from "../chat/which-session.ts";
+import { readChatSettings } from "../command-settings.ts";
+import type { Composition } from "../composition.ts";
+import { untilInterrupted } from "../interrupts.ts";
+import {
+  chatModel,
+  DEFAULT_CHAT_MODEL,
+  isAnthropicName,
+  isWithoutModel,
+  type ModelChoice,
+} from "../model-choice.ts";
+import type { OutputFormat } from "../option-values.ts";
+import { sessionHooks } from "../session-hooks.ts";
+import { noteWarnings } from "../terminal.ts";
+import { findSessionToWrite } from "../write-target.ts";
+
+export interface ChatCommandOptions extends ModelChoice {
+  readonly print?: string;
+  readonly outputFormat?: OutputFormat;
+  readonly continue?: boolean;
+  /** True: from a list. */
+  readonly resume?: string | true;
+  readonly window?: number;
+  readonly permissionMode?: PermissionMode;
+  readonly allow?: readonly string[];
+  readonly plan?: boolean;
+  readonly instructions?: string;
+  /** False with `--no-hooks`. */
+  readonly hooks?: boolean;
+  readonly demo?: boolean;
+  readonly turns?: number;
+}
+
+export interface ChatCommandHost {
+  readonly version: string;
+  /** Ends with the exit code of wrong use. */
+  wrongUse(message: string): never;
+}
+
+/** The beginnings of keys that the tools of the chat have. */
+const ALLOW_KEY =
+  /^(?:(?:shell|shell-exact|web|web-private|path|write|change|write-guarded|read-secret|tool):\S|(?:[a-z-]+:)?\*$)/;
+const KEYS = 'A key begins with shell:, web:, path:, write: and the like, such as "shell:npm test".';
+
+/** Of what stands below a question's title. */
+const DETAIL_INDENT = 2;
+
+/** Talks with an agent: in the terminal, or one thing over a pipe. */
+export async function chat(
+  prompt: string | undefined,
+  options: ChatCommandOptions,
+  composition: Composition,
+  host: ChatCommandHost,
+): Promise<void> {
+  const { stdin, stdout } = process;
+  const isInteractive = stdin.isTTY === true && stdout.isTTY === true && options.print === undefined;
+  if (options.demo) {
+    const { turns } = options;
+    await tour({ isWatched: isInteractive && turns === undefined, turns }, composition, host);
+    return;
+  }
+  if (!isInteractive) {
+    await print(prompt, options, composition, host);
+    return;
+  }
+  if (options.outputFormat !== undefined) host.wrongUse("--output-format needs -p, or a pipe.");
+  const setup = await setupOf(options, composition, host).catch(async (error: unknown) => {
+    if (!isWithoutModel(error) || !(await wantsTour(error))) throw error;
+    return undefined;
+  });
+  if (setup === undefined) {
+    await tour({ isWatched: true, turns: undefined }, composition, host);
+    return;
+  }
+  await runChat({
+    ...setup,
+    prompt,
+    openScreen: processScreen,
+    pickSession: (screen) =>
+      pickSession(options, { ...composition, terminal: viewTerminal(screen) }, (choice) =>
+        chooseSession(screen, choice),
+      ),
+  });
+}
+
+/** Its simulator is loaded only for it: who begins a chat need not wait for that. */
+async function tour(choice: TourOptions, composition: Composition, host: ChatCommandHost): Promise<void> {
+  const { takeTour } = await import("../chat/tour/tour.ts");
+  await takeTour(choice, composition, host);
+}
+
+async function wantsTour(error: LonghaulError): Promise<boolean> {
+  const nothing = (): void => undefined;
+  const screen = processScreen({
+    submitted: nothing,
+    interrupted: nothing,
+    escaped: nothing,
+    ended: nothing,
+    unfold: nothing,
+    complete: () => [],
+  });
+  try {
+    const options = [
+      { label: "Yes", key: "y" },
+      { label: "No", key: "n" },
+    ];
+    const { width, colours } = screen;
+    const detail = errorLines(error, { width: width - DETAIL_INDENT, colours });
+    const chosen = await screen.choose({ title: "Take the tour now?", detail, options });
+    return chosen?.picked[0] === 0;
+  } finally {
+    screen.close();
+  }
+}
+
+async function print(
+  prompt: string | undefined,
+  options: ChatCommandOptions,
+  composition: Composition,
+  host: ChatCommandHost,
+): Promise<void> {
+  const said = options.print ?? prompt;
+  const piped = await pipedText(process.stdin, said !== undefined);
+  const whole = [said ?? "", piped].filter((part) => part.trim() !== "").join("\n\n");
+  if (whole === "") host.wrongUse("there is nothing to say: give -p PROMPT, or pipe it in.");
+  if (options.resume === true) host.wrongUse("--resume needs to know which session, without a terminal.");
+  const format = options.outputFormat ?? "text";
+  /** Who reads JSON is told in JSON also why it did not even begin. */
+  const told = (error: unknown): never => {
+    if (format !== "text" && error instanceof LonghaulError)
+      composition.terminal.print(JSON.stringify({ error: errorFacts(error) }));
+    throw error;
+  };
+  await untilInterrupted(async (signal) => {
+    const setup = await setupOf(options, composition, host).catch(told);
+    await printChat(
+      { ...setup, open: (wiring) => setup.open(wiring).catch(told) },
+      {
+        prompt: whole,
+        format,
+        session: await pickSession(options, composition).catch(told),
+        signal,
+        isWatched: process.stderr.isTTY === true,
+      },
+    );
+  }, "What was done until then is in the session; `longhaul chat --continue` goes on with it.");
+}
+
+async function pickSession(
+  { continue: isNewest, resume, outputFormat = "text" }: ChatCommandOptions,
+  { places, now, terminal }: Composition,
+  choose?: (choice: Parameters<typeof chooseSession>[1]) => Promise<string | undefined>,
+): Promise<string | undefined> {
+  if (isNewest) return await newestSession(process.cwd(), places);
+  if (typeof resume === "string")
+    return await findSessionToWrite(resume, { places, now: now(), terminal, json: outputFormat !== "text" });
+  return resume === true ? await choose?.({ places, cwd: process.cwd(), now: now() }) : undefined;
+}
+
+async function setupOf(
+  options: ChatCommandOptions,
+  composition: Composition,
+  { version }: ChatCommandHost,
+): Promise<PrintSetup> {
+  const { settings, warnings } = readChatSettings(composition.settingsFile);
+  const own = await ownInstructions(composition.places);
+  const allow = [...(settings.permissions?.allow ?? []), ...(options.allow ?? [])];
+  const idle = allow
+    .filter((key) => !ALLOW_KEY.test(key))
+    .map((key) => `${JSON.stringify(key)} allows nothing. ${KEYS}`);
+  noteWarnings(
+    [...warnings, ...(own.warning === undefined ? [] : [own.warning]), ...idle],
+    composition.terminal,
+  );
+  const chosen = options.model ?? settings.model;
+  const name = chosen ?? DEFAULT_CHAT_MODEL;
+  // An address belongs to the provider whose model was named with it.
+  const modelNamed = (wanted: string): Promise<Model> =>
+    chatModel(wanted, {
+      baseUrl: isAnthropicName(wanted) === isAnthropicName(name) ? options.baseUrl : undefined,
+      environment: composition.places.env,
+    });
+  const model = await modelNamed(name);
+  const small = settings.smallModel;
+  const smallModel = small === undefined ? undefined : await modelNamed(small);
+  const hooks = options.hooks === false ? undefined : await sessionHooks(model, composition);
+  return {
+    composition,
+    version,
+    modelNamed,
+    open: async (wiring) => {
+      const earlier = chosen === undefined ? await claudeModelOf(wiring.session) : undefined;
+      return await openAgent({
+        // The command line goes before the settings; what either allows is allowed.
+        permissions: {
+          mode: options.permissionMode ?? settings.permissions?.mode,
+          allow,
+          paths: settings.permissions?.paths,
+        },
+        maxTurns: settings.maxTurns,
+        notes: settings.notes,
+        isPlanMode: options.plan,
+        instructions: [own.text, options.instructions ?? ""].filter((text) => text !== "").join("\n\n"),
+        ...{ smallModel, places: composition.places, ...wiring },
+        model: earlier === undefined ? model : await modelNamed(earlier),
+        compactor: {
+          window: { tokens: options.window },
+          cost: { prices: composition.prices },
+          settings: { file: composition.settingsFile, environment: composition.places.env },
+          hooks,
+        },
+      });
+    },
+  };
+}
+
+/**
+ * The model that a session used, so that resuming it changes neither model nor window. Only names of the model table:
+ * the file may hold anything.
+ */
+async function claudeModelOf(path: string | undefined): Promise<string | undefined> {
+  // Opening the session reports why it cannot be read.
+  const session = path === undefined ? undefined : await resumeSession(path).catch(() => undefined);
+  const name = session?.model;
+  const isPlain = name !== undefined && /^claude-[a-z0-9.-]{1,60}$/.test(name);
+  return isPlain && findModel(name).matched !== undefined ? name : undefined;
+}
+
+/** A program that starts us may hold a socket open without ever writing to it; who has something to say has begun by then. */
+const FIRST_BYTE_MS = 3_000;
+
+/** What is piped in. With a prompt of its own, nobody waits for ever on a socket that nobody writes to. */
+async function pipedText(stdin: NodeJS.ReadStream, hasPrompt: boolean): Promise<string> {
+  if (stdin.isTTY) return "";
+  const isPatient = !hasPrompt || !isSocket();
+  const chunks: Buffer[] = [];
+  const timer = isPatient ? undefined : setTimeout(() => stdin.destroy(), FIRST_BYTE_MS);
+  try {
+    for await (const chunk of stdin) {
+      clearTimeout(timer);
+      chunks.push(Buffer.from(chunk as Uint8Array));
+    }
+  } catch {
+    // What has come so far is what there is.
+  } finally {
+    clearTimeout(timer);
+  }
+  return Buffer.concat(chunks).toString("utf8").trim();
+}
+
+function isSocket(): boolean {
+  try {
+    return fstatSync(0).isSocket();
+  } catch {
+    return false;
+  }
+}

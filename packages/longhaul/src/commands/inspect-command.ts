@@ -1,0 +1,91 @@
+import { SMALLEST_WORTHWHILE_SAVING } from "@longhaul/core/compaction";
+import { LonghaulError } from "@longhaul/core/errors";
+import type { SizedConversation } from "@longhaul/core/internal/compaction";
+import type { Thresholds } from "@longhaul/core/measure";
+import type { Session } from "@longhaul/sessions";
+import {
+  type CompactSessionOptions,
+  compactSession,
+  type SessionCompaction,
+  sessionProject,
+} from "@longhaul/sessions";
+import { notesPointer } from "../compaction-notes.ts";
+import type { Composition, ProjectChoice, SessionCommand, WindowChoice } from "../composition.ts";
+import { costReport } from "../cost-report.ts";
+import { inspectSession, memoryOf, notesBeside, sizedSession } from "../inspect-report.ts";
+import { promptsOf, promptsView } from "../prompts-report.ts";
+import { spanMessages, spanView } from "../spans.ts";
+import { inspectView } from "../view/inspect-view.ts";
+
+export interface InspectOptions extends ProjectChoice, WindowChoice {
+  readonly json?: boolean;
+  /** List what the user wrote, with the ids that `compact --from` and `--up-to` take. */
+  readonly prompts?: boolean;
+  /** The id of a collapsed span, or its beginning: show what it stands for. */
+  readonly span?: string;
+}
+
+/** Where the tokens of a session are, and how far it is from its window. */
+export const inspect: SessionCommand<InspectOptions> = async (query, options, composition) => {
+  const { terminal } = composition;
+  const isWholeNeeded = options.prompts || options.span !== undefined;
+  const session = await (isWholeNeeded ? composition.load(query) : composition.loadSparsely(query));
+  if (options.prompts) {
+    const prompts = promptsOf(session);
+    terminal.print(options.json ? JSON.stringify(prompts, null, 2) : promptsView(prompts, session, terminal));
+    return;
+  }
+  if (options.span !== undefined) {
+    const span = spanMessages(session, options.span);
+    terminal.print(options.json ? JSON.stringify(span, null, 2) : spanView(span, terminal));
+    return;
+  }
+  const thresholds = composition.thresholdsOf(session, options);
+  const sized = sizedSession(session);
+  const { places } = composition;
+  const project = await sessionProject(session, { project: options.project, places });
+  const [notes, memory] = await Promise.all([
+    notesBeside(session, thresholds),
+    memoryOf(session, project, sized),
+  ]);
+  const inspected = inspectSession(session, thresholds, sized);
+  const cost = costReport(session, {
+    compaction: canPay(sized, thresholds)
+      ? await preview(
+          session,
+          { sized, targetTokens: thresholds.autoCompact, project: options.project },
+          composition,
+        )
+      : undefined,
+    sized,
+    thresholds,
+    contextTokens: inspected.context.tokens,
+    now: composition.now(),
+    prices: composition.prices,
+  });
+  const report = { ...inspected, cost, notes, memory };
+  terminal.print(options.json ? JSON.stringify(report, null, 2) : inspectView(report, terminal));
+};
+
+/** The costs are those of the context as the provider reported it: one that is smaller can save nothing worthwhile. */
+const canPay = ({ contextTokens }: SizedConversation, { headroomBy }: Thresholds): boolean =>
+  headroomBy !== "nobody" && contextTokens > SMALLEST_WORTHWHILE_SAVING.tokens;
+
+/** The preview of `longhaul compact SESSION`, so that both commands say the same; undefined when it refuses. */
+async function preview(
+  session: Session,
+  given: Pick<CompactSessionOptions, "sized" | "targetTokens" | "project">,
+  { places, ...ports }: Composition,
+): Promise<SessionCompaction | undefined> {
+  try {
+    return await compactSession(session, {
+      ...given,
+      places,
+      state: notesPointer(session, undefined),
+      ports,
+    });
+  } catch (error) {
+    if (error instanceof LonghaulError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,115 @@
+import { LonghaulError } from "@longhaul/core/errors";
+import { notesLimitsFor } from "@longhaul/notes/internal";
+import type { NotesProgress, Session } from "@longhaul/sessions";
+import {
+  type BuildNotesOptions,
+  type BuiltNotes,
+  buildNotes,
+  findSession,
+  notesPath,
+  readNotes,
+} from "@longhaul/sessions";
+import { hasNotes, readTextFile, withSessionFile } from "@longhaul/sessions/internal";
+import { readNotesSettings, timeLimitsIn } from "../command-settings.ts";
+import type { Composition, SessionCommand } from "../composition.ts";
+import { untilInterrupted } from "../interrupts.ts";
+import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
+import { notesReport, notesView } from "../notes-report.ts";
+import { noteWarnings } from "../terminal.ts";
+import { plural } from "../view/numbers.ts";
+
+export interface NotesCommandOptions extends ModelChoice {
+  readonly json?: boolean;
+  readonly update?: boolean;
+  readonly rebuild?: boolean;
+  readonly dryRun?: boolean;
+  /** Only say where they are. */
+  readonly path?: boolean;
+}
+
+const KEPT_SO_FAR = "What was noted before that is kept; run it again with --update to go on.";
+
+/** Shows the notes of a session; builds them where there are none. The session is never touched. */
+export const notes: SessionCommand<NotesCommandOptions> = async (query, options, composition) => {
+  const { terminal } = composition;
+  if (options.path) {
+    const found = await findSession(query, composition.places);
+    // A path is taken at its word until somebody opens it.
+    const path = await withSessionFile(found, async () => notesPath(found));
+    terminal.print(options.json ? JSON.stringify({ path }, null, 2) : path);
+    return;
+  }
+  const { settings, warnings } = readNotesSettings(composition.settingsFile);
+  noteWarnings(warnings, terminal);
+  const template = settings.template === undefined ? undefined : await readTemplate(settings.template);
+  const session = await composition.load(
+    query,
+    (await writes(query, options, composition)) ? options : undefined,
+  );
+  const limits = notesLimitsFor(composition.thresholdsOf(session, {}));
+  const present = await readNotes(session, { template });
+  const isShown = present !== undefined && !options.update && !options.rebuild;
+  const result = isShown
+    ? present
+    : await build(session, { template, limits, timeLimits: timeLimitsIn(settings) }, options, composition);
+  // A dry run calls no model, and notes that are only shown need none.
+  const [asked, notAsked] = options.dryRun || isShown ? [undefined, options.model] : [options.model];
+  const report = notesReport(session, result, limits, asked);
+  const view = { modelNotAsked: notAsked, isDryRun: options.dryRun === true };
+  terminal.print(options.json ? JSON.stringify(report, null, 2) : notesView(report, view, terminal));
+};
+
+/** False for a run that only shows notes: nobody needs to confirm the session. */
+async function writes(
+  query: string,
+  { dryRun, update, rebuild }: NotesCommandOptions,
+  { places }: Composition,
+): Promise<boolean> {
+  if (dryRun) return false;
+  if (update || rebuild) return true;
+  return !(await hasNotes(await findSession(query, places)));
+}
+
+async function build(
+  session: Session,
+  given: Pick<BuildNotesOptions, "template" | "limits" | "timeLimits">,
+  options: NotesCommandOptions,
+  { terminal }: Composition,
+): Promise<BuiltNotes> {
+  const { rebuild, dryRun } = options;
+  const work = async (signal: AbortSignal): Promise<BuiltNotes> => {
+    try {
+      const model = dryRun ? undefined : await chooseModel(options);
+      const onProgress: BuildNotesOptions["onProgress"] = (progress) =>
+        terminal.progress(notesProgressLine(progress, model?.name));
+      return await buildNotes(session, { ...given, rebuild, dryRun, model, signal, onProgress });
+    } catch (error) {
+      throw withBuiltInOffer(error, options, OFFER);
+    }
+  };
+  return untilInterrupted(work, options.model === undefined ? undefined : KEPT_SO_FAR);
+}
+
+const OFFER =
+  "What was noted before is kept. Without --model they are written without any model, with no key and no network.";
+
+async function readTemplate(path: string): Promise<string> {
+  const file = await readTextFile(path);
+  if (file.state === "read" && !file.isHead) return file.text;
+  const reason = file.state === "read" ? "too-large" : file.reason;
+  const what =
+    reason === "gone" ? "There is no template" : `The template cannot be read (${reason.replace("-", " ")}):`;
+  throw new LonghaulError("notes-template-invalid", `${what} ${path}.`, {
+    remedy: "Give a markdown file of headings, each with a line in italics below it.",
+    facts: { path },
+  });
+}
+
+/** What the person sees while they are written, one line that replaces the one before. */
+export function notesProgressLine(
+  { step, steps, messages }: NotesProgress,
+  model: string | undefined,
+): string {
+  const part = steps === 1 ? "" : ` (part ${step} of ${steps})`;
+  return model === undefined ? `Noting …${part}` : `${model} reads ${plural(messages, "message")}${part} …`;
+}

@@ -1,0 +1,93 @@
+import { stripVTControlCharacters } from "node:util";
+import type { RecallHit } from "@longhaul/sessions";
+import { describe, expect, it } from "vitest";
+import { terminal } from "../../../../test/support/terminal.ts";
+import { textWidth } from "../view/text-width.ts";
+import type { RecallReport } from "./recall-command.ts";
+import { readingView, recallView } from "./recall-command.ts";
+
+const hit: RecallHit = {
+  id: "1f0c9d2e-aaaa-bbbb-cccc-000000000001",
+  timestamp: "2026-03-30T09:46:18.156Z",
+  kind: "result",
+  who: "result of Bash",
+  tool: "Bash",
+  toolUseId: "t1",
+  file: "/a/long/path/to/the/file/server.ts",
+  isError: true,
+  isInContext: false,
+  text: `first line\n${"before ".repeat(40)}the zebra ${"after ".repeat(40)}\n\u001b[31mlast\u001b[0m line`,
+  from: 0,
+  to: 0,
+  length: 0,
+  matches: [[11 + 7 * 40 + 4, 11 + 7 * 40 + 9]],
+};
+
+const report = (over: Partial<RecallReport> = {}): RecallReport => ({
+  session: { path: "/home/me/.claude/projects/p/s.jsonl" },
+  query: { words: "zebra", limit: 8 },
+  hits: [hit],
+  page: 1,
+  total: 3,
+  hasMore: true,
+  notSearched: 0,
+  ...over,
+});
+
+describe("what recall shows", () => {
+  it("is when, who, which file, the line that was found with the word marked, and the id", () => {
+    const shown = recallView(report(), terminal(80, true));
+    expect(shown).toContain("\u001b[33mzebra\u001b[39m");
+    const plain = stripVTControlCharacters(shown);
+    expect(plain).toContain("2026-03-30 09:46  result of Bash  failed");
+    expect(plain).toContain("server.ts");
+    expect(plain).toContain(hit.id);
+    expect(plain).toContain("the zebra after");
+    expect(plain).toContain("3 found for zebra");
+    expect(plain).toContain("--page 2 shows more");
+    expect(plain).not.toContain("first line");
+  });
+
+  it("says that it is from the past", () => {
+    expect(recallView(report(), terminal(100))).toContain("from the past");
+  });
+
+  it.each([60, 80, 120])("keeps to %i columns, but for ids and paths", (width) => {
+    for (const line of recallView(report(), terminal(width)).split("\n"))
+      expect(textWidth(line)).toBeLessThanOrEqual(width);
+  });
+
+  it("lets nothing of a session steer the terminal", () => {
+    const evil = { ...hit, text: "\u001b[2Jzebra", matches: [[4, 9]] as const, who: "result of \u001b[2J" };
+    expect(recallView(report({ hits: [evil] }), terminal(80))).not.toContain("\u001b");
+  });
+
+  it.each([
+    [{ query: { exact: "zebra" } }, "Without --exact"],
+    [{ query: { pattern: "z.bra" } }, "--ignore-case"],
+    [{ query: { file: "a.ts" } }, "calls that name it"],
+    [{ query: { words: "zebra" } }, "--all also searches"],
+    [{ page: 4 }, "There is no page 4"],
+    [{ notSearched: 2 }, "too slow"],
+  ])("helps where %j finds nothing", (over, words) => {
+    const shown = recallView(report({ hits: [], total: 0, hasMore: false, ...over }), terminal(120));
+    expect(shown).toContain(words);
+  });
+
+  it("of one entry is all of it, and how to go on", () => {
+    const reading = {
+      session: { path: "s" },
+      id: "1f0c",
+      pieces: [hit],
+      page: 1,
+      hasMore: true,
+      tokens: 9_000,
+      candidates: [],
+    };
+    const shown = readingView(reading, terminal(80));
+    expect(shown).toContain("first line");
+    expect(shown).toContain("last line");
+    expect(shown).toContain("9,000 tokens, page 1");
+    expect(shown).toContain("--page 2 goes on");
+  });
+});

@@ -1,0 +1,129 @@
+import {
+  type PolicyReplay,
+  REPLAY_POLICIES,
+  type Replay,
+  type ReplayPolicyName,
+  totalOfReplays,
+} from "@longhaul/lab";
+import { describe, expect, it } from "vitest";
+import { unfolded } from "../../../../test/support/cli.ts";
+import { terminal } from "../../../../test/support/terminal.ts";
+import { compare } from "../../../lab/src/replay/replay-result.ts";
+import { textWidth } from "../view/text-width.ts";
+import { replayView } from "./replay-command.ts";
+
+const policyOf = (policy: ReplayPolicyName, fields: Partial<PolicyReplay> = {}): PolicyReplay => ({
+  policy,
+  cost: { total: 123.456, summaries: 7.5 },
+  tokens: { plain: 1, written: 2, read: 3, output: 4 },
+  summaryCalls: 2,
+  compactions: 1_200,
+  clearings: 34,
+  stallMs: 4_000_000,
+  cacheBreaks: 925,
+  refusedCalls: 0,
+  peakTokens: 623_616,
+  lastTokens: 33_000,
+  probesKept: 299,
+  turns: [],
+  ...fields,
+});
+
+const replayOf = (policies: readonly PolicyReplay[], id = "70d782f7"): Replay => ({
+  session: { id, path: "/place/session.jsonl", model: "claude-opus-5" },
+  window: { size: 50_000, origin: "option", autoCompact: 33_500 },
+  pricesOf: "claude-opus-5",
+  arePricesAssumed: false,
+  cacheTtl: "5m",
+  overhead: { tokens: 10_000, recorded: 41_600 },
+  tokenRatio: 1.3,
+  calls: 307,
+  probes: 313,
+  policies,
+  comparison: compare(policies),
+});
+
+const shown = (replays: readonly Replay[], width = 80, chart: { path: string } | null = null): string =>
+  replayView({ sessions: replays, total: totalOfReplays(replays), chart }, terminal(width));
+
+const all = REPLAY_POLICIES.map((policy) => policyOf(policy));
+
+describe("the report of a replay", () => {
+  it.each([60, 80, 100])("fits %i columns", (width) => {
+    const report = shown([replayOf(all), replayOf(all)], width, { path: "chart.svg" });
+    for (const line of report.split("\n")) expect(textWidth(line)).toBeLessThanOrEqual(width);
+    expect(report).toContain("All 2 sessions");
+  });
+
+  it("says what was recorded where a small window could not hold it", () => {
+    expect(shown([replayOf(all)])).toContain("(recorded: 42K)");
+  });
+
+  it("names the cheapest that keeps as many probes, or says that there is none", () => {
+    const ours = policyOf("longhaul", { cost: { total: 6, summaries: 1 } });
+    const rival = policyOf("plain-summary", { cost: { total: 10, summaries: 1 } });
+    expect(shown([replayOf([ours, rival])])).toContain("longhaul costs 0.60 times what plain-summary costs");
+    const forgetful = { ...rival, probesKept: 40 };
+    expect(shown([replayOf([ours, forgetful])])).toMatch(
+      /None of the others keeps as many[\s\S]*plain-summary,\s+keeps\s+40\s+of\s+313/,
+    );
+  });
+
+  it("says first, and with the price, that another keeps more; the rest does not hide it", () => {
+    const ours = policyOf("longhaul", { cost: { total: 6, summaries: 1 }, probesKept: 290 });
+    const rivals = [
+      policyOf("drop-oldest", { cost: { total: 4, summaries: 0 }, probesKept: 290 }),
+      policyOf("plain-summary", { cost: { total: 5, summaries: 1 }, probesKept: 300 }),
+      policyOf("everything", { cost: { total: 20, summaries: 0 }, probesKept: 313 }),
+    ];
+    const said = unfolded(shown([replayOf([ours, ...rivals])]));
+    const places = [
+      "longhaul keeps fewer probes than plain-summary: 290, not 300; it costs 1.20 times as much.",
+      "longhaul costs 1.50 times what drop-oldest costs, the cheapest of the others that keeps as many probes.",
+      "longhaul costs 0.30 times what keeping everything would, had it fitted.",
+    ].map((line) => said.indexOf(line));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((one, other) => one - other));
+  });
+
+  it("says what the fullest of the others costs where none keeps as many", () => {
+    const ours = policyOf("longhaul", { cost: { total: 6, summaries: 1 } });
+    const rivals = [
+      policyOf("drop-oldest", { cost: { total: 4, summaries: 0 }, probesKept: 40 }),
+      policyOf("plain-summary", { cost: { total: 5, summaries: 1 }, probesKept: 250 }),
+    ];
+    expect(unfolded(shown([replayOf([ours, ...rivals])]))).toContain(
+      "The one that keeps the most, plain-summary, keeps 250; longhaul costs 1.20 times as much.",
+    );
+  });
+
+  it("says of several sessions what each of them tells, which the sum hides", () => {
+    const ours = (probesKept: number): PolicyReplay =>
+      policyOf("longhaul", { cost: { total: 6, summaries: 1 }, probesKept });
+    const plain = (total: number, probesKept: number): PolicyReplay =>
+      policyOf("plain-summary", { cost: { total, summaries: 1 }, probesKept });
+    const said = unfolded(
+      shown([
+        replayOf([ours(300), plain(5, 100)]),
+        replayOf([ours(20), plain(5, 21)]),
+        replayOf([ours(20), plain(8, 20)]),
+      ]),
+    );
+    expect(said).toContain("None of the others keeps as many probes in this window.");
+    expect(said).toContain(
+      "Session by session: in 2 of 3 another policy keeps as many probes as longhaul; longhaul costs 0.75 to 1.20 times what the cheapest of those does. In 1 another keeps more.",
+    );
+  });
+
+  it("tells of calls that no longer fitted", () => {
+    const report = shown([replayOf([policyOf("drop-oldest", { refusedCalls: 2 })])]);
+    expect(report).toContain("drop-oldest: 2 calls too long for the window");
+  });
+
+  it("lets no name steer the terminal", () => {
+    const hostile = { ...replayOf(all, "a\u001b[31mb\nc"), pricesOf: "claude-opus-5\u001b]0;x\u0007" };
+    const report = shown([hostile]);
+    expect(report).not.toContain("\u001b");
+    expect(report).not.toContain("\u0007");
+  });
+});

@@ -1,0 +1,265 @@
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { LonghaulError } from "@longhaul/core/errors";
+import type { CacheTtl, EffectiveSettings, ResolvedWindowOptions } from "@longhaul/core/measure";
+import type { ReplayPolicyName } from "@longhaul/lab";
+import {
+  EVALUATED_WINDOW_TOKENS,
+  type PolicyReplay,
+  type Replay,
+  type ReplayOptions,
+  type ReplayTotal,
+  type Rival,
+  replayChart,
+  replayEntries,
+  replaySession,
+  totalOfReplays,
+} from "@longhaul/lab";
+import { whyNotWritten } from "@longhaul/sessions/internal";
+import { createDemoSession } from "@longhaul/simulator/internal";
+import type { Composition } from "../composition.ts";
+import { eachSession, GENERATED_SESSION } from "../each-session.ts";
+import type { Terminal } from "../terminal.ts";
+import { pricesWords } from "../view/cost-view.ts";
+import { formatCount, formatDollars, formatPercent, formatShort, plural } from "../view/numbers.ts";
+import { factsTitle, titled } from "../view/sections.ts";
+import { foldText } from "../view/text-width.ts";
+import { windowWords } from "../window-report.ts";
+
+export interface ReplayCommandOptions {
+  readonly json?: boolean;
+  /** The session of the demonstration, for those who have none at hand. */
+  readonly generated?: boolean;
+  readonly policies?: readonly ReplayPolicyName[];
+  readonly window?: number;
+  readonly cacheTtl?: CacheTtl;
+  /** Whose prices to take. */
+  readonly model?: string;
+  /** Where to draw the chart. */
+  readonly svg?: string;
+  readonly force?: boolean;
+}
+
+/** What sessions would have cost under this and other ways to keep them within their window. */
+export async function replay(
+  queries: readonly string[],
+  options: ReplayCommandOptions,
+  composition: Composition,
+): Promise<void> {
+  const { terminal } = composition;
+  const { svg, force } = options;
+  // Before the work, which may take a while.
+  if (svg !== undefined && !force && existsSync(svg)) throw exists(svg);
+  const replays: Replay[] = [
+    ...(await eachSession(queries, composition, (session) =>
+      replaySession(session, replayOptions(session.id, options, composition)),
+    )),
+  ];
+  if (options.generated) {
+    const window = options.window ?? EVALUATED_WINDOW_TOKENS;
+    const generated = replayOptions(GENERATED_SESSION.id, { ...options, window }, composition);
+    replays.push(await replayEntries(GENERATED_SESSION, createDemoSession(), generated));
+  }
+  const chart = svg === undefined ? null : await drawChart(replays, svg, options);
+  const report = { sessions: replays, total: totalOfReplays(replays), chart };
+  terminal.print(options.json ? JSON.stringify(report, null, 2) : replayView(report, terminal));
+}
+
+function replayOptions(
+  id: string,
+  options: ReplayCommandOptions,
+  { terminal, prices, settings }: Composition,
+): ReplayOptions {
+  const { policies, window: windowTokens, cacheTtl, model } = options;
+  let shown = -1;
+  return {
+    policies,
+    windowTokens,
+    cacheTtl,
+    model,
+    prices,
+    engine: { settings: windowSettings(settings) },
+    onProgress: ({ policy, done, total }) => {
+      const percent = Math.floor((done / total) * 100);
+      if (percent === shown) return;
+      shown = percent;
+      terminal.progress(`${id.slice(0, 8)}: ${policy} … ${formatPercent(done / total)}`);
+    },
+  };
+}
+
+/** The settings of the window without the switches: a replay always compacts, where `inspect` says by default. */
+function windowSettings(settings: EffectiveSettings): ResolvedWindowOptions {
+  const {
+    compactEnabled: _,
+    autoCompactEnabled: __,
+    microcompactEnabled: ___,
+    collapseEnabled: ____,
+    ...window
+  } = settings;
+  return window;
+}
+
+async function drawChart(
+  replays: readonly Replay[],
+  path: string,
+  { force }: ReplayCommandOptions,
+): Promise<{ readonly path: string }> {
+  try {
+    await writeFile(path, replayChart(replays), { flag: force ? "w" : "wx" });
+    return { path };
+  } catch (cause) {
+    const { code, reason } = whyNotWritten(cause);
+    if (code === "EEXIST") throw exists(path);
+    throw new LonghaulError("chart-not-written", `The chart ${path} was not written: ${reason}.`, {
+      remedy: "Solve that, or choose another name.",
+      facts: { path },
+      cause,
+    });
+  }
+}
+
+const exists = (path: string): LonghaulError =>
+  new LonghaulError("chart-not-written", `The chart ${path} was not written: there is such a file.`, {
+    remedy: "Choose another name, or give --force to overwrite it.",
+    facts: { path },
+  });
+
+export interface ReplayReport {
+  readonly sessions: readonly Replay[];
+  /** All sessions as one. */
+  readonly total: ReplayTotal;
+  readonly chart: { readonly path: string } | null;
+}
+
+const HINT =
+  "summary: what calls for summaries took of the cost. rewrites: how often the history was compacted, trimmed or cleared. breaks: calls that could read less from the warm prompt cache than the call before left there. waited: how long turns had to wait for summaries. kept: probes in the context at the end. peak: the largest context. everything: nothing is ever left out, as if the window had no end.";
+
+export function replayView({ sessions, total, chart }: ReplayReport, terminal: Terminal): string {
+  const { colours, width } = terminal;
+  const parts = sessions.map((replay) => sessionSection(replay, terminal));
+  if (sessions.length > 1) {
+    const notes = bySession(sessions).map((note) => foldText(note, width));
+    parts.push([totalSection(`All ${sessions.length} sessions:`, total, terminal), ...notes].join("\n"));
+  }
+  if (chart !== null) parts.push(foldText(`The chart is in ${chart.path}.`, width));
+  return [...parts, colours.dim(foldText(HINT, width))].join("\n\n");
+}
+
+function sessionSection(replay: Replay, terminal: Terminal): string {
+  const { session, window, cacheTtl, overhead } = replay;
+  const facts = [
+    `a ${windowWords(window)}, full at ${formatCount(window.autoCompact)}`,
+    pricesWords(replay),
+    `prompt cache of ${cacheTtl === "1h" ? "an hour" : "5 minutes"}`,
+    `${formatShort(overhead.tokens)} tokens of system prompt and tools${recordedOverhead(replay)}`,
+  ];
+  const header = factsTitle("Session", session.id, facts.join(" · "), terminal);
+  return `${header}\n\n${totalSection("Replayed:", replay, terminal)}`;
+}
+
+/** A small window could not hold what a large one did. */
+function recordedOverhead({ overhead: { tokens, recorded } }: Replay): string {
+  return recorded === null || recorded <= tokens ? "" : ` (recorded: ${formatShort(recorded)})`;
+}
+
+function totalSection(title: string, total: ReplayTotal, terminal: Terminal): string {
+  const { colours } = terminal;
+  const said = `${plural(total.calls, "call")} of the model, ${plural(total.probes, "probe")}`;
+  const columns = COLUMNS.filter(({ isWide }) => !isWide || terminal.width >= WIDE_FROM);
+  const titles = columns.map((column) => column.title);
+  const rows = total.policies.map((policy) => columns.map(({ cell }) => cell(policy, total.probes)));
+  const shown = rows.map(([policy = "", ...cells]) => [
+    policy === "longhaul" ? colours.bold(policy) : policy,
+    ...cells,
+  ]);
+  const notes = [...refusals(total), ...comparisons(total)].map((note) => foldText(note, terminal.width));
+  return [titled(`${title} ${said}`, titles, shown, terminal), ...notes].join("\n");
+}
+
+interface ReplayColumn {
+  readonly title: string;
+  readonly cell: (policy: PolicyReplay, probes: number) => string;
+  /** Left out where there is little room. */
+  readonly isWide?: boolean;
+}
+
+const COLUMNS: readonly ReplayColumn[] = [
+  { title: "policy", cell: ({ policy }) => policy },
+  { title: ">cost", cell: ({ cost }) => formatDollars(cost.total) },
+  {
+    title: ">summary",
+    isWide: true,
+    cell: ({ cost }) => (cost.summaries === 0 ? "–" : formatDollars(cost.summaries)),
+  },
+  { title: ">rewrites", cell: ({ compactions, clearings }) => formatCount(compactions + clearings) },
+  { title: ">breaks", isWide: true, cell: ({ cacheBreaks }) => formatCount(cacheBreaks) },
+  { title: ">waited", cell: ({ stallMs }) => formatWait(stallMs) },
+  { title: ">kept", cell: ({ probesKept }, probes) => `${probesKept}/${probes}` },
+  { title: ">peak", isWide: true, cell: ({ peakTokens }) => formatShort(peakTokens) },
+];
+
+const WIDE_FROM = 80;
+
+const MINUTE_MS = 60_000;
+
+const formatWait = (milliseconds: number): string =>
+  milliseconds < 10 * MINUTE_MS
+    ? `${Math.round(milliseconds / 1_000)} s`
+    : `${Math.round(milliseconds / MINUTE_MS)} min`;
+
+const refusals = ({ policies }: ReplayTotal): readonly string[] =>
+  policies
+    .filter(({ refusedCalls }) => refusedCalls > 0)
+    .map(
+      ({ policy, refusedCalls }) =>
+        `${policy}: ${plural(refusedCalls, "call")} too long for the window whatever was done; the agent would have stopped there.`,
+    );
+
+/** What the costs are relative to, said plainly; first of all where another keeps more. */
+function comparisons({ comparison, policies, probes }: ReplayTotal): readonly string[] {
+  if (comparison === null) return [];
+  const { equal, fullest, everything, cheapest } = comparison;
+  const kept = keptByUs(policies);
+  const isFuller = fullest !== null && fullest.probesKept > kept;
+  const isFullestTold = isFuller || equal !== null || fullest?.policy === cheapest?.policy;
+  return [
+    isFuller
+      ? `longhaul keeps fewer probes than ${fullest.policy}: ${kept}, not ${fullest.probesKept}; it costs ${times(fullest)} as much.`
+      : "",
+    equal === null
+      ? ""
+      : `longhaul costs ${times(equal)} what ${equal.policy} costs, the cheapest of the others that keeps as many probes.`,
+    equal !== null || cheapest === null
+      ? ""
+      : `None of the others keeps as many probes in this window. The cheapest, ${cheapest.policy}, keeps ${cheapest.probesKept} of ${probes}; longhaul costs ${times(cheapest)} as much.`,
+    isFullestTold || fullest === null
+      ? ""
+      : `The one that keeps the most, ${fullest.policy}, keeps ${fullest.probesKept}; longhaul costs ${times(fullest)} as much.`,
+    everything === null
+      ? ""
+      : `longhaul costs ${times(everything)} what keeping everything would, had it fitted.`,
+  ].filter((line) => line !== "");
+}
+
+/** A sum hides what a few long sessions make of it. */
+function bySession(sessions: readonly Replay[]): readonly string[] {
+  const compared = sessions.flatMap(({ comparison, policies }) =>
+    comparison === null ? [] : [{ ...comparison, kept: keptByUs(policies) }],
+  );
+  if (compared.length === 0) return [];
+  const ratios = compared.flatMap(({ equal }) => equal?.ratio ?? []);
+  const fewer = compared.filter(({ fullest, kept }) => (fullest?.probesKept ?? 0) > kept).length;
+  const costs =
+    ratios.length === 0
+      ? ""
+      : `; longhaul costs ${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)} times what the cheapest of those does`;
+  return [
+    `Session by session: in ${ratios.length} of ${compared.length} another policy keeps as many probes as longhaul${costs}. In ${fewer} another keeps more.`,
+  ];
+}
+
+const keptByUs = (policies: readonly PolicyReplay[]): number =>
+  policies.find(({ policy }) => policy === "longhaul")?.probesKept ?? 0;
+
+const times = ({ ratio }: Rival): string => `${ratio.toFixed(2)} times`;

@@ -1,0 +1,231 @@
+import type {
+  Compaction,
+  CompactionPlan,
+  Saving,
+  SummaryAttempt,
+  WrittenSummary,
+} from "@longhaul/core/compaction";
+import type { HookOutcome } from "@longhaul/core/hooks";
+import { coversKept, rebuild } from "@longhaul/core/internal/compaction";
+import {
+  clearedResultIds,
+  entryBlocks,
+  isCleared,
+  isCompactBoundary,
+  isEntry,
+  stringField,
+} from "@longhaul/core/internal/messages";
+import { countMessages } from "@longhaul/core/internal/request";
+import { splitSections } from "@longhaul/core/internal/summary";
+import type { Thresholds } from "@longhaul/core/measure";
+import { costOf, type PriceTable } from "@longhaul/core/measure";
+import type { CompactBoundaryEntry, Ledger } from "@longhaul/core/messages";
+import type { ModelUsage } from "@longhaul/core/models";
+import type { RestoredItem, RestoreKind, SkippedItem } from "@longhaul/core/restore";
+import { presentSections } from "@longhaul/core/summary";
+import type { ProjectProblem, Session, SessionProject, WrittenLines } from "@longhaul/sessions";
+import type { CompactCost } from "./compact-cost.ts";
+import type { CompactionNotes } from "./compaction-notes.ts";
+import { type RewriteReport, rewriteReport } from "./rewrite-report.ts";
+
+/** The shape that `compact --json` prints. Stable: other programs read it; see docs/json.md. */
+export interface CompactReport extends RewriteReport {
+  readonly session: RewriteReport["session"] & { readonly model: string | null };
+  readonly before: Size;
+  readonly after: Size;
+  /** In the context before and after, but in no line of the file: system prompt, tools. As `inspect` has it. */
+  readonly notInFile: number;
+  /** Tokens saved, the smallest saving that is worthwhile for this session, and whether it is reached. */
+  readonly saving: Saving;
+  readonly boundary: CompactBoundaryEntry;
+  readonly summary: {
+    readonly source: WrittenSummary["source"];
+    /** Who wrote it, what the call used and cost in dollars; null where no model was called. */
+    readonly model: string | null;
+    readonly usage: ModelUsage | null;
+    readonly cost: number | null;
+    /** Parts of the conversation that were too long for the model and went in condensed. */
+    readonly condensedRounds: number;
+    /** Every way that was tried, in its order. */
+    readonly attempts: readonly SummaryAttempt[];
+    /** The model reached its output limit. */
+    readonly truncated: boolean;
+    readonly tokens: number;
+    readonly text: string;
+    /** The facts that it lacks, as they stand at its end; "" where there are none. */
+    readonly quoted: string;
+    /** By the names that they always have. */
+    readonly sections: readonly string[];
+    /** The same, as they are called in this summary: that of a part of the conversation has others. */
+    readonly titles: readonly string[];
+  };
+  /** Those that were to be the summary; null where nobody asked for that. */
+  readonly notes: { readonly path: string; readonly built: boolean; readonly written: boolean } | null;
+  readonly summarised: Size;
+  /** `inSummary`: the summary covers them too, and some of them may be in the context twice. */
+  readonly kept: Size & { readonly inSummary: boolean };
+  /** Results in the kept messages that stay cleared, and what they held. */
+  readonly cleared: { readonly results: number; readonly tokens: number };
+  /** What it costs and brings; null where prices are not known. */
+  readonly cost: CompactCost | null;
+  readonly restored: readonly RestoredReport[];
+  readonly skipped: readonly SkippedReport[];
+  readonly project: ProjectReport;
+  /** What became of the facts of what was summarised. */
+  readonly ledger: Ledger | null;
+  /** What became of each hook. */
+  readonly hooks: readonly HookOutcome[];
+}
+
+interface Size {
+  readonly tokens: number;
+  readonly messages: number;
+}
+
+/** The folder that files were put back from. */
+export interface ProjectReport {
+  /** Null: files were put back from none. */
+  readonly folder: string | null;
+  readonly source: SessionProject["source"];
+  /** Why there is none. */
+  readonly problem: SessionProject["problem"] | null;
+  /** One sentence that names `--project`, if files outside the folder were left out. */
+  readonly advice: string | null;
+}
+
+type ReportedKind = "file" | Exclude<RestoreKind, "files">;
+
+export interface SkippedReport {
+  readonly kind: ReportedKind;
+  readonly path: string;
+  readonly reason: string;
+}
+
+export interface RestoredReport {
+  readonly kind: ReportedKind;
+  /** Of a file; the name of anything else. */
+  readonly path: string;
+  /** Relative to the project. */
+  readonly displayPath: string;
+  readonly tokens: number;
+  readonly truncated: boolean;
+}
+
+interface CompactReportInput {
+  readonly session: Pick<Session, "id" | "path" | "model">;
+  readonly plan: CompactionPlan;
+  readonly compaction: Compaction;
+  readonly project: Pick<SessionProject, "folder" | "source" | "problem">;
+  readonly notes?: Omit<CompactionNotes, "source"> | undefined;
+  readonly thresholds: Thresholds;
+  readonly written: WrittenLines | undefined;
+  readonly cost?: CompactCost | null;
+  readonly prices?: PriceTable | undefined;
+}
+
+export function compactReport(input: CompactReportInput): CompactReport {
+  const { session, plan, compaction, project, notes, cost = null, prices } = input;
+  const { tokensBefore } = plan;
+  const { tokensAfter, restored } = compaction;
+  const sizes = { session, tokensBefore, tokensAfter };
+  const { fits, out, written, ...shared } = rewriteReport(sizes, input.thresholds, input.written);
+  return {
+    ...shared,
+    session: { ...shared.session, model: session.model ?? null },
+    before: { tokens: tokensBefore, messages: countMessages(plan.sent) },
+    after: { tokens: tokensAfter, messages: countMessages(rebuild(compaction)) },
+    notInFile: plan.overheadTokens,
+    saving: compaction.saving,
+    fits,
+    boundary: input.written?.lines.find(isCompactBoundary) ?? compaction.boundary,
+    summary: summaryReport(compaction, plan, { noted: notes?.sections ?? [], prices }),
+    notes: notes === undefined ? null : { path: notes.path, built: notes.isBuilt, written: notes.isWritten },
+    summarised: { tokens: plan.summarisedTokens, messages: compaction.messagesSummarised },
+    kept: {
+      tokens: plan.keptTokens,
+      messages: compaction.messagesKept,
+      inSummary: compaction.messagesKept > 0 && coversKept(plan.variant, compaction.written.source),
+    },
+    cleared: clearedAmong(plan),
+    cost,
+    restored: restored.items.map(restoredReport),
+    skipped: restored.skipped.map(({ kind, name, reason }) => ({
+      kind: reportedKind(kind),
+      path: name,
+      reason,
+    })),
+    project: projectReport(project, restored.skipped),
+    ledger: compaction.ledger ?? null,
+    hooks: compaction.hookOutcomes,
+    out,
+    written,
+  };
+}
+
+/** They are in the file as they were; only what is sent of them is empty. */
+function clearedAmong({ kept, entries, tokensSent }: CompactionPlan): CompactReport["cleared"] {
+  const ids = new Set(kept.flatMap((entry) => clearedResultIds(entry)));
+  let tokens = 0;
+  for (const entry of ids.size === 0 ? [] : entries) {
+    if (!isEntry(entry) || entry.type !== "user") continue;
+    for (const block of entryBlocks(entry)) {
+      const isOne = block.type === "tool_result" && ids.has(block.tool_use_id) && !isCleared(block);
+      if (isOne) tokens += tokensSent.ofBlock(block);
+    }
+  }
+  return { results: ids.size, tokens: Math.round(tokens) };
+}
+
+function restoredReport({ kind, name, tokens, isTruncated, attachment }: RestoredItem): RestoredReport {
+  const displayPath = stringField(attachment, "displayPath") ?? name;
+  return { kind: reportedKind(kind), path: name, displayPath, tokens, truncated: isTruncated };
+}
+
+function projectReport(
+  { folder, source, problem }: CompactReportInput["project"],
+  skipped: readonly SkippedItem[],
+): ProjectReport {
+  const isAnyOutside = skipped.some(({ reason }) => reason === "outside-project");
+  const advice =
+    folder === undefined
+      ? `${WITHOUT_FOLDER[problem ?? "not-found"]} To put files back, pass --project DIR.`
+      : `Only files in ${folder} are put back. To put back files of another folder, pass --project DIR.`;
+  return { folder: folder ?? null, source, problem: problem ?? null, advice: isAnyOutside ? advice : null };
+}
+
+const WITHOUT_FOLDER: Readonly<Record<ProjectProblem, string>> = {
+  "too-wide": "The home folder and folders above it count only when you pass them.",
+  "not-found": "The project folder of this session is not on this machine.",
+  ambiguous: "Several folders could be the project folder of this session.",
+};
+
+const reportedKind = (kind: RestoreKind): ReportedKind => (kind === "files" ? "file" : kind);
+
+function summaryReport(
+  { written, quotation }: Compaction,
+  { countTokens }: CompactionPlan,
+  { noted, prices }: { readonly noted: readonly string[]; readonly prices: PriceTable | undefined },
+): CompactReport["summary"] {
+  const { source, text } = written;
+  const call = "usage" in written ? written : undefined;
+  const answer = written.source === "model" ? written : undefined;
+  return {
+    source,
+    model: call?.model ?? null,
+    usage: call?.usage ?? null,
+    cost: (call && costOf(call.usage, call.model, prices)) ?? null,
+    condensedRounds: answer?.condensedRounds ?? 0,
+    attempts: written.attempts,
+    truncated: answer?.isTruncated ?? false,
+    tokens: countTokens(text),
+    text,
+    quoted: quotation,
+    ...(source === "notes" ? { sections: [], titles: noted } : sectionsIn(text)),
+  };
+}
+
+function sectionsIn(text: string): Pick<CompactReport["summary"], "sections" | "titles"> {
+  const titles = new Map(splitSections(text).map(({ name, title }): [string, string] => [name, title]));
+  const sections = presentSections(text);
+  return { sections, titles: sections.map((name) => titles.get(name) ?? name) };
+}

@@ -1,0 +1,32 @@
+import { LonghaulError } from "@longhaul/core/errors";
+import type { Session } from "@longhaul/sessions";
+import { expect, it } from "vitest";
+import { terminal } from "../../../test/support/terminal.ts";
+import { eachSession } from "./each-session.ts";
+
+const notes: string[] = [];
+const composition = {
+  terminal: { ...terminal(80), note: (text: string) => notes.push(text) },
+  load: async (query: string): Promise<Session> => {
+    if (query.startsWith("bad")) throw new LonghaulError("session-not-found", `No ${query}\u001b[2J.`, {});
+    return { id: query } as Session;
+  },
+};
+const idOf = async ({ id }: Session): Promise<string> => id;
+
+it("of several sessions, one that cannot be read is left out and told of; the others are used", async () => {
+  expect(await eachSession(["one", "bad", "two"], composition, idOf)).toEqual(["one", "two"]);
+  expect(notes).toEqual(["longhaul: left out: No bad."]);
+});
+
+it("where no session can be read, the first reason is the error", async () => {
+  await expect(eachSession(["bad-1", "bad-2"], composition, idOf)).rejects.toThrow("No bad-1");
+  expect(await eachSession([], composition, idOf)).toEqual([]);
+});
+
+it("what nobody foresaw is never left out", async () => {
+  const broken = async (): Promise<string> => {
+    throw new TypeError("broken");
+  };
+  await expect(eachSession(["one", "two"], composition, broken)).rejects.toThrow(TypeError);
+});

@@ -1,0 +1,45 @@
+import { attemptsOf } from "@longhaul/core/compaction";
+import { LonghaulError } from "@longhaul/core/errors";
+import type { PriceTable } from "@longhaul/core/measure";
+import { callsMade } from "./compact-cost.ts";
+import { formatDollars } from "./view/numbers.ts";
+
+/**
+ * The error with another remedy, where its code is one of these. The library knows no commands and no flags, so the
+ * command line adds what a person can do with them.
+ */
+export function withRemedy(
+  error: unknown,
+  codes: RegExp,
+  remedyOf: (error: LonghaulError) => string,
+): unknown {
+  if (!(error instanceof LonghaulError) || !codes.test(error.code)) return error;
+  const { code, message, facts } = error;
+  return new LonghaulError(code, message, { remedy: remedyOf(error).trim(), facts, cause: error });
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  // A hook has the last word, but the person has the one after that.
+  "compaction-blocked": "With --no-hooks it is not asked.",
+  "notes-not-usable": "`longhaul notes SESSION --update` brings them up to date.",
+};
+
+/** Adds the flag or command that helps. */
+export const withHint = (error: unknown): unknown =>
+  withRemedy(
+    error,
+    /^(?:compaction-blocked|notes-not-usable)$/,
+    ({ code, remedy = "" }) => `${remedy} ${HINTS[code]}`,
+  );
+
+/**
+ * Says how to compact anyway, and the cost of the summary that was not used.
+ *
+ * @param advice a sentence that names the command's own flags.
+ */
+export const withForceHint = (error: unknown, advice: string, prices: PriceTable): unknown =>
+  withRemedy(error, /^compaction-ineffective$/, (ineffective) => {
+    const call = callsMade(attemptsOf(ineffective), prices);
+    const cost = call ? [`The call for the summary cost ${formatDollars(call.cost)}.`] : [];
+    return ["Nothing was changed.", ...cost, advice].join(" ");
+  });

@@ -1,0 +1,200 @@
+import { LonghaulError } from "@longhaul/core/errors";
+import { type SizedConversation, sizeUp } from "@longhaul/core/internal/compaction";
+import { accountKnown } from "@longhaul/core/internal/measure";
+import { isEntry, isSummaryEntry, reportedUsage, undoRecordOf } from "@longhaul/core/internal/messages";
+import { NestedMemory } from "@longhaul/core/internal/modules";
+import { countMessages } from "@longhaul/core/internal/request";
+import { memoryPathOf } from "@longhaul/core/internal/restore";
+import {
+  accountingMetrics,
+  type DuplicateRead,
+  type MeasuredResult,
+  type Thresholds,
+  type TokenAccounting,
+  type WindowState,
+  windowState,
+} from "@longhaul/core/measure";
+import type { Entry, UndoRecord } from "@longhaul/core/messages";
+import { type AttachedMemory, memoryFilesIn } from "@longhaul/core/modules";
+import { notesLimitsFor } from "@longhaul/notes/internal";
+import type { Session, SessionProject } from "@longhaul/sessions";
+import { memoryFilesPort, notesPath, readNotes } from "@longhaul/sessions";
+import { counterFor } from "@longhaul/sessions/internal";
+import { type NotesFigures, notesFigures } from "./notes-report.ts";
+import { type CollapseReport, collapseReport } from "./spans.ts";
+import { type ReportWindow, reportWindow } from "./window-report.ts";
+
+/** The shape that `inspect --json` prints. Stable: other programs read it; see docs/json.md. */
+export interface InspectReport {
+  readonly session: Pick<Session, "id" | "path" | "bytes" | "damage"> & {
+    readonly entries: number;
+    readonly model: string | null;
+    readonly cwd: string | null;
+  };
+  readonly context: {
+    readonly tokens: number;
+    readonly source: "usage" | "estimate";
+    /** The step since which no response reports its usage. Null with usage, and when no response ever reported any. */
+    readonly unreportedSince: ContextStep | null;
+    readonly reportedTokens: number;
+    readonly estimatedTokens: number;
+    readonly messages: number;
+  };
+  readonly window: ReportWindow & Pick<Thresholds, "error" | "headroomBy">;
+  readonly state: WindowState;
+  readonly accounting: AccountingReport;
+  readonly largest: readonly MeasuredResult[];
+  readonly duplicates: readonly DuplicateRead[];
+  readonly compactions: readonly CompactionReport[];
+  readonly collapse: CollapseReport;
+}
+
+type ContextStep = "compaction" | "clearing" | UndoRecord["direction"];
+
+type Accounted = Omit<TokenAccounting, "duplicateReads" | "results">;
+
+/** The account of the context, with a record in place of each map. */
+type AccountingReport = {
+  readonly [Name in keyof Accounted]: Accounted[Name] extends number
+    ? number
+    : Readonly<Record<string, number>>;
+} & {
+  /** In the context but in no line of the file: system prompt, tools, what the agent injects. */
+  readonly notInFile: number;
+  readonly metrics: Readonly<Record<string, number>>;
+};
+
+interface CompactionReport {
+  readonly uuid: string;
+  readonly timestamp: string;
+  readonly trigger: string;
+  readonly preTokens: number | null;
+  readonly postTokens: number | null;
+  readonly fromNotes: boolean;
+  readonly isCurrent: boolean;
+}
+
+const LARGEST_SHOWN = 10;
+
+export function inspectSession(
+  session: Session,
+  thresholds: Thresholds,
+  sized: SizedConversation = sizedSession(session),
+): InspectReport {
+  const { sent, overheadTokens } = sized;
+  const { id, path, bytes, entries, model = null, cwd = null, damage } = session;
+  const { tokens, source, reportedTokens, estimatedTokens } = sized.context;
+  const accounting = accountKnown(sent, sized.tokensSent);
+  return {
+    session: { id, path, bytes, entries: entries.length, model, cwd, damage },
+    context: {
+      tokens,
+      source,
+      unreportedSince: source === "usage" ? null : unreportedSince(session),
+      reportedTokens,
+      estimatedTokens,
+      messages: countMessages(sent),
+    },
+    window: { ...reportWindow(thresholds), error: thresholds.error, headroomBy: thresholds.headroomBy },
+    state: windowState(tokens, thresholds),
+    accounting: accountingReport(accounting, overheadTokens),
+    largest: accounting.results.slice(0, LARGEST_SHOWN),
+    duplicates: accounting.duplicateReads,
+    compactions: compactionsOf(session),
+    collapse: collapseReport(session),
+  };
+}
+
+/** For everything that a report needs of the sizes of messages. */
+export const sizedSession = ({ conversation: entries, clearedToolUseIds }: Session): SizedConversation =>
+  sizeUp({ entries, clearedToolUseIds }, {});
+
+function unreportedSince({ boundaries, entries, conversation }: Session): ContextStep | null {
+  const boundary = boundaries.find(({ isCurrent }) => isCurrent)?.boundary;
+  if (boundary === undefined || !entries.some(reportsUsage)) return null;
+  const undo = undoRecordOf(boundary);
+  if (undo !== undefined) return undo.direction;
+  // A clearing writes the conversation again without a summary.
+  return boundary.compactMetadata?.messagesSummarized === 0 && !conversation.some(isSummaryEntry)
+    ? "clearing"
+    : "compaction";
+}
+
+const reportsUsage = (entry: Entry): boolean => isEntry(entry) && reportedUsage(entry) !== undefined;
+
+/** Without the boundaries of undos, behind which a conversation was only written again. */
+function compactionsOf({ boundaries }: Session): readonly CompactionReport[] {
+  return boundaries.flatMap(({ boundary, isCurrent }) => {
+    if (undoRecordOf(boundary) !== undefined) return [];
+    const { uuid, timestamp, compactMetadata } = boundary;
+    return {
+      uuid,
+      timestamp,
+      trigger: compactMetadata?.trigger ?? "auto",
+      preTokens: compactMetadata?.preTokens ?? null,
+      postTokens: compactMetadata?.postTokens ?? null,
+      fromNotes: compactMetadata?.longhaul?.tier === "memory",
+      isCurrent,
+    };
+  });
+}
+
+function accountingReport(accounting: TokenAccounting, notInFile: number): AccountingReport {
+  const { duplicateReads: _, results: __, ...figures } = accounting;
+  const plain = Object.entries(figures).map(([name, figure]) => [
+    name,
+    typeof figure === "number" ? figure : Object.fromEntries(figure),
+  ]);
+  return { ...Object.fromEntries(plain), notInFile, metrics: accountingMetrics(accounting) };
+}
+
+/** What `inspect` tells of a session besides its file: its notes, and memory files of its project. */
+export interface BesideReport {
+  /** Null where there are none. */
+  readonly notes: NotesFigures | NotesProblem | null;
+  readonly memory: MemoryReport;
+}
+
+export interface NotesProblem {
+  readonly path: string;
+  /** Why they cannot be read. */
+  readonly problem: string;
+}
+
+export interface MemoryReport {
+  /** In the session, as they were when they were attached. */
+  readonly attached: readonly AttachedMemory[];
+  /** The folder of the session, if files of its project may be read. */
+  readonly folder: string | null;
+  /** Files in that folder that govern what the session touched, as they are now. */
+  readonly governing: readonly { readonly path: string; readonly tokens: number }[];
+  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+}
+
+/** Never fails: a session can be looked at whatever lies beside it. */
+export async function notesBeside(session: Session, thresholds: Thresholds): Promise<BesideReport["notes"]> {
+  try {
+    const read = await readNotes(session);
+    return read === undefined ? null : notesFigures(session, read, notesLimitsFor(thresholds));
+  } catch (error) {
+    if (!(error instanceof LonghaulError)) throw error;
+    return { path: notesPath(session.path), problem: error.message };
+  }
+}
+
+/** @param project the folder that memory files are read from, and where in it the session worked. */
+export async function memoryOf(
+  session: Session,
+  project: Pick<SessionProject, "folder" | "cwd">,
+  sized?: SizedConversation,
+): Promise<MemoryReport> {
+  const countTokens = counterFor(session, sized);
+  const attached = memoryFilesIn(session.entries, countTokens, session.conversation);
+  if (project.folder === undefined) return { attached, folder: null, governing: [], skipped: [] };
+  const folder = project.cwd;
+  const memory = new NestedMemory({ cwd: folder, port: memoryFilesPort({ cwd: folder }) });
+  // Those that are attached govern as well.
+  memory.touched(session.entries.filter((entry) => memoryPathOf(entry) === undefined));
+  const { files, skipped } = await memory.drain({ countTokens, budgetTokens: Number.POSITIVE_INFINITY });
+  return { attached, folder, governing: files, skipped };
+}

@@ -1,0 +1,110 @@
+import { countFates, FACT_KINDS, isInContext } from "@longhaul/core/internal/messages";
+import type { FactKind, Fate, Ledger, LedgerFact } from "@longhaul/core/messages";
+import type { Session } from "@longhaul/sessions";
+import { type SessionLedger, sessionLedgers } from "@longhaul/sessions";
+import { chooseId } from "./message-choice.ts";
+
+/** The shape that `ledger --json` prints. Stable: other programs read it; see docs/json.md. */
+export interface LedgerReport {
+  readonly session: { readonly id: string; readonly path: string };
+  /** Newest first: those that led to the conversation, or the one that was asked for. */
+  readonly compactions: readonly CompactionLedgerReport[];
+}
+
+export interface CompactionLedgerReport {
+  readonly uuid: string;
+  readonly timestamp: string;
+  readonly trigger: string;
+  /** Tokens of the context; null where the boundary does not say. */
+  readonly before: number | null;
+  readonly after: number | null;
+  /** Whether the conversation starts at it. */
+  readonly isCurrent: boolean;
+  /** `file`: its boundary has a ledger; `computed`: told now from the session; `none`: the file has nothing to tell by. */
+  readonly source: SessionLedger["source"];
+  /** Whether the file holds what was summarised; a session that was made by `compact --out` does not. */
+  readonly inThisFile: boolean;
+  readonly counts: FateCounts;
+  readonly kinds: readonly KindReport[];
+  /** With the facts that were asked for; null of the compactions that are only counted. */
+  readonly ledger: Ledger | null;
+}
+
+export interface FateCounts extends Readonly<Record<Fate, number>> {
+  readonly facts: number;
+  readonly inContext: number;
+}
+
+export interface KindReport extends FateCounts {
+  readonly kind: FactKind;
+}
+
+export interface LedgerChoice {
+  /** The uuid of a boundary, or its beginning. */
+  readonly boundary?: string;
+  readonly kind?: FactKind;
+  /** Also the facts that are in the context. */
+  readonly all?: boolean;
+}
+
+export function ledgerReport(session: Session, choice: LedgerChoice): LedgerReport {
+  const ledgers = sessionLedgers(session);
+  const chosen = choice.boundary === undefined ? undefined : chooseBoundary(ledgers, choice.boundary);
+  const uuids = new Set(session.entries.map(({ uuid }) => uuid));
+  const shown = chosen === undefined ? ledgers.filter(({ isInChain }) => isInChain) : [chosen];
+  return {
+    session: { id: session.id, path: session.path },
+    compactions: shown.map((one, nth) => compactionReport(one, uuids, nth === 0 ? choice : undefined)),
+  };
+}
+
+function compactionReport(
+  { boundary, ledger, source, isCurrent }: SessionLedger,
+  uuids: ReadonlySet<string | undefined>,
+  choice: LedgerChoice | undefined,
+): CompactionLedgerReport {
+  const { compactMetadata: metadata } = boundary;
+  const facts = ledger?.facts ?? [];
+  const ofKind = (kind: FactKind): readonly LedgerFact[] => facts.filter((fact) => fact.kind === kind);
+  return {
+    uuid: boundary.uuid,
+    timestamp: boundary.timestamp,
+    trigger: metadata?.trigger ?? "auto",
+    before: metadata?.preTokens ?? null,
+    after: metadata?.postTokens ?? null,
+    isCurrent,
+    source,
+    inThisFile: facts.every(({ entryIds }) => entryIds.length === 0 || entryIds.some((id) => uuids.has(id))),
+    counts: fateCounts(facts),
+    kinds: FACT_KINDS.map((kind) => ({ kind, ...fateCounts(ofKind(kind)) })).filter(
+      ({ facts: all }) => all > 0,
+    ),
+    ledger: choice === undefined || ledger === undefined ? null : chosenFacts(ledger, choice),
+  };
+}
+
+const fateCounts = (facts: readonly LedgerFact[]): FateCounts => ({
+  facts: facts.length,
+  inContext: facts.filter(isInContext).length,
+  ...countFates(facts),
+});
+
+function chosenFacts(ledger: Ledger, { kind, all }: LedgerChoice): Ledger {
+  const isChosen = (fact: LedgerFact): boolean =>
+    (kind === undefined || fact.kind === kind) && (all === true || !isInContext(fact));
+  return { ...ledger, facts: ledger.facts.filter(isChosen) };
+}
+
+function chooseBoundary(ledgers: readonly SessionLedger[], wanted: string): SessionLedger | undefined {
+  const uuids = ledgers.map(({ boundary }) => boundary.uuid);
+  const chosen = chooseId(uuids, wanted, {
+    none: "No compaction of the session",
+    many: "compactions",
+    remedy:
+      ledgers.length === 0
+        ? "This session has not been compacted."
+        : "`longhaul ledger SESSION` lists the compactions of a session.",
+    facts: { boundary: wanted },
+  });
+  return ledgers.find(({ boundary }) => boundary.uuid === chosen);
+}

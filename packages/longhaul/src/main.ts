@@ -1,0 +1,58 @@
+#!/usr/bin/env node
+import { readFileSync } from "node:fs";
+import { LonghaulError } from "@longhaul/core/errors";
+import { CommanderError } from "commander";
+import { createProgram } from "./program.ts";
+import { nodeTerminal, type Terminal } from "./terminal.ts";
+import { shownText } from "./view/text-width.ts";
+
+const EXIT_FAILED = 1;
+const EXIT_WRONG_USE = 2;
+
+const terminal = nodeTerminal(process);
+const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};
+
+// A reader that went away (`longhaul … | head`) is no error of ours.
+process.stdout.on("error", (error: NodeJS.ErrnoException) =>
+  process.exit(error.code === "EPIPE" ? 0 : EXIT_FAILED),
+);
+
+// A file-size limit (`ulimit -f`) sends this signal. With a listener the write fails instead and says why.
+if (process.platform !== "win32") process.on("SIGXFSZ", () => undefined);
+
+process.exitCode = await run(process.argv);
+
+async function run(argv: readonly string[]): Promise<number> {
+  const program = createProgram(version, async () =>
+    (await import("./composition.ts")).compose(terminal, process.env),
+  );
+  for (const command of [program, ...program.commands]) {
+    command.exitOverride();
+    // It quotes arguments, which must not steer the terminal.
+    command.configureOutput({ writeErr: (text) => process.stderr.write(shownText(text)) });
+  }
+  try {
+    await program.parseAsync([...argv]);
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_WRONG_USE;
+    report(error, argv.includes("--json"), terminal);
+    return EXIT_FAILED;
+  }
+}
+
+/** What happened, what it means, what to do. A stack only for what we did not foresee. */
+function report(error: unknown, asJson: boolean, { note, print, colours }: Terminal): void {
+  if (!(error instanceof LonghaulError)) {
+    note(`${colours.red("longhaul failed unexpectedly.")} Please report this:`);
+    note(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    return;
+  }
+  const { code, message, remedy, facts } = error;
+  if (asJson) print(JSON.stringify({ error: { code, message, remedy: remedy ?? null, facts } }));
+  // They quote names and lines of files, which must not steer the terminal.
+  note(`${colours.red("longhaul:")} ${shownText(message)}`);
+  if (remedy !== undefined) note(shownText(remedy));
+}

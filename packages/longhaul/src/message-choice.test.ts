@@ -1,0 +1,41 @@
+import { LonghaulError } from "@longhaul/core/errors";
+import type { Entry } from "@longhaul/core/messages";
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../../test/support/builders.ts";
+import { chooseMessage } from "./message-choice.ts";
+
+const named = (...uuids: readonly string[]): readonly Entry[] =>
+  uuids.map((uuid) => ({ ...new ConversationBuilder().user("x"), uuid }));
+
+function refusal(conversation: readonly Entry[], wanted: string): LonghaulError {
+  try {
+    chooseMessage(conversation, wanted);
+  } catch (error) {
+    if (error instanceof LonghaulError) return error;
+  }
+  throw new Error("chosen");
+}
+
+describe("choosing a message", () => {
+  it("takes a uuid, or a beginning that only one has", () => {
+    expect(chooseMessage(named("abc1", "abd2"), "abd2")).toBe("abd2");
+    expect(chooseMessage(named("abc1", "abd2"), "abc")).toBe("abc1");
+  });
+
+  it("takes a whole uuid also where others begin with it", () => {
+    expect(chooseMessage(named("a-1", "a-10", "a-11"), "a-1")).toBe("a-1");
+  });
+
+  it("of several it names some, and asks for more", () => {
+    const { code, message, remedy } = refusal(named("a1", "a2", "a3", "a4"), "a");
+    expect([code, message]).toEqual(["message-not-found", "4 messages begin like a: a1, a2, a3 and others."]);
+    expect(remedy).toMatch(/more of the uuid.*--prompts/);
+  });
+
+  it("passes over entries without a uuid, and takes nothing for everything", () => {
+    const title = { type: "summary", summary: "t" } as unknown as Entry;
+    expect(chooseMessage([title, ...named("a1")], "a")).toBe("a1");
+    expect(refusal([title, ...named("a1")], "").code).toBe("message-not-found");
+    expect(refusal(named("a1"), "b").message).toBe("No message of the conversation begins like b.");
+  });
+});

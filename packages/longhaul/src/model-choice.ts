@@ -1,0 +1,181 @@
+import type { AiSdkLanguageModel } from "@longhaul/ai-sdk";
+import { aiSdkModel } from "@longhaul/ai-sdk";
+import { anthropicModel } from "@longhaul/anthropic";
+import { createClient } from "@longhaul/anthropic/internal";
+import { LonghaulError } from "@longhaul/core/errors";
+import { isMissingPackage, loadingProblem } from "@longhaul/core/internal/models";
+import type { Model } from "@longhaul/core/models";
+import { ModelError } from "@longhaul/core/models";
+import { BUILT_IN_MODEL_NAME } from "@longhaul/core/summary";
+import { withRemedy } from "./hints.ts";
+
+export interface ModelChoice {
+  /** `claude-…`, `provider:name`, or `built-in`. */
+  readonly model?: string;
+  readonly baseUrl?: string;
+}
+
+/** Providers of the AI SDK that can be named before a colon; each is a package of its own. */
+const AI_SDK_PROVIDERS: readonly string[] = [
+  "amazon-bedrock",
+  "anthropic",
+  "azure",
+  "cerebras",
+  "cohere",
+  "deepinfra",
+  "deepseek",
+  "fireworks",
+  "google",
+  "google-vertex",
+  "groq",
+  "mistral",
+  "openai",
+  "openai-compatible",
+  "perplexity",
+  "togetherai",
+  "xai",
+];
+
+const ANY_SERVER = "openai-compatible";
+
+const OTHER_PROVIDERS_HINT =
+  "Models of other providers are written provider:name, such as openai:gpt-5 or google:gemini-2.5-pro.";
+
+const BUILT_IN_OFFER =
+  "Nothing was changed. Without --model the built-in summariser does it, with no key and no network.";
+
+/** Undefined where the built-in summariser is meant. Nothing is connected to before the first call. */
+export async function chooseModel({ model, baseUrl }: ModelChoice): Promise<Model | undefined> {
+  if (model === undefined || model === BUILT_IN_MODEL_NAME) return undefined;
+  const provider = providerOf(model);
+  if (model.slice(provider === undefined ? 0 : provider.length + 1).trim() === "")
+    throw new ModelError({ kind: "unknown-model", model }, "--model names no model.");
+  if (provider === undefined) {
+    const hasOwnServer = (baseUrl ?? process.env.ANTHROPIC_BASE_URL) !== undefined;
+    if (!hasOwnServer && /^[a-z][a-z0-9-]*:/.test(model)) throw noProvider(model);
+    return anthropicModel({ model, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) });
+  }
+  if (provider === ANY_SERVER && baseUrl === undefined)
+    throw new ModelError({ kind: "unreachable" }, `${ANY_SERVER} is any server: it needs an address.`, {
+      remedy: "Give it with --base-url, such as http://localhost:8000/v1",
+    });
+  // The AI SDK prints its warnings, some of them where our own output goes; the port reports them already.
+  Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
+  const name = model.slice(provider.length + 1);
+  return aiSdkModel({ model: await languageModel(provider, name, baseUrl), name });
+}
+
+const providerOf = (model: string): string | undefined =>
+  AI_SDK_PROVIDERS.find((name) => model.startsWith(`${name}:`));
+
+/** Whether Anthropic's own SDK is asked for it. */
+export const isAnthropicName = (model: string): boolean => providerOf(model) === undefined;
+
+/** Only a server of your own has such names. Anthropic would get a session that was meant for another provider. */
+function noProvider(model: string): ModelError {
+  const name = model.slice(0, model.indexOf(":"));
+  return new ModelError({ kind: "unknown-model", model }, `There is no provider ${name}.`, {
+    remedy: `Providers are ${AI_SDK_PROVIDERS.join(", ")}. For a server of your own, add --base-url.`,
+  });
+}
+
+/** Every provider package of the AI SDK has one function that makes a provider from its settings. */
+async function languageModel(
+  provider: string,
+  name: string,
+  baseURL: string | undefined,
+): Promise<AiSdkLanguageModel> {
+  const packageName = `@ai-sdk/${provider}`;
+  const exported = await importPackage(packageName);
+  const create = Object.entries(exported).find(
+    ([key, value]) => /^create[A-Z]/.test(key) && typeof value === "function",
+  )?.[1] as ((settings: object) => (name: string) => AiSdkLanguageModel) | undefined;
+  if (create === undefined) throw missingPackage(packageName);
+  return create({ name: provider, ...(baseURL === undefined ? {} : { baseURL }) })(name);
+}
+
+async function importPackage(name: string): Promise<object> {
+  try {
+    return (await import(name)) as object;
+  } catch (cause) {
+    throw missingPackage(name, cause);
+  }
+}
+
+function missingPackage(name: string, cause?: unknown): ModelError {
+  const message =
+    cause === undefined || isMissingPackage(cause, name)
+      ? `The package ${name} is not installed beside longhaul.`
+      : `The package ${name} cannot be loaded: ${loadingProblem(cause)}`;
+  const remedy = `Install it where longhaul is installed: npm install ai ${name}`;
+  return new ModelError({ kind: "sdk-missing", package: name }, message, { remedy, cause });
+}
+
+/** A call that failed loses nothing: the person is told so, and what can be done without a model. */
+export function withBuiltInOffer(
+  error: unknown,
+  { model = "" }: ModelChoice,
+  offer: string = BUILT_IN_OFFER,
+): unknown {
+  // By its code: what is thrown may be the end of a chain of attempts, with the last failure's code.
+  return withRemedy(error, /^(?:model-|no-summary$|no-notes$)/, ({ code, remedy }) => {
+    const isForeign = providerOf(model) === undefined && !/claude/i.test(model);
+    const mayBeMisnamed = code === "model-unknown-model" || (isForeign && code === "model-authentication");
+    return [remedy, ...(mayBeMisnamed ? [OTHER_PROVIDERS_HINT] : []), offer].filter(Boolean).join("\n");
+  });
+}
+
+export const DEFAULT_CHAT_MODEL = "claude-sonnet-5-5";
+
+const TOUR_OFFER = "`longhaul chat --demo` is a tour that needs no key, no network and no package.";
+
+interface ChatModelOptions {
+  readonly baseUrl: string | undefined;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Loads Anthropic's SDK; for tests. */
+  readonly loadSdk?: () => Promise<unknown>;
+}
+
+/**
+ * The model of a name, if it can be called at all as far as can be told before the first call. Keys of other providers
+ * are looked for by their own SDKs, at that call.
+ */
+export async function chatModel(name: string, options: ChatModelOptions): Promise<Model> {
+  const { baseUrl, environment, loadSdk } = options;
+  try {
+    if (name === BUILT_IN_MODEL_NAME) throw noTalker(name);
+    if (isAnthropicName(name)) {
+      // Only to see that it is there: a conversation is not begun with what cannot be had.
+      await createClient({ apiKey: "none", ...(loadSdk === undefined ? {} : { loadSdk }) });
+      if (baseUrl === undefined && KEYS.every((key) => !environment[key])) throw noKey(name);
+    }
+    const model = await chooseModel({ model: name, ...(baseUrl === undefined ? {} : { baseUrl }) });
+    if (model === undefined) throw noTalker(name);
+    return model;
+  } catch (error) {
+    // Where no model can be had, there is still something to see.
+    throw withRemedy(error, /./, ({ remedy }) => [remedy, TOUR_OFFER].filter(Boolean).join("\n"));
+  }
+}
+
+function noTalker(name: string): LonghaulError {
+  return new LonghaulError("model-unknown-model", `${name} only summarises: it cannot hold a conversation.`, {
+    remedy: `Name a model, such as ${DEFAULT_CHAT_MODEL} or openai:gpt-5.`,
+  });
+}
+
+const KEYS = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"];
+
+function noKey(name: string): LonghaulError {
+  return new LonghaulError("model-authentication", `There is no key for ${name}.`, {
+    remedy: [
+      "Set ANTHROPIC_API_KEY to one of console.anthropic.com, or ANTHROPIC_AUTH_TOKEN.",
+      "Another provider: longhaul chat --model openai:gpt-5 (its key in its own variable, such as OPENAI_API_KEY).",
+      "A server of your own: longhaul chat --model openai-compatible:NAME --base-url http://localhost:8000/v1",
+    ].join("\n"),
+  });
+}
+
+/** Errors after which the tour is the thing to offer. */
+export const isWithoutModel = (error: unknown): error is LonghaulError =>
+  error instanceof LonghaulError && /^model-(?:authentication|sdk-missing)$/.test(error.code);

@@ -1,0 +1,121 @@
+import { statSync } from "node:fs";
+import { parse, resolve } from "node:path";
+import type { PermissionMode } from "@longhaul/agent";
+import { SMALLEST_WINDOW_TOKENS } from "@longhaul/core/internal/measure";
+import { findModel, pricesOf } from "@longhaul/core/measure";
+import { type Command, InvalidArgumentError } from "commander";
+
+export const PERMISSION_MODES: readonly PermissionMode[] = ["default", "accept-edits", "allow-all"];
+export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+const LARGEST_PORT = 65_535;
+
+export function parseTokens(text: string): number {
+  const number = /^\d[\d_,]*$/.test(text) ? Number(text.replaceAll(/[_,]/g, "")) : Number.NaN;
+  if (Number.isNaN(number)) throw new InvalidArgumentError("It must be a whole number.");
+  if (!Number.isSafeInteger(number)) throw new InvalidArgumentError("It must be a smaller whole number.");
+  return number;
+}
+
+export const atLeastOne =
+  (why = "") =>
+  (text: string): number => {
+    const count = parseTokens(text);
+    if (count === 0) throw new InvalidArgumentError(`It must be at least 1${why}.`);
+    return count;
+  };
+
+export function parseWindow(text: string): number {
+  const tokens = parseTokens(text);
+  if (tokens < SMALLEST_WINDOW_TOKENS)
+    throw new InvalidArgumentError(`It must be at least ${SMALLEST_WINDOW_TOKENS}.`);
+  return tokens;
+}
+
+/** A size, or the name of a model that has one. */
+export function parseWindowOrModel(text: string): number | string {
+  if (!/^[a-z]/i.test(text)) return parseWindow(text);
+  if (findModel(text).windowOrigin !== "default") return text;
+  throw new InvalidArgumentError("The window of this model is not known. Give the size in tokens instead.");
+}
+
+/** An unset variable of a shell script gives an empty text. */
+export function parsePath(text: string): string {
+  if (text.trim() === "") throw new InvalidArgumentError("It must name a file.");
+  return text;
+}
+
+export function parseProject(text: string): string {
+  const isFolder = text.trim() !== "" && statSync(text, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (!isFolder) throw new InvalidArgumentError("It must be an existing folder.");
+  const folder = resolve(text);
+  if (parse(folder).root === folder) throw new InvalidArgumentError("It must not be a whole disk.");
+  return folder;
+}
+
+/** An id, or the beginning of one. */
+export const parseIdOf =
+  (what: string) =>
+  (text: string): string => {
+    if (text.trim() === "") throw new InvalidArgumentError(`It must be ${what}, or the beginning of one.`);
+    return text.trim();
+  };
+
+export function parsePort(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > LARGEST_PORT)
+    throw new InvalidArgumentError(`It must be a number from 0 to ${LARGEST_PORT}.`);
+  return port;
+}
+
+export function parseUrl(text: string): string {
+  const isWeb = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  if (!isWeb) throw new InvalidArgumentError("It must be an address such as http://127.0.0.1:8080.");
+  return text;
+}
+
+/** Parts between commas. */
+const listed = (text: string): readonly string[] =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+
+/** Some of these names, in their order whatever the order in which they were given. */
+export const parseNames =
+  <Name extends string>(names: readonly Name[]) =>
+  (text: string): readonly Name[] => {
+    const wanted = listed(text);
+    const known = names.filter((name) => wanted.includes(name));
+    const isAnyUnknown = wanted.some((name) => !known.some((one) => one === name));
+    if (isAnyUnknown || known.length === 0)
+      throw new InvalidArgumentError(`It must be a list of: ${names.join(", ")}.`);
+    return known;
+  };
+
+export function parseCounts(text: string): readonly number[] {
+  const counts = listed(text).map(atLeastOne());
+  if (counts.length === 0) throw new InvalidArgumentError("It must be a list of numbers.");
+  return [...new Set(counts)];
+}
+
+/** An option that may be given several times. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  if (value.trim() === "") throw new InvalidArgumentError("It must not be empty.");
+  return [...before, value];
+}
+
+export function parsePricedModel(name: string): string {
+  if (pricesOf(name) !== undefined) return name;
+  throw new InvalidArgumentError("Its prices are not known. Try claude-sonnet-4-5, or claude-opus-5.");
+}
+
+/** Ends the program unless a session is named or made. */
+export function requireAny(
+  sessions: readonly string[],
+  { generated }: { readonly generated?: unknown },
+  command: Command,
+): void {
+  if (sessions.length === 0 && !generated) command.error("error: name a session, or use --generated");
+}

@@ -1,0 +1,87 @@
+import type { Thresholds } from "@longhaul/core/measure";
+import type { Session, WriteTarget, WrittenLines } from "@longhaul/sessions";
+import type { Terminal } from "./terminal.ts";
+import { gauge } from "./view/bar.ts";
+import { formatCount, formatPercent } from "./view/numbers.ts";
+import { indented } from "./view/sections.ts";
+import { foldText, oneLine, padStart } from "./view/text-width.ts";
+import { fullAt, fullWords, type ReportWindow, reportWindow, windowWords } from "./window-report.ts";
+
+/** The fields that the reports of `compact`, `clear` and `undo` share. Stable: see docs/json.md. */
+export interface RewriteReport {
+  readonly session: { readonly id: string; readonly path: string };
+  readonly before: { readonly tokens: number };
+  readonly after: { readonly tokens: number };
+  readonly window: ReportWindow;
+  /** True if the result is under the auto-compact threshold, or without auto-compact under the blocking limit. */
+  readonly fits: boolean;
+  /** The file that was written; null when none was. */
+  readonly out: string | null;
+  readonly written: { readonly mode: WriteTarget["mode"]; readonly sessionId: string } | null;
+}
+
+interface Rewritten {
+  readonly session: Pick<Session, "id" | "path">;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+export function rewriteReport(
+  { session, tokensBefore, tokensAfter }: Rewritten,
+  thresholds: Thresholds,
+  written: WrittenLines | undefined,
+): RewriteReport {
+  const window = reportWindow(thresholds);
+  return {
+    session: { id: session.id, path: session.path },
+    before: { tokens: tokensBefore },
+    after: { tokens: tokensAfter },
+    window,
+    fits: tokensAfter < fullAt(window),
+    out: written?.path ?? null,
+    written: written === undefined ? null : { mode: written.mode, sessionId: written.sessionId },
+  };
+}
+
+/** Two bars, one below the other, as parts of the window; then what to say about them. */
+export function beforeAndAfter(
+  { before, after, window }: Pick<RewriteReport, "before" | "after" | "window">,
+  verdicts: readonly string[],
+  terminal: Terminal,
+): string {
+  const { colours, width } = terminal;
+  const line = (label: string, tokens: number, colour: (text: string) => string): string => {
+    const share = tokens / window.size;
+    const numbers = `${padStart(formatCount(tokens), 9)} ${padStart(formatPercent(share), 4)}`;
+    return `  ${label} ${numbers}  ${colour(gauge(share, width - 30))}`;
+  };
+  const isOver = (tokens: number): boolean => tokens >= fullAt(window);
+  return [
+    line("before", before.tokens, isOver(before.tokens) ? colours.red : colours.yellow),
+    line("after ", after.tokens, isOver(after.tokens) ? colours.red : colours.green),
+    colours.dim(indented(`of a ${windowWords(window)}`, terminal)),
+    ...verdicts.map((verdict) => indented(verdict, terminal)),
+  ].join("\n");
+}
+
+/** The room that a result which fits leaves. */
+export const roomWords = ({ after, window }: Pick<RewriteReport, "after" | "window">): string =>
+  `${formatCount(fullAt(window) - after.tokens)} tokens of room until ${fullWords(window)}`;
+
+/** @param isRefused writing it would fail unless the user forces it. */
+export function writtenLine(
+  { out, written, fits }: Pick<RewriteReport, "out" | "written" | "fits">,
+  { colours, width }: Terminal,
+  isRefused = false,
+): string {
+  if (out === null || written === null) {
+    const force = isRefused ? " With either, add --force." : "";
+    const offer = `Add --in-place to append this to the session, or --out FILE to make a new one.${force}`;
+    return foldText(`${colours.yellow("Nothing was written.")} ${offer}`, width);
+  }
+  const done = fits ? colours.green("Done.") : colours.yellow("Done.");
+  if (written.mode === "in-place")
+    return foldText(`${done} Appended to the session; nothing was removed from it.`, width);
+  const sentence = `${done} Written as session ${oneLine(written.sessionId)}; the original is untouched:`;
+  return `${foldText(sentence, width)}\n${oneLine(out)}`;
+}

@@ -1,0 +1,186 @@
+import { LonghaulError } from "@longhaul/core/errors";
+import { SMALLEST_WINDOW_TOKENS } from "@longhaul/core/internal/measure";
+import type { ClaudeFeatures } from "@longhaul/core/measure";
+import { readRegularFile } from "@longhaul/sessions/internal";
+import type {
+  CoderOptions,
+  Fault,
+  FaultConditions,
+  ModelOptions,
+  SimulatorOptions,
+  SpanKind,
+  Switches,
+} from "@longhaul/simulator";
+import {
+  type AddressedTurn,
+  BAD_NOTES_KINDS,
+  BAD_SUMMARY_KINDS,
+  type NotesKind,
+  parseScript,
+  type SummaryKind,
+} from "@longhaul/simulator";
+import { SPAN_KINDS } from "@longhaul/simulator/internal";
+import { z } from "zod";
+
+/** Leaves out functions, which JSON cannot hold, and `keepBodies`, because the command prints no body. */
+type LibraryOptions = Omit<
+  SimulatorOptions,
+  "behaviours" | "coder" | "summarise" | "clock" | "countText" | "keepBodies" | "onRequest"
+>;
+
+/** Everything about the simulator that JSON can say. Names are those of the library. */
+export interface SimConfig extends LibraryOptions {
+  readonly coder?: Partial<Omit<CoderOptions, "uses">>;
+  readonly counter?: "o200k" | "estimate";
+  readonly summaries?: SummaryKind | readonly SummaryKind[];
+  readonly notes?: NotesKind | readonly NotesKind[];
+  readonly spans?: SpanKind | readonly SpanKind[];
+  readonly faults?: readonly (Pick<FaultConditions, "probability" | "times"> & {
+    readonly fault: Fault | number;
+  })[];
+}
+
+/** A key for each option: one that the library gets and that is missing here does not compile. */
+type Shape<Options> = Readonly<Record<keyof Options, z.ZodType>>;
+
+const count = z.int().nonnegative();
+const share = z.number().min(0).max(1);
+
+/** One kind for all requests, or one for each of the first requests and the last for all that follow. */
+const kinds = <Name extends string>(...names: readonly Name[]) => {
+  const kind = z.enum(names);
+  return z.union([kind, z.array(kind).min(1)]);
+};
+
+const features = {
+  thinkingModes: z.array(z.enum(["adaptive", "enabled", "disabled", "between_tools"])).optional(),
+  thinksByDefault: z.boolean().optional(),
+  keepsEarlierThinking: z.boolean().optional(),
+  forcedTools: z.boolean().optional(),
+  sampling: z.boolean().optional(),
+  prefill: z.boolean().optional(),
+  systemMessages: z.boolean().optional(),
+  stopsAtWindow: z.boolean().optional(),
+  compaction: z.boolean().optional(),
+  minimumCacheTokens: count.optional(),
+  tokenScale: z.number().positive().optional(),
+} satisfies Shape<ClaudeFeatures>;
+
+const model = {
+  id: z.string().min(1),
+  windowTokens: z.int().positive(),
+  maxOutputTokens: z.int().positive().optional(),
+  bindsThinking: z.boolean().optional(),
+  features: z.strictObject(features).optional(),
+} satisfies Shape<ModelOptions>;
+
+const switches = {
+  consecutiveRoles: z.enum(["merged", "refused"]).optional(),
+  requireTools: z.boolean().optional(),
+  enforceBinding: z.boolean().optional(),
+  foreignSignatures: z.enum(["refused", "accepted"]).optional(),
+  cacheEdits: z.boolean().optional(),
+  threads: z.enum(["accepted", "refused"]).optional(),
+  unknownBetas: z.enum(["accepted", "refused"]).optional(),
+} satisfies Shape<Switches>;
+
+const coder = {
+  turns: count.optional(),
+  seed: z.int().optional(),
+  chattiness: share.optional(),
+  parallelPercent: z.number().min(0).max(100).optional(),
+  folder: z.string().min(1).optional(),
+  workingFolder: z.string().startsWith("/").optional(),
+  inventsPaths: z.boolean().optional(),
+  web: z.boolean().optional(),
+} satisfies Shape<Omit<CoderOptions, "uses">>;
+
+const fault = z.union([
+  z.int().min(400).max(599),
+  z.discriminatedUnion("kind", [
+    z.strictObject({
+      kind: z.literal("status"),
+      status: z.int().min(400).max(599),
+      retryAfter: z.number().nonnegative().nullable().optional(),
+      spendLimit: z.boolean().optional(),
+      type: z.string().optional(),
+      message: z.string().optional(),
+    }),
+    z.strictObject({ kind: z.literal("overload-in-stream"), afterEvents: count.optional() }),
+    z.strictObject({ kind: z.literal("malformed-stream"), afterEvents: count.optional() }),
+    z.strictObject({ kind: z.literal("cut"), afterBytes: count.optional() }),
+    z.strictObject({ kind: z.literal("silence") }),
+    z.strictObject({
+      kind: z.literal("slow"),
+      firstByteMs: count.optional(),
+      betweenEventsMs: count.optional(),
+    }),
+  ]),
+]);
+
+const config = {
+  port: z.int().min(0).max(65_535).optional(),
+  windowTokens: z.int().min(SMALLEST_WINDOW_TOKENS).optional(),
+  models: z.array(z.strictObject(model)).optional(),
+  switches: z.strictObject(switches).optional(),
+  apiKeys: z.array(z.string().min(1)).optional(),
+  latency: z
+    .union([count, z.strictObject({ firstByteMs: count.optional(), betweenEventsMs: count.optional() })])
+    .optional(),
+  seed: z.int().optional(),
+  counter: z.enum(["o200k", "estimate"]).optional(),
+  coder: z.strictObject(coder).optional(),
+  summaries: kinds("good", ...BAD_SUMMARY_KINDS).optional(),
+  notes: kinds("good", "one-by-one", "nothing", ...BAD_NOTES_KINDS).optional(),
+  spans: kinds(...SPAN_KINDS).optional(),
+  faults: z
+    .array(z.strictObject({ fault, probability: share.optional(), times: z.int().positive().optional() }))
+    .optional(),
+} satisfies Shape<SimConfig>;
+
+/** The keys of the file, and those of its objects after a dot. */
+export const SIM_CONFIG_KEYS: readonly string[] = Object.entries({ ...config, switches, coder }).flatMap(
+  ([key, value]) =>
+    value === switches || value === coder ? Object.keys(value).map((name) => `${key}.${name}`) : [key],
+);
+
+/** Parsed from JSON, so no value in it is undefined. */
+export function parseSimConfig(json: unknown, path: string): SimConfig {
+  const { success, data, error } = z.strictObject(config).safeParse(json);
+  if (success) return data as SimConfig;
+  const problems = error.issues.map(problem).join("; ");
+  throw new LonghaulError("simulator-failed", `The configuration ${path} cannot be used: ${problems}.`, {
+    remedy: `Keys are ${Object.keys(config).join(", ")}. docs/simulator.md describes them.`,
+  });
+}
+
+function problem(issue: z.core.$ZodIssue): string {
+  const at = issue.path.join(".");
+  if (issue.code === "unrecognized_keys") {
+    const names = issue.keys.map((key) => `"${at === "" ? key : `${at}.${key}`}"`);
+    return `unknown key ${names.join(", ")}`;
+  }
+  return `${at === "" ? "the file" : `"${at}"`}: ${issue.message}`;
+}
+
+export async function readSimConfig(path: string): Promise<SimConfig> {
+  return parseSimConfig(await readJson(path, "configuration", "It is a JSON file with one object."), path);
+}
+
+export async function readScript(path: string): Promise<readonly AddressedTurn[]> {
+  const form = "It is a JSON file with a list of turns; each is a text, or an object with blocks.";
+  return parseScript(await readJson(path, "script", form));
+}
+
+async function readJson(path: string, what: string, remedy: string): Promise<unknown> {
+  const unusable = (reason: string, cause: unknown): LonghaulError =>
+    new LonghaulError("simulator-failed", `The ${what} ${path} ${reason}.`, { remedy, cause });
+  const text = await readRegularFile(path).catch((error: unknown) => {
+    throw unusable("cannot be read", error);
+  });
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw unusable("is not valid JSON", error);
+  }
+}

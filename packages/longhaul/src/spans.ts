@@ -1,0 +1,120 @@
+import {
+  type CollapsedSpan,
+  contentText,
+  entryBlocks,
+  isCollapsedSpan,
+  timeOf,
+} from "@longhaul/core/internal/messages";
+import { collapsedIn, type SpanReport, spanReport } from "@longhaul/core/internal/modules";
+import type { ContentBlock, Entry } from "@longhaul/core/messages";
+import { sentContent } from "@longhaul/core/request";
+import type { Session } from "@longhaul/sessions";
+import { messagesOfSpan } from "@longhaul/sessions/internal";
+import { chooseId } from "./message-choice.ts";
+import type { Terminal } from "./terminal.ts";
+import { formatCount, formatTime, ID_SHOWN, plural } from "./view/numbers.ts";
+import { factsTitle, titled } from "./view/sections.ts";
+import { fitText, oneLine, shownText } from "./view/text-width.ts";
+
+/** The shape that `inspect --span --json` prints. */
+interface SpanMessagesReport extends SpanReport {
+  /** What it stands for, as it is in the file. */
+  readonly entries: readonly Entry[];
+}
+
+/** The spans of a conversation together. */
+export interface CollapseReport {
+  readonly spans: readonly SpanReport[];
+  readonly messages: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+export function collapseReport({ conversation }: Pick<Session, "conversation">): CollapseReport {
+  const spans = collapsedIn(conversation);
+  const total = (field: "messages" | "tokensBefore" | "tokensAfter"): number =>
+    spans.reduce((sum, span) => sum + span[field], 0);
+  return {
+    spans,
+    messages: total("messages"),
+    tokensBefore: total("tokensBefore"),
+    tokensAfter: total("tokensAfter"),
+  };
+}
+
+/** The span that a person means by its id or the beginning of it; also one that is no longer in the context. */
+export function spanMessages(session: Session, wanted: string): SpanMessagesReport {
+  const spans = session.entries.filter(isCollapsedSpan);
+  const chosen = chooseId([...new Set(spans.map(({ collapsed }) => collapsed.spanId))], wanted, {
+    none: "No collapsed span of the session",
+    many: "spans",
+    remedy:
+      spans.length === 0
+        ? "Nothing was collapsed in this session."
+        : "`longhaul inspect SESSION` lists the spans.",
+    facts: { span: wanted },
+  });
+  // A line may be repeated: the last one counts.
+  const span = spans.findLast(({ collapsed }) => collapsed.spanId === chosen) as CollapsedSpan;
+  return { ...spanReport(span), entries: messagesOfSpan(span, session) };
+}
+
+const ROWS_SHOWN = 12;
+
+export function collapseSection(collapse: CollapseReport, terminal: Terminal): string {
+  const { spans, messages, tokensBefore, tokensAfter } = collapse;
+  const rows = spans
+    .slice(-ROWS_SHOWN)
+    .map((span) => [
+      fitText(span.spanId.slice(0, ID_SHOWN), ID_SHOWN),
+      formatCount(span.messages),
+      formatCount(span.tokensBefore),
+      formatCount(span.tokensAfter),
+      fitText(span.firstLine, terminal.width - 44),
+    ]);
+  const total = `(${plural(messages, "message")}, ${formatCount(tokensBefore)} tokens → ${formatCount(tokensAfter)}; --span ID shows one)`;
+  return titled(
+    `${plural(spans.length, "collapsed span")} ${terminal.colours.dim(total)}`,
+    ["span", ">messages", ">before", ">now", "what it was about"],
+    rows,
+    terminal,
+  );
+}
+
+/** All that was said in it. Long lines are the terminal's to break: this is for reading and for pipes. */
+export function spanView(span: SpanMessagesReport, terminal: Terminal): string {
+  const { colours } = terminal;
+  const facts = `${plural(span.messages, "message")}, ${formatCount(span.tokensBefore)} tokens, collapsed to ${formatCount(span.tokensAfter)}`;
+  const title = factsTitle("Span", span.spanId, facts, terminal);
+  const messages = span.entries.flatMap((entry) => {
+    const text = textOf(entry);
+    if (text === "") return [];
+    const when = colours.dim(formatTime(timeOf(entry)));
+    return [`${colours.bold(oneLine(entry.type))} ${when}\n${shownText(text)}`];
+  });
+  return [title, ...messages].join("\n\n");
+}
+
+function textOf(entry: Entry): string {
+  if (entry.type === "attachment") return contentText(sentContent(entry));
+  if (entry.type !== "user" && entry.type !== "assistant") return "";
+  return entryBlocks(entry)
+    .map(blockText)
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+function blockText(block: ContentBlock): string {
+  switch (block.type) {
+    case "text":
+      return contentText([block]);
+    case "tool_use":
+      return `→ ${block.name} ${JSON.stringify(block.input)}`;
+    case "tool_result":
+      return `← ${contentText(block.content)}`;
+    case "thinking":
+      return `[thinking] ${block.thinking ?? ""}`.trimEnd();
+    default:
+      return `[${oneLine(block.type)}]`;
+  }
+}

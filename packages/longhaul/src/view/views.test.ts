@@ -1,0 +1,221 @@
+import { join } from "node:path";
+import type { SummaryAttempt } from "@longhaul/core/compaction";
+import type { HookOutcome } from "@longhaul/core/hooks";
+import { computeThresholds } from "@longhaul/core/measure";
+import type { Entry } from "@longhaul/core/messages";
+import type { Session, SessionListing } from "@longhaul/sessions";
+import { clearSession, compactSession, loadSession, writeNewSession } from "@longhaul/sessions";
+import { beforeAll, describe, expect, it } from "vitest";
+import { terminal } from "../../../../test/support/terminal.ts";
+import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
+import { createDemoSession } from "../../../simulator/src/demo-session.ts";
+import { type ClearReport, clearReport, clearView } from "../commands/clear-command.ts";
+import { sessionsView } from "../commands/sessions-command.ts";
+import { type CompactReport, compactReport } from "../compact-report.ts";
+import { inspectSession } from "../inspect-report.ts";
+import { promptsOf, promptsView } from "../prompts-report.ts";
+import { compactView } from "./compact-view.ts";
+import { inspectView } from "./inspect-view.ts";
+import { textWidth } from "./text-width.ts";
+
+const folder = temporaryFolder();
+const HOSTILE = "\u001b[2J\u001b]0;owned\u0007\r\n\u0000";
+const thresholds = computeThresholds({ windowTokens: 200_000, maxOutputTokens: 32_000 });
+let session: Session;
+let compacted: CompactReport;
+let cleared: ClearReport;
+
+/** A tool, a request and an id that would like to steer the terminal. */
+function hostile(entry: Entry): Entry {
+  const text = JSON.stringify(entry)
+    .replaceAll('"name":"Read"', JSON.stringify({ name: `Read${HOSTILE}` }).slice(1, -1))
+    .replaceAll("tide", `tide${JSON.stringify(HOSTILE).slice(1, -1)}`);
+  return { ...(JSON.parse(text) as Entry), sessionId: `id${HOSTILE}` } as Entry;
+}
+
+const attempt = (fields: Partial<SummaryAttempt>): SummaryAttempt => ({
+  step: "direct",
+  outcome: "failed",
+  cuts: 0,
+  ...fields,
+});
+const hook = (fields: Partial<HookOutcome>): HookOutcome => ({
+  event: "PreCompact",
+  name: "x",
+  kind: "command",
+  state: "completed",
+  text: "PreCompact [x] completed",
+  durationMs: 1,
+  ...fields,
+});
+
+beforeAll(async () => {
+  const path = join(folder, "session.jsonl");
+  await writeNewSession(path, createDemoSession().map(hostile));
+  session = await loadSession(path);
+  const result = await compactSession(session);
+  compacted = compactReport({ ...result, thresholds, written: undefined });
+  cleared = clearReport(clearSession(session, { keepNewest: 5 }), thresholds, undefined);
+});
+
+const outline = { showSummary: false } as const;
+
+describe.each([60, 80, 100])("at %d columns", (width) => {
+  const views = (): readonly string[] => [
+    inspectView(inspectSession(session, thresholds), terminal(width)),
+    promptsView(promptsOf(session), session, terminal(width)),
+    promptsView([], session, terminal(width)),
+    clearView(cleared, terminal(width)),
+    clearView({ ...cleared, fits: false }, terminal(width)),
+    compactView(
+      {
+        ...compacted,
+        hooks: [hook({ text: `PreCompact [${"x".repeat(60)}] completed: ${"words ".repeat(90)}` })],
+        skipped: [
+          { kind: "file", path: "/a", reason: "outside-project" },
+          { kind: "skills", path: "s", reason: "over-budget" },
+          { kind: "todos", path: "todos", reason: "timed-out" },
+        ],
+        summary: {
+          ...compacted.summary,
+          condensedRounds: 12,
+          truncated: true,
+          attempts: [
+            attempt({ step: "provider", reason: "model-rate-limited" }),
+            attempt({ cuts: 3 }),
+            attempt({}),
+          ],
+        },
+      },
+      { ...outline, modelNotAsked: "claude-sonnet-5-5" },
+      terminal(width),
+    ),
+  ];
+
+  it("no line is wider, and nothing of a session steers the terminal", () => {
+    for (const view of views()) {
+      for (const line of view.split("\n")) expect([textWidth(line) <= width, line]).toEqual([true, line]);
+      expect(view).not.toMatch(/[^\P{Cc}\n]/u);
+    }
+  });
+});
+
+describe("the list of sessions", () => {
+  const listing = (contextTokens: number | undefined): SessionListing => ({
+    id: "0123456789",
+    path: "/s/0123456789.jsonl",
+    agent: "claude-code",
+    bytes: 1_000,
+    modifiedAt: new Date(0),
+    cwd: "/project",
+    title: "Tides",
+    contextTokens,
+  });
+  const shown = (...tokens: readonly (number | undefined)[]): string =>
+    sessionsView(tokens.map(listing), { now: new Date(0), limit: undefined }, terminal(100));
+
+  it("explains the question mark of an unknown context, and only then", () => {
+    expect(shown(1_000, undefined)).toContain("?: no response or compaction near the end of the file");
+    expect(shown(1_000)).not.toContain("?");
+  });
+});
+
+describe("the list of prompts", () => {
+  it("says for a session without a message that nothing has been said yet", () => {
+    const marks = [{ type: "custom-title", customTitle: "Tides" }] as unknown as Session["conversation"];
+    for (const conversation of [[], marks]) {
+      expect(promptsView([], { conversation }, terminal(100))).toBe(
+        "Nothing has been said in this session yet.",
+      );
+    }
+  });
+
+  it("says for a session with messages, none of them a person's, why that may be", () => {
+    const told = promptsView([], session, terminal(200));
+    expect(told).toContain("compacted");
+    expect(told).toContain("subagent");
+  });
+});
+
+describe("the summary of a compaction", () => {
+  const shown = (summary: Partial<CompactReport["summary"]>): string =>
+    compactView({ ...compacted, summary: { ...compacted.summary, ...summary } }, outline, terminal(100));
+
+  it("says where it was taken from the notes, and that nobody was called", () => {
+    const written = attempt({ step: "notes", outcome: "written" });
+    expect(shown({ source: "notes", attempts: [written], sections: [], titles: [] })).toContain(
+      "from the session's notes, no model called",
+    );
+    const notes = attempt({ step: "notes", outcome: "unavailable", reason: "hook-instructions" });
+    const builtIn = attempt({ step: "built-in", outcome: "written" });
+    const instead = shown({ source: "built-in", attempts: [notes, builtIn] });
+    expect(instead).toContain("by the built-in summariser, no model called");
+    expect(instead).toContain("the session's notes (not available, hook instructions) → built-in summariser");
+  });
+
+  it("is shown whole with the facts that are quoted at its end", () => {
+    const summary = { ...compacted.summary, text: "The work.", quoted: "> Never push" };
+    const view = compactView({ ...compacted, summary }, { showSummary: true }, terminal(100));
+    expect(view).toContain("The work.\n\n> Never push\n");
+  });
+
+  it("is numbered as in every summary, also where a section is missing", () => {
+    const view = shown({
+      sections: ["Errors and Fixes", "Current Work"],
+      titles: ["Errors and Fixes", "Work Completed"],
+    });
+    expect(view).toContain("  4. Errors and Fixes\n  8. Work Completed\n");
+  });
+
+  it("by one way is told without a chain; what was never there is no news", () => {
+    const noPrefix = attempt({ step: "fork", outcome: "unavailable", reason: "no-shared-prefix" });
+    const view = shown({ attempts: [noPrefix, attempt({ step: "built-in", outcome: "written" })] });
+    expect(view).not.toContain("→ built-in");
+    expect(view).not.toContain("shared prefix");
+  });
+
+  it("by the second way names both, with what the first one failed of", () => {
+    const view = shown({
+      attempts: [
+        attempt({ reason: "model-cut-off", cuts: 2, model: "claude-x" }),
+        attempt({ step: "built-in", outcome: "written" }),
+      ],
+    });
+    expect(view).toContain("own call (failed, cut off, 2 cuts) → built-in summariser");
+    expect(view).toContain("claude-x failed (cut off): the built-in summariser wrote it instead.");
+    expect(view).not.toContain("no model called");
+  });
+});
+
+describe("hooks", () => {
+  it("are left out where there are none, and counted where there are", () => {
+    const shown = (hooks: readonly HookOutcome[]): string =>
+      compactView({ ...compacted, hooks }, outline, terminal(80));
+    expect(shown([])).not.toContain("Hooks");
+    expect(shown([hook({})])).toContain("Hooks       1 ran\n  PreCompact [x] completed\n");
+    expect(shown([hook({}), hook({ state: "timed-out" })])).toContain("2 ran, 1 of them failed");
+  });
+});
+
+describe("what was put back", () => {
+  it.each(["file", "memory-files"] as const)("keeps the file name of a long path of kind %s", (kind) => {
+    const displayPath = `${"packages/".repeat(12)}AGENTS.md`;
+    const restored = [{ kind, path: displayPath, displayPath, tokens: 120, truncated: false }];
+    const view = compactView({ ...compacted, restored }, outline, terminal(80));
+    expect(view).toMatch(/ 120 {2}….*packages\/AGENTS\.md\n/);
+  });
+});
+
+describe("what was not put back", () => {
+  it("is counted by kind and reason", () => {
+    const skipped: CompactReport["skipped"] = [
+      { kind: "file", path: "/a", reason: "gone" },
+      { kind: "file", path: "/b", reason: "gone" },
+      { kind: "file", path: "/c", reason: "outside-project" },
+      { kind: "plan-mode", path: "plan-mode", reason: "timed-out" },
+    ];
+    expect(compactView({ ...compacted, skipped }, outline, terminal(100))).toContain(
+      "not put back: 2 files gone, 1 file outside project, plan mode timed out\n",
+    );
+  });
+});

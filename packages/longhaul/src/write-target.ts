@@ -1,0 +1,74 @@
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { LonghaulError } from "@longhaul/core/errors";
+import type { UserPlaces, WriteTarget } from "@longhaul/sessions";
+import { findSession } from "@longhaul/sessions";
+import { findLatest, isSystemError, type LatestSession } from "@longhaul/sessions/internal";
+import type { Terminal } from "./terminal.ts";
+import { formatAge } from "./view/numbers.ts";
+import { oneLine } from "./view/text-width.ts";
+
+export interface TargetChoice {
+  readonly dryRun?: boolean;
+  readonly inPlace?: boolean;
+  readonly out?: string;
+}
+
+/** Undefined where nothing is to be written. Refuses a missing folder before any work is done. */
+export async function targetOf({ dryRun, inPlace, out }: TargetChoice): Promise<WriteTarget | undefined> {
+  if (dryRun) return undefined;
+  if (inPlace) return { mode: "in-place" };
+  if (out === undefined) return undefined;
+  await requireFolderOf(out);
+  return { mode: "new-session", path: out };
+}
+
+/** A folder that is misspelled would otherwise be created. Any other fault shows when the file is written. */
+async function requireFolderOf(path: string): Promise<void> {
+  const folder = dirname(path);
+  try {
+    await stat(folder);
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== "ENOENT") return;
+    const message = `${path} was not written: the folder ${folder} does not exist. Nothing was changed.`;
+    throw new LonghaulError("session-not-written", message, {
+      remedy: "Create the folder, or choose another path.",
+      facts: { path, folder },
+      cause: error,
+    });
+  }
+}
+
+export interface WriteOptions {
+  readonly places: UserPlaces;
+  readonly now: Date;
+  readonly terminal: Pick<Terminal, "note" | "confirm">;
+  /** A machine reads the output: nobody is asked. */
+  readonly json?: boolean | undefined;
+}
+
+/** Finds the session that a command is going to write to. Asks when `latest` belongs to another project. */
+export async function findSessionToWrite(
+  query: string,
+  { places, now, terminal, json }: WriteOptions,
+): Promise<string> {
+  if (query !== "latest") return await findSession(query, places);
+  const latest = await findLatest(places);
+  terminal.note(`longhaul: ${latestWords(latest, now)}`);
+  if (latest.isOfProject || json) return latest.path;
+  // Undefined: nobody can answer, and the session is named.
+  if ((await terminal.confirm("Use the session of another project?")) !== false) return latest.path;
+  throw new LonghaulError("session-declined", "You did not confirm the session. Nothing was written.", {
+    remedy: `Pass the id of a session instead of \`latest\`, here ${latest.id}. \`longhaul sessions\` lists them.`,
+    facts: { id: latest.id, path: latest.path },
+  });
+}
+
+/** Ids and folders come from files, so they are kept to one line. */
+function latestWords({ id, folder, agent, modifiedAt, isOfProject }: LatestSession, now: Date): string {
+  const owner = agent === "claude-code" ? "Claude Code" : "longhaul";
+  const where = folder === undefined ? "" : ` in ${folder}`;
+  const age = formatAge(now.getTime() - modifiedAt.getTime());
+  const named = `\`latest\` is ${id} (${owner}${where}, ${age}).`;
+  return oneLine(isOfProject ? named : `${named} This folder's project has no session with a conversation.`);
+}

@@ -1,0 +1,158 @@
+import {
+  clip,
+  type ErrorRecord,
+  earlierItems,
+  errorForms,
+  failureText,
+  type HumanMessage,
+  keysOf,
+  oneLine,
+  quoted,
+  type Resolution,
+  readCommand,
+  resolutionText,
+  type SessionDigest,
+  soundsLikeCorrection,
+} from "@longhaul/core/internal/summary";
+import type { News } from "./news.ts";
+import { asBullet, foreignItem, keptItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
+
+/** The section "Errors & Corrections". */
+
+const CORRECTED = "- The user stepped in: ";
+const MAX_CORRECTION_CHARS = 240;
+/** A longer message has such words in it anyway. */
+const LONGEST_CORRECTION_CHARS = 300;
+const MAX_EARLIER_ERROR_CHARS = 320;
+const MAX_EDITED_FILES = 4;
+/** A mistake that a person corrected must not happen again. */
+const CORRECTION_WORTH = 20;
+const FAILURE_WORTH = 8;
+/** Lines that programs draw. */
+const RULES = /[ \t]*[\u2500-\u257f=*_-]{4,}[ \t]*/g;
+const OPEN = " → not seen to pass since";
+const OURS =
+  /^- `([^`\n]*)`(?: \((\d{1,9})×\))?: ([^\n]*?)( → (?:not seen to pass since|fixed[^\n]*|gone in the next run[^\n]*))?$/;
+
+/** A failure as the notes tell of it. */
+interface NotedError {
+  readonly source: string;
+  readonly times: number;
+  readonly text: string;
+  /** Its end, with an arrow; empty if nothing is known. */
+  readonly end: string;
+}
+
+type Slots = Map<string, NotedError | NoteItem>;
+
+/** Failures with what became of them, and where the person stepped in. */
+export function errorsAndCorrections(before: readonly string[], news: News): readonly NoteItem[] {
+  const { digest } = news;
+  const slots: Slots = new Map();
+  const known = [...before, ...newlyTold(before, digest)];
+  const nextRun = nextRuns(known, digest);
+  for (const item of known) {
+    const error = readError(item);
+    if (error === undefined) slots.set(item, otherItem(item));
+    else {
+      const now = error.end === OPEN ? settled(error, nextRun) : error;
+      // A failure that nobody could explain is dropped once it is gone.
+      if (now.end === error.end || isExplained(error.text)) slots.set(keyOf(error), now);
+    }
+  }
+  const fresh = [...digest.errors.filter(isTelling), ...corrections(news)].sort((a, b) => a.at - b.at);
+  for (const found of fresh) {
+    if ("source" in found) takeError(slots, found);
+    else takeCorrection(slots, found);
+  }
+  return [...slots.values()].map((slot) => ("forms" in slot ? slot : errorItem(slot)));
+}
+
+/** Errors that a summary in front tells of and the notes do not. */
+function newlyTold(before: readonly string[], { earlier }: SessionDigest): readonly string[] {
+  const slotOf = (item: string): string => {
+    const error = readError(item);
+    return error === undefined ? item : keyOf(error);
+  };
+  const noted = new Set(before.map(slotOf));
+  return earlierItems(earlier, "Errors and Fixes")
+    .map((item) => asBullet(clip(oneLine(item), MAX_EARLIER_ERROR_CHARS)))
+    .filter((item) => !noted.has(slotOf(item)));
+}
+
+function otherItem(item: string): NoteItem {
+  return item.startsWith(CORRECTED) ? keptItem(item, CORRECTION_WORTH) : foreignItem(item);
+}
+
+const isExplained = (text: string): boolean => failureText(text)?.telling === true;
+
+/** A wrong folder is put right at once; and what no line explains says nothing later, unless it is still open. */
+function isTelling({ text, resolution, weight }: ErrorRecord): boolean {
+  if (/\bcd: [^\n]*: No such file/.test(text)) return false;
+  return isExplained(text) || (weight === 3 && resolution === undefined);
+}
+
+/** Seen again it counts on and is the newest. */
+function takeError(slots: Slots, record: ErrorRecord): void {
+  const text = record.text.replace(RULES, " ");
+  const error = readError(errorForms({ ...record, text, source: oneLine(record.source) })[0] ?? "");
+  if (error === undefined) return;
+  const known = slots.get(keyOf(error));
+  const times = error.times + (known !== undefined && "times" in known ? known.times : 0);
+  putLast(slots, keyOf(error), { ...error, times });
+}
+
+function takeCorrection(slots: Slots, { text }: HumanMessage): void {
+  const line = `${CORRECTED}${quoted(clip(oneLine(text), MAX_CORRECTION_CHARS))}`;
+  putLast(slots, line, ownItem([line, clip(line, 160)], CORRECTION_WORTH));
+}
+
+function readError(item: string): NotedError | undefined {
+  const [, source, times = "1", text = "", end = ""] = OURS.exec(item) ?? [];
+  return source === undefined ? undefined : { source, times: Number(times), text, end };
+}
+
+const keyOf = ({ source, text }: NotedError): string => `${source}: ${text}`;
+
+function errorItem({ source, times, text, end }: NotedError): NoteItem {
+  const often = times > 1 ? ` (${times}×)` : "";
+  const forms = [
+    `- \`${source}\`${often}: ${text}${end}`,
+    `- \`${clip(source, 60)}\`${often}: ${clip(text, 120)}${clip(end, 80)}`,
+  ];
+  return ownItem(forms, end === "" ? 0 : FAILURE_WORTH);
+}
+
+/** The error after the next run of the same thing, if there has been one. */
+function settled(error: NotedError, nextRun: ReadonlyMap<string, Resolution>): NotedError {
+  const key = keysOf(readCommand(0, error.source)).find((found) => nextRun.has(found));
+  const end = key === undefined ? error.end : resolutionText(nextRun.get(key), 3);
+  // A path with a line break in it cannot be told in one line.
+  return end.includes("\n") ? error : { ...error, end };
+}
+
+/** By what was run, its first run in the new entries; looked for only where the notes have an open failure. */
+function nextRuns(before: readonly string[], digest: SessionDigest): ReadonlyMap<string, Resolution> {
+  const runs = new Map<string, Resolution>();
+  if (!before.some((item) => item.endsWith(OPEN))) return runs;
+  const edited = new Set<string>();
+  for (const action of digest.exchanges.flatMap(({ actions }) => actions)) {
+    if (action.kind === "edit") edited.add(action.path);
+    if (action.kind !== "command") continue;
+    for (const key of keysOf(action.run).filter((found) => !runs.has(found))) {
+      const how = action.run.failed ? "moved-on" : "passed";
+      runs.set(key, { at: action.at, how, editedFiles: [...edited].slice(-MAX_EDITED_FILES) });
+    }
+  }
+  return runs;
+}
+
+/** The message that a session begins with corrects nobody. */
+function corrections({ digest, before }: News): readonly HumanMessage[] {
+  const messages = digest.exchanges.flatMap(({ message }) => message ?? []);
+  return messages.filter((message, index) => {
+    if (message.afterInterruption || message.kind === "remark") return true;
+    if (message.kind !== "request" || (index === 0 && !before.isBegun)) return false;
+    return message.text.length <= LONGEST_CORRECTION_CHARS && soundsLikeCorrection(message);
+  });
+}

@@ -1,0 +1,148 @@
+import {
+  clip,
+  doneTo,
+  earlierItems,
+  type FileRecord,
+  isSamePath,
+  isScratch,
+  namedIn,
+  oneLine,
+  readDone,
+  readEarlierFile,
+  saysOnlyDone,
+  shortPath,
+  UNTOUCHED_FILE,
+  withoutBold,
+} from "@longhaul/core/internal/summary";
+import type { News } from "./news.ts";
+import { foreignItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
+
+/** The section "Files and Functions". */
+
+const WHY = "  Why: ";
+const NAMES = "  Names: ";
+const BETWEEN_REASONS = " · ";
+const MAX_REASONS = 2;
+const MAX_REASON_CHARS = 160;
+/** "Let me fix that" is no reason. */
+const LEAST_REASON_CHARS = 28;
+const MAX_NAMES = 12;
+const MAX_NOTE_CHARS = 300;
+/** A changed file outlives this many that were only looked at. */
+const CHANGED_WORTH = 15;
+const LOOKS_LIKE_A_FILE = /^(?!(?:\w+:)?\/\/)[^\s]*(?:\/[^\s]*|\.\w{1,8}(?::[\d-]+)?)$/;
+const HEADER = /^- `([^`\n]+)`(.*)$/;
+
+/** A file by the name that the notes have for it. */
+interface NotedFile extends FileRecord {
+  /** Remarks of others about it. */
+  readonly remarks: readonly string[];
+}
+
+/** One item per file, the newest last. What is known of a file grows; only its place changes. */
+export function filesAndFunctions(before: readonly string[], news: News): readonly NoteItem[] {
+  const slots = new Map<string, NotedFile | string>();
+  const noted: string[] = [];
+  const note = (file: NotedFile): void => {
+    slots.set(file.path, file);
+    noted.push(file.path);
+  };
+  /** Files that the notes name in another way than we do; the new ones all have their one name. */
+  const knownAs = (path: string): string =>
+    slots.has(path) ? path : (noted.find((known) => isSamePath(known, path)) ?? path);
+  for (const item of before) {
+    const file = readFile(item);
+    if (file === undefined || slots.has(file.path)) slots.set(item, item);
+    else note(file);
+  }
+  for (const item of earlierItems(news.digest.earlier, "Files and Code Sections")) {
+    const file = fileFromSummary(item, news.root);
+    if (file !== undefined && !slots.has(knownAs(file.path))) note(file);
+  }
+  for (const record of news.digest.files.toSorted((a, b) => a.lastAt - b.lastAt)) {
+    const path = knownAs(notedPath(record.path, news.root));
+    const known = slots.get(path);
+    putLast(slots, path, merged(typeof known === "object" ? known : undefined, { ...record, path }));
+  }
+  return [...slots.values()].map((slot) => (typeof slot === "string" ? foreignItem(slot) : fileItem(slot)));
+}
+
+const notedPath = (path: string, root: string | undefined): string =>
+  oneLine(shortPath(path, root)).replace(/`/g, "'");
+
+/** A file written whole that is known already was not created then. */
+function merged(known: NotedFile | undefined, file: FileRecord): NotedFile {
+  if (known === undefined) return { ...file, remarks: [] };
+  const isOverwritten = file.created && (known.created || known.reads + known.edits > 0);
+  return {
+    ...file,
+    path: known.path,
+    remarks: known.remarks,
+    reads: known.reads + file.reads,
+    edits: known.edits + file.edits + (isOverwritten ? 1 : 0),
+    created: known.created || (file.created && !isOverwritten),
+    changedOutside: known.changedOutside || file.changedOutside,
+    removed: file.removed || (known.removed && file.edits === 0 && !file.created),
+    reasons: [...new Set([...known.reasons, ...file.reasons])],
+    defines: [...new Set([...file.defines, ...known.defines])],
+  };
+}
+
+function fileItem({ remarks, ...file }: NotedFile): NoteItem {
+  const done = doneTo(file);
+  const header = `- \`${file.path}\`${done === "" ? "" : ` — ${done}`}`;
+  const reasons = file.reasons
+    .filter(({ length }) => length >= LEAST_REASON_CHARS)
+    .slice(-MAX_REASONS)
+    .map((reason) => clip(withoutBold(oneLine(reason)), MAX_REASON_CHARS));
+  const why = reasons.length > 0 ? [`${WHY}${reasons.join(BETWEEN_REASONS)}`] : [];
+  const names = file.defines.slice(0, MAX_NAMES).map((name) => `\`${name}\``);
+  const defines = names.length > 0 ? [`${NAMES}${names.join(", ")}`] : [];
+  const isChanged = file.edits > 0 || file.created || file.removed || remarks.length > 0;
+  const forms = [
+    [header, ...remarks, ...why, ...defines],
+    [header, ...remarks, ...defines],
+    [header, ...remarks.slice(0, 1).map((remark) => clip(remark, 120))],
+  ].map((lines) => lines.join("\n"));
+  return ownItem(forms, isChanged && !isScratch(file.path) ? CHANGED_WORTH : 0);
+}
+
+/** Undefined for what names no file in our way. */
+function readFile(item: string): NotedFile | undefined {
+  const [first = "", ...rest] = item.split("\n");
+  const [, path, done = ""] = HEADER.exec(first) ?? [];
+  if (path === undefined || item.includes("```")) return undefined;
+  const behind = (start: string): string | undefined =>
+    rest.find((line) => line.startsWith(start))?.slice(start.length);
+  const isOurs = done === "" || saysOnlyDone(done);
+  const remarks = rest.filter((line) => !line.startsWith(WHY) && !line.startsWith(NAMES));
+  return {
+    ...UNTOUCHED_FILE,
+    path,
+    ...readDone(isOurs ? done : ""),
+    reasons: behind(WHY)?.split(BETWEEN_REASONS) ?? [],
+    defines: behind(NAMES)?.replace(/`/g, "").split(", ") ?? [],
+    remarks: isOurs ? remarks : [`  ${done.replace(/^[\s—:-]+/, "")}`, ...remarks],
+  };
+}
+
+/** Of a file that a summary tells about: what was done to it and why, without its code. */
+function fileFromSummary(item: string, root: string | undefined): NotedFile | undefined {
+  const named = namedIn(item).find((name) => name !== undefined && LOOKS_LIKE_A_FILE.test(name));
+  if (named === undefined || item.startsWith("- Only read:")) return undefined;
+  const plain = item.replace(/\*\*/g, "");
+  const inMarks = plain.includes(`\`${named}\``) ? plain : plain.replace(named, () => `\`${named}\``);
+  const { edits, reads, created, note = "" } = readEarlierFile(inMarks);
+  const path = notedPath(named.replace(/:\d+(?:-\d+)?$/, ""), root);
+  const remark = clip(withBothBrackets(note.replace(/^[\s,;:.·—-]+|[\s:]+$/g, "")), MAX_NOTE_CHARS);
+  return { ...UNTOUCHED_FILE, path, edits, reads, created, remarks: remark === "" ? [] : [`  ${remark}`] };
+}
+
+/** Of brackets right behind the name one is taken for a part of the name's. */
+function withBothBrackets(note: string): string {
+  const [header = "", ...rest] = note.split(" · ");
+  const [opens, closes] = [header.indexOf("("), header.indexOf(")")];
+  const lacksFirst = closes !== -1 && (opens === -1 || closes < opens);
+  const lacksLast = header.lastIndexOf("(") > header.lastIndexOf(")") && !header.endsWith("…");
+  return [`${lacksFirst ? "(" : ""}${header}${lacksLast ? ")" : ""}`, ...rest].join(" · ");
+}

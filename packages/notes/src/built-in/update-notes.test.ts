@@ -1,0 +1,219 @@
+import { continuationMessage } from "@longhaul/core/summary";
+import { describe, expect, it } from "vitest";
+import {
+  bodyOf,
+  countByLength,
+  linesOf,
+  noted,
+  notedOn,
+  notesTemplate,
+  type Tell,
+  update,
+  withBody,
+} from "../../../../test/support/noting.ts";
+import { notesAsSummary } from "../as-summary.ts";
+import { emptyNotes, measureNotes, NOTES_LIMITS } from "../notes-format.ts";
+import { parseTemplate } from "../template.ts";
+
+const start = emptyNotes(notesTemplate);
+const work: Tell = (session) => {
+  session.user("Add a retry to the fetcher");
+  session.tool("e", "Edit", { file_path: "/project/fetch.ts", old_string: "a", new_string: "b" }, "ok");
+  session.assistant("The retry is in place.");
+};
+
+describe("a template of the user's own", () => {
+  const own = parseTemplate(
+    "# WORKLOG\n_what happened_\n\n# Ideas\n_anything_\n\n# Errors and Corrections\n_bad_\n",
+  );
+
+  it("has the sections that it has: those we know are kept, by whichever spelling, the others are left alone", () => {
+    const before = withBody(emptyNotes(own), "Ideas", "# a thought\n\n\n   - as it was written");
+    const notes = notedOn(before, NOTES_LIMITS, work, (session) => session.user("no, stop that"));
+    expect(notes.sections.map(({ heading }) => heading)).toEqual(own.sections.map(({ heading }) => heading));
+    expect(notes.sections[0]?.body).toContain('- "Add a retry to the fetcher" → The retry is in place.');
+    expect(notes.sections[1]).toBe(before.sections[1]);
+    expect(notes.sections[2]?.body).toBe('- The user stepped in: "no, stop that"');
+  });
+
+  it("leaves ours at least half of the room when its own sections take more", () => {
+    const before = withBody(emptyNotes(own), "Ideas", "x".repeat(3_000));
+    const limits = { sectionTokens: 400, totalTokens: 600 };
+    const notes = notedOn(before, limits, work);
+    expect(notes.sections[1]).toBe(before.sections[1]);
+    expect(notes.sections[0]?.body).toContain("Add a retry");
+  });
+});
+
+describe("what is not ours to decide", () => {
+  it("stays: what stands above the first heading, and up to which message was noted", () => {
+    const before = { ...start, preface: "Ann's notes", coveredUuid: "m-1" };
+    const notes = notedOn(before, NOTES_LIMITS, work);
+    expect(notes).toMatchObject({ preface: "Ann's notes", coveredUuid: "m-1" });
+  });
+
+  it("stays to the letter where a section has nothing new", () => {
+    const theirs = "Some prose.\n\n\n* with a list\n   and its own ways";
+    const before = withBody(start, "Learnings", theirs);
+    const notes = notedOn(before, NOTES_LIMITS, work);
+    expect(bodyOf(notes, "Learnings")).toBe(theirs);
+    expect(notes.sections.find(({ heading }) => heading === "# Learnings")).toBe(before.sections[7]);
+  });
+
+  it("is replaced where only the italic line of another template stands there", () => {
+    const notes = notedOn(withBody(start, "Session Title", "_A short title_"), NOTES_LIMITS, work);
+    expect(bodyOf(notes, "Session Title")).toBe("Add a retry to the fetcher");
+  });
+
+  it("keeps to itself: code that somebody left open takes in nothing of ours", () => {
+    const before = withBody(start, "Worklog", "- tried this\n~~~\nnpm i");
+    const twice = notedOn(before, NOTES_LIMITS, work, (session) => session.user("and now the tests"));
+    expect(linesOf(twice, "Worklog")).toEqual([
+      "- tried this",
+      "~~~",
+      "npm i",
+      "~~~",
+      '- "Add a retry to the fetcher" → The retry is in place.',
+      '- "and now the tests" → no answer yet',
+    ]);
+  });
+});
+
+describe("notes that outgrow the total", () => {
+  it("keep every section within its share, the oldest going first", () => {
+    const limits = { sectionTokens: 300, totalTokens: 900 };
+    const tell: Tell = (session) => {
+      for (let at = 0; at < 30; at++) {
+        session.user(`request number ${at} about the part with that number`);
+        session.tool(
+          `e${at}`,
+          "Edit",
+          { file_path: `/project/f${at}.ts`, old_string: "a", new_string: "b" },
+          "ok",
+        );
+        session.tool(`b${at}`, "Bash", { command: `npm test f${at}` }, "Exit code 1\nError: it failed");
+        session.assistant(
+          `The root cause is that part ${at} was never tested with anything but an empty list.`,
+        );
+      }
+    };
+    const notes = notedOn(start, limits, tell);
+    const { tokens, sections } = measureNotes(notes, countByLength);
+    expect(tokens).toBeLessThanOrEqual(900);
+    expect(tokens).toBeGreaterThan(700);
+    for (const section of sections) expect(section.tokens, section.heading).toBeGreaterThan(0);
+    for (const name of ["Task Specification", "Files and Functions", "Worklog", "Learnings"]) {
+      expect(bodyOf(notes, name)).toMatch(/^\(\d+ older items left out; see the transcript\)\n/);
+      expect(bodyOf(notes, name)).toContain("29");
+    }
+  });
+});
+
+describe("a summary in front of what is new", () => {
+  const summary = `## 1. Primary Request and Intent
+The user wants a faster importer.
+
+## 2. Key Technical Concepts
+- Streams with back pressure
+
+## 3. Files and Code Sections
+- \`src/import.ts\` — the importer (rewritten)
+  Why: it read everything into memory
+- **src/chunk.ts** (new): cuts \`Buffer\`s
+- \`src/log.ts\` (\`logLine\`, used by both)
+- \`someName\` is no file
+- \`https://example.com/a.ts\` neither
+
+## 4. Errors and Fixes
+- Out of memory: fixed by reading in chunks
+
+## 5. Problem Solving
+Chunks of 64 KB turned out best.
+
+## 6. All User Messages
+- "Make the importer faster, without changing its output"
+- "go on"
+
+## 7. Pending Tasks
+- none
+
+## 8. Current Work
+Was measuring the chunk size.
+
+## 9. Optional Next Step
+Write the benchmark.`;
+  const inFront = (text: string): Tell => {
+    return (session) => {
+      session.boundary();
+      session.summary(
+        continuationMessage({
+          summary: text,
+          transcriptPath: "/t.jsonl",
+          keptRecent: false,
+          trigger: "auto",
+        }),
+      );
+    };
+  };
+
+  it("is taken over: it will be gone when the notes stand for what came before", () => {
+    const notes = noted(inFront(summary));
+    expect(bodyOf(notes, "Session Title")).toBe("Make the importer faster, without changing its output");
+    expect(linesOf(notes, "Task Specification")).toEqual([
+      "- The user wants a faster importer.",
+      '- "Make the importer faster, without changing its output"',
+      '- "go on"',
+    ]);
+    expect(bodyOf(notes, "Current State")).toContain("- By the last summary: Was measuring the chunk size.");
+    expect(linesOf(notes, "Files and Functions")).toEqual([
+      "- `src/import.ts`",
+      "  the importer (rewritten) · it read everything into memory",
+      "- `src/chunk.ts`",
+      "  (new): cuts `Buffer`s",
+      "- `src/log.ts`",
+      "  `logLine`, used by both",
+    ]);
+    expect(bodyOf(notes, "Errors & Corrections")).toBe("- Out of memory: fixed by reading in chunks");
+    expect(bodyOf(notes, "Learnings")).toBe("- Chunks of 64 KB turned out best.");
+    expect(bodyOf(notes, "Codebase and System Documentation")).toContain("- Streams with back pressure");
+  });
+
+  it("adds only the messages that the notes do not know", () => {
+    const notes = noted((session) => {
+      session.user("Make the importer faster, without changing its output, and log what it does");
+    }, inFront(summary));
+    expect(linesOf(notes, "Task Specification")).toEqual([
+      '- "Make the importer faster, without changing its output, and log what it does"',
+      '- "go on"',
+    ]);
+  });
+
+  it("tells no failure twice, and what it has as open is settled by the next run", () => {
+    const told = inFront(
+      "## 4. Errors and Fixes\n- `npm test`: Error: timed out → not seen to pass since\n1. The disk was full",
+    );
+    const failed: Tell = (session) =>
+      session.tool("f", "Bash", { command: "npm test" }, "Exit code 1\nError: timed out");
+    const lines = ["- `npm test`: Error: timed out → not seen to pass since", "- 1. The disk was full"];
+    expect(linesOf(noted(failed, told, told), "Errors & Corrections")).toEqual(lines);
+    const passed: Tell = (session) => {
+      told(session);
+      session.tool("p", "Bash", { command: "npm test" }, "4 passed");
+    };
+    expect(bodyOf(noted(passed), "Errors & Corrections")).toContain("Error: timed out → fixed");
+  });
+
+  it("says nothing new where it was made from these notes", () => {
+    const notes = noted(work);
+    const text = notesAsSummary(notes, { limits: NOTES_LIMITS, path: "/n.md", countTokens: countByLength });
+    expect(notedOn(notes, NOTES_LIMITS, inFront(text))).toBe(notes);
+  });
+});
+
+describe("an update", () => {
+  it("leaves the notes alone when the entries say nothing", () => {
+    const notes = noted(work);
+    const silent = [{ type: "system" }, { type: "progress" }, 7, null, { type: "user", isMeta: true }];
+    expect(update(notes, silent as never)).toBe(notes);
+  });
+});

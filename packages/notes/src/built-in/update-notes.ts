@@ -1,0 +1,190 @@
+import { sum } from "@longhaul/core/internal/compaction";
+import { digestSession, type SessionDigest } from "@longhaul/core/internal/summary";
+import type { CountText } from "@longhaul/core/measure";
+import type { Entry } from "@longhaul/core/messages";
+import {
+  isItalicLine,
+  isOnlyTemplate,
+  type Notes,
+  type NotesLimits,
+  type NotesSection,
+  nameKey,
+  withBodies,
+} from "../notes-format.ts";
+import type { News, StateBefore } from "./news.ts";
+import { codebase, rootIn } from "./note-codebase.ts";
+import { workflow } from "./note-commands.ts";
+import { errorsAndCorrections } from "./note-errors.ts";
+import { filesAndFunctions } from "./note-files.ts";
+import { contained, fitSection, type NoteItem, readBody, type SectionDraft } from "./note-items.ts";
+import { learnings } from "./note-learnings.ts";
+import { sessionTitle, taskSpecification } from "./note-requests.ts";
+import { keyResults } from "./note-results.ts";
+import { currentState, openBefore } from "./note-state.ts";
+import { worklog } from "./note-worklog.ts";
+
+interface UpdateNotesOptions {
+  readonly limits: NotesLimits;
+  readonly countTokens: CountText;
+}
+
+interface SectionRule {
+  /** Of the total, when not all sections fit into it; what one leaves flows to the others. */
+  readonly share: number;
+  readonly isReplaced?: boolean;
+  readonly update: (before: readonly string[], news: News) => readonly NoteItem[];
+}
+
+const CURRENT_STATE = "Current State";
+const CODEBASE = "Codebase and System Documentation";
+
+const RULES: ReadonlyMap<string, SectionRule> = new Map(
+  Object.entries({
+    "Session Title": { share: 0.04, update: sessionTitle },
+    [CURRENT_STATE]: { share: 0.15, isReplaced: true, update: (_before, news) => currentState(news) },
+    "Task Specification": { share: 0.17, update: taskSpecification },
+    "Files and Functions": { share: 0.16, update: filesAndFunctions },
+    Workflow: { share: 0.08, update: (before, { digest }) => workflow(before, digest) },
+    "Errors & Corrections": { share: 0.11, update: errorsAndCorrections },
+    [CODEBASE]: { share: 0.05, update: codebase },
+    Learnings: { share: 0.09, update: learnings },
+    "Key Results": { share: 0.1, update: keyResults },
+    Worklog: { share: 0.08, update: worklog },
+  } satisfies Record<string, SectionRule>).map(([name, rule]): [string, SectionRule] => [
+    nameKey(name),
+    rule,
+  ]),
+);
+
+/**
+ * The notes brought up to date with what is new, from its structure alone: no model, the same for the same entries,
+ * and at a cost that depends on the new entries and the notes, never on the conversation before.
+ */
+export function updateNotes(notes: Notes, fresh: readonly Entry[], options: UpdateNotesOptions): Notes {
+  const before = stateBefore(notes);
+  const digest = withoutNotes(digestSession(fresh, before), notes);
+  if (!hasNews(digest, before)) return notes;
+  const news: News = {
+    digest,
+    before,
+    root: rootIn(itemsOf(notes, CODEBASE)) ?? digest.cwd,
+    longestItemChars: Math.max(80, options.limits.sectionTokens),
+  };
+  const headings = new Set(notes.sections.map(({ heading }) => heading));
+  const drafts = notes.sections.map((section) => draftOf(section, news, headings));
+  return fitNotes(notes, drafts, options);
+}
+
+function itemsOf({ sections }: Notes, name: string): readonly string[] {
+  const section = sections.find(({ heading }) => nameKey(heading) === nameKey(name));
+  return section === undefined ? [] : bodyOf(section).items;
+}
+
+/** A lone line in italics comes from a template that had other words. */
+function bodyOf({ body }: NotesSection): ReturnType<typeof readBody> {
+  return readBody(isItalicLine(body) ? "" : body);
+}
+
+function stateBefore(notes: Notes): StateBefore {
+  const items = itemsOf(notes, CURRENT_STATE);
+  return { items, ...openBefore(items), isBegun: !isOnlyTemplate(notes) };
+}
+
+/** A summary that was made from these notes tells nothing new, unless they are gone. */
+function withoutNotes(digest: SessionDigest, notes: Notes): SessionDigest {
+  if (isOnlyTemplate(notes)) return digest;
+  const { earlier } = digest;
+  if (earlier?.isNotes) return { ...digest, earlier: earlier.besidesNotes };
+  const told = [...(earlier?.items.values() ?? [])].flat().join("\n").split("\n");
+  const isOfNotes = notes.sections.some(({ heading }) => told.includes(heading));
+  return isOfNotes ? { ...digest, earlier: undefined } : digest;
+}
+
+function hasNews(digest: SessionDigest, before: StateBefore): boolean {
+  const { exchanges, files, answers, plans, findings, openQuestions, todos, runningTasks } = digest;
+  const lists = [exchanges, files, answers, plans, findings, openQuestions];
+  if (digest.earlier !== undefined || lists.some(({ length }) => length > 0)) return true;
+  return JSON.stringify([todos, runningTasks]) !== JSON.stringify([before.todos, before.runningTasks]);
+}
+
+interface Draft extends SectionDraft {
+  readonly section: NotesSection;
+  /** Undefined for a section that is none of ours. */
+  readonly share: number | undefined;
+  /** True if the items are those that stand there. */
+  readonly isUnchanged: boolean;
+}
+
+function draftOf(section: NotesSection, news: News, headings: ReadonlySet<string>): Draft {
+  const rule = RULES.get(nameKey(section.heading));
+  if (rule === undefined) return { section, share: undefined, items: [], leftOut: 0, isUnchanged: true };
+  const before = bodyOf(section);
+  const items = rule.update(before.items, news);
+  const isUnchanged =
+    items.length === before.items.length && items.every(({ forms }, at) => forms[0] === before.items[at]);
+  // The current state is written anew: nothing of it was left out before.
+  const leftOut = rule.isReplaced === true ? 0 : before.leftOut;
+  const inside = items.map((item) => contained(item, headings));
+  return { section, share: rule.share, items: inside, leftOut, isUnchanged };
+}
+
+function fitNotes(
+  notes: Notes,
+  drafts: readonly Draft[],
+  { limits, countTokens }: UpdateNotesOptions,
+): Notes {
+  const count = countedOnce(countTokens);
+  const fitted = (draft: Draft, budgetTokens: number): string => {
+    if (draft.isUnchanged && count(draft.section.body) <= budgetTokens) return draft.section.body;
+    return fitSection(draft, budgetTokens, count);
+  };
+  const bodies = drafts.map((draft) =>
+    draft.share === undefined ? draft.section.body : fitted(draft, limits.sectionTokens),
+  );
+  const sizes = bodies.map(count);
+  const ours = drafts.map(({ share = 0 }, at) => ({ share, tokens: share > 0 ? (sizes[at] ?? 0) : 0 }));
+  const others = sum(sizes) - sum(ours.map(({ tokens }) => tokens));
+  if (sum(sizes) > limits.totalTokens) {
+    // Sections of the user's own could take everything; half of it is ours at least.
+    const given = allot(ours, Math.max(limits.totalTokens - others, limits.totalTokens / 2));
+    for (const [at, draft] of drafts.entries()) {
+      if (draft.share !== undefined && (sizes[at] ?? 0) > (given[at] ?? 0))
+        bodies[at] = fitted(draft, given[at] ?? 0);
+    }
+  }
+  // Other notes even if they say the same: something was new, and no section could take it.
+  return { ...withBodies(notes, (at) => bodies[at]) };
+}
+
+/** Counting is what an update spends most of its time on. */
+function countedOnce(countTokens: CountText): CountText {
+  const known = new Map<string, number>([["", 0]]);
+  return (text) => {
+    const tokens = known.get(text) ?? countTokens(text);
+    known.set(text, tokens);
+    return tokens;
+  };
+}
+
+/** Each gets what it needs within its share; what the modest leave goes to the others, by their shares. */
+export function allot(
+  needs: readonly { readonly tokens: number; readonly share: number }[],
+  budgetTokens: number,
+): readonly number[] {
+  const all = needs.map((need) => ({ ...need, given: 0 }));
+  let spare = Math.max(0, budgetTokens);
+  let wanting = all.filter(({ tokens }) => tokens > 0);
+  while (wanting.length > 0 && spare >= 1) {
+    const shares = sum(wanting.map(({ share }) => share));
+    const round = spare;
+    for (const need of wanting) {
+      const part = Math.min(need.tokens - need.given, (round * need.share) / shares);
+      need.given += part;
+      spare -= part;
+    }
+    const still = wanting.filter(({ tokens, given }) => tokens - given >= 1);
+    if (still.length === wanting.length) break;
+    wanting = still;
+  }
+  return all.map(({ given }) => Math.floor(given));
+}

@@ -1,0 +1,2 @@
+export type { NotesOptions } from "./notes-keeper.ts";
+export { sessionNotes } from "./notes-module.ts";

@@ -1,0 +1,32 @@
+export { notesAsSummary } from "./as-summary.ts";
+export { updateNotes } from "./built-in/update-notes.ts";
+export { type ExtractionOutcome, extractNotes, sumUsage } from "./extract-notes.ts";
+export { type EditTool, findEditTool } from "./model-edits.ts";
+export { NOT_EVERYTHING } from "./notes-answer.ts";
+export {
+  emptyNotes,
+  formatNotes,
+  isHeadingLine,
+  isItalicLine,
+  isOnlyTemplate,
+  linesOf,
+  measureNotes,
+  NOTES_LIMITS,
+  type Notes,
+  type NotesFile,
+  type NotesHeading,
+  type NotesLimits,
+  type NotesSection,
+  type NotesSize,
+  type NotesTemplate,
+  nameKey,
+  notedUpTo,
+  overLimits,
+  parseNotes,
+  sectionName,
+} from "./notes-format.ts";
+export { notesLimitsFor } from "./notes-keeper.ts";
+export { NOTHING_TO_NOTE, type NotesRequestFacts, readNotesRequest } from "./notes-prompt.ts";
+export { type NotesDecline, type NotesKeep, notesSource, planFromNotes } from "./plan-from-notes.ts";
+export { NOTES_TEMPLATE, parseTemplate } from "./template.ts";
+export { changedSections, saveNotes } from "./update.ts";

@@ -1,0 +1,99 @@
+import { summaryPrompt } from "@longhaul/core/summary";
+import { describe, expect, it } from "vitest";
+import { findEditTool } from "./model-edits.ts";
+import type { Notes, NotesTemplate } from "./notes-format.ts";
+import { emptyNotes, measureNotes, notesAsShown } from "./notes-format.ts";
+import { isNotesRequest, type NotesPromptOptions, notesPrompt, readNotesRequest } from "./notes-prompt.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "./template.ts";
+
+const TEMPLATE = parseTemplate(NOTES_TEMPLATE);
+const text = { type: "string" };
+const properties = { file_path: text, old_string: text, new_string: text };
+const EDIT = findEditTool({ tools: [{ name: "Edit", input_schema: { type: "object", properties } }] });
+
+function notesOf(bodies: Readonly<Record<string, string>>, template: NotesTemplate = TEMPLATE): Notes {
+  const notes = emptyNotes(template);
+  const sections = notes.sections.map((section) => ({ ...section, body: bodies[section.heading] ?? "" }));
+  return { ...notes, sections, coveredUuid: "uuid-7" };
+}
+
+function prompt(options: Partial<NotesPromptOptions> = {}): string {
+  const notes = options.notes ?? notesOf({ "# Worklog": "- began" });
+  const size = measureNotes(notes, (words) => words.length);
+  const limits = { sectionTokens: 20, totalTokens: 60 };
+  return notesPrompt({ notes, size, limits, path: "/n/notes.md", editTool: EDIT, ...options });
+}
+
+describe("the request for notes", () => {
+  it("shows the notes as they are, without the id of the newest noted message, and says where they are", () => {
+    const notes = notesOf({ "# Worklog": "- began" });
+    expect(prompt({ notes })).toContain(notesAsShown(notes));
+    expect(prompt({ notes })).toContain("/n/notes.md");
+    expect(prompt({ notes })).not.toContain("uuid-7");
+  });
+
+  it("names the host's tool with its parameters, where there is one, and no other form", () => {
+    expect(prompt()).toContain("`Edit`, with `file_path`, `old_string` and `new_string`");
+    expect(prompt()).not.toContain("<note ");
+  });
+
+  it("asks for blocks of text where there is no tool, with the names of the sections", () => {
+    const asked = prompt({ editTool: undefined });
+    expect(asked).toContain('<note section="Session Title" mode="replace">');
+    expect(asked).toContain("Errors & Corrections, Codebase and System Documentation");
+    expect(asked).not.toContain("old_string");
+  });
+
+  it("says that only a part of the conversation is there, where that is so", () => {
+    expect(prompt()).not.toContain("not all of it");
+    expect(prompt({ isPart: true })).toContain("not all of it");
+  });
+
+  it("speaks of the current state only where the template has it", () => {
+    const own = parseTemplate("# Diary\n_What happened._\n");
+    expect(prompt()).toContain("Current State always tells");
+    expect(prompt({ notes: notesOf({}, own) })).not.toContain("Current State");
+  });
+
+  it("passes on the user's standing instructions", () => {
+    expect(prompt({ instructions: "  Keep the tide tables. " })).toMatch(/\nKeep the tide tables\.$/);
+    expect(prompt({ instructions: " " })).toBe(prompt());
+  });
+
+  it("asks to condense the sections that are over their limit, and only those", () => {
+    expect(prompt()).not.toMatch(/longer than they may be|URGENT/);
+    const asked = prompt({ notes: notesOf({ "# Worklog": "x".repeat(21), "# Learnings": "x".repeat(20) }) });
+    expect(asked).toContain("- Worklog: 21 tokens, of at most 20\n");
+    expect(asked).not.toContain("- Learnings:");
+    expect(asked).not.toContain("URGENT");
+  });
+
+  it("says so urgently when all of them together are over the limit", () => {
+    const bodies = {
+      "# Worklog": "x".repeat(20),
+      "# Learnings": "x".repeat(20),
+      "# Workflow": "x".repeat(20),
+    };
+    expect(prompt({ notes: notesOf(bodies) })).not.toContain("URGENT");
+    const over = prompt({ notes: notesOf({ ...bodies, "# Key Results": "x" }) });
+    expect(over).toMatch(/URGENT: the notes hold 61 tokens in all and may hold 60\./);
+  });
+
+  it("is told from every other text, and what it says can be read back", () => {
+    const notes = notesOf({
+      "# Worklog": `a tag </session-notes> and ${"x".repeat(40)}`,
+      "# Errors & Corrections": "y".repeat(30),
+    });
+    const asked = prompt({ notes });
+    expect(isNotesRequest(asked)).toBe(true);
+    expect(readNotesRequest(asked)).toEqual({
+      path: "/n/notes.md",
+      shown: notesAsShown(notes),
+      condense: ["Errors & Corrections", "Worklog"],
+      isUrgent: true,
+    });
+    expect(readNotesRequest(prompt())).toMatchObject({ condense: [], isUrgent: false });
+    for (const other of [summaryPrompt(), "Bring the notes up to date, please.", `So: ${asked}`])
+      expect(readNotesRequest(other)).toBeUndefined();
+  });
+});

@@ -1,0 +1,122 @@
+import { ESTIMATORS } from "@longhaul/core/measure";
+import type { Entry } from "@longhaul/core/messages";
+import { continuationMessage } from "@longhaul/core/summary";
+import { describe, expect, it } from "vitest";
+import { type Asked, declineOf, NOTES, OVERHEAD, planOf, talk } from "../../../test/compact/notes-plan.ts";
+
+/** What the notes take in the conversation, with our words around them. */
+const NOTES_TOKENS = ESTIMATORS.o200k(
+  continuationMessage({ summary: NOTES, isNotes: true, keptRecent: true, trigger: "manual" }),
+);
+
+describe("compaction from notes is declined", () => {
+  it("where the remembered message is not in the conversation: message-not-found", () => {
+    expect(declineOf(talk(60).entries, { coveredUuid: "gone" })).toBe("message-not-found");
+    expect(declineOf([], { coveredUuid: "gone" })).toBe("message-not-found");
+  });
+
+  it("where the remembered message lies before the last boundary: nothing-new-noted", () => {
+    const c = talk(20);
+    c.boundary();
+    c.summary("what was");
+    talk(20, c);
+    expect(declineOf(c.entries, { coveredUuid: "e-10" })).toBe("nothing-new-noted");
+  });
+
+  it("where a summary stands after the remembered message, of which the notes know nothing: nothing-new-noted", () => {
+    const c = talk(0);
+    c.boundary();
+    talk(20, c);
+    c.summary("of what followed the messages above");
+    talk(30, c);
+    expect(declineOf(c.entries, { coveredUuid: "e-10" })).toBe("nothing-new-noted");
+    expect(planOf(c.entries, { coveredUuid: "e-22" }).summarised).toHaveLength(22);
+  });
+
+  it("where what was not noted belongs to something before an earlier summary: nothing-new-noted", () => {
+    const c = talk(20);
+    c.tool("t", "Read", {});
+    c.summary("of what followed the messages above");
+    const covered = c.user("request");
+    c.user([{ type: "tool_result", tool_use_id: "t", content: "late" }]);
+    talk(20, c);
+    expect(declineOf(c.entries, { coveredUuid: covered.uuid })).toBe("nothing-new-noted");
+  });
+
+  it("where nothing would be summarised: nothing-new-noted", () => {
+    const c = talk(0);
+    c.boundary();
+    c.summary("what was");
+    talk(9, c);
+    expect(declineOf(c.entries, { coveredUuid: c.entries.at(-1)?.uuid })).toBe("nothing-new-noted");
+    expect(declineOf([], {})).toBe("nothing-new-noted");
+    const title = { type: "summary", summary: "a title" } as unknown as Entry;
+    expect(declineOf([title, ...talk(9).entries], {})).toBe("nothing-new-noted");
+  });
+
+  it("where the result would be at or above the threshold: above-threshold", () => {
+    const { entries } = talk(60);
+    const result = OVERHEAD + 20_000 + NOTES_TOKENS;
+    const keep = { leastTokens: 1_000, leastMessages: 1 };
+    const at = (thresholdTokens: number): unknown =>
+      declineOf(entries, { coveredUuid: "e-40", thresholdTokens, keep });
+    expect(at(result)).toBe("above-threshold");
+    expect(at(result + 1)).toBeUndefined();
+  });
+
+  it("where the words around the notes take it there: above-threshold", () => {
+    const { entries } = talk(60);
+    const thresholdTokens = OVERHEAD + 20_000 + NOTES_TOKENS + 1;
+    const asked = { coveredUuid: "e-40", thresholdTokens };
+    expect(declineOf(entries, asked)).toBeUndefined();
+    expect(declineOf(entries, { ...asked, transcriptPath: "/a/session.jsonl" })).toBe("above-threshold");
+    expect(declineOf(entries, { ...asked, autonomous: true })).toBe("above-threshold");
+    expect(declineOf(entries, { ...asked, trigger: "auto" })).toBe("above-threshold");
+  });
+
+  it("where the notes are as long as what they stand for: does-not-pay", () => {
+    const { entries } = talk(60);
+    const text = "The harbour is being dredged. ".repeat(10_000);
+    expect(declineOf(entries, { coveredUuid: "e-40", text })).toBe("does-not-pay");
+  });
+});
+
+describe("before it is given up for the threshold", () => {
+  it("what it extended backwards for shrinks, round by round", () => {
+    const c = talk(30);
+    for (let call = 0; call < 6; call++) c.tool(`t${call}`, "Read", {}, "result");
+    const last = c.entries.at(-1)?.uuid;
+    const kept = (room: number): number =>
+      planOf(c.entries, {
+        coveredUuid: last,
+        thresholdTokens: OVERHEAD + NOTES_TOKENS + room,
+        keep: { leastTokens: 10_000, leastMessages: 5, mostTokens: 40_000 },
+      }).kept.length;
+    expect(kept(20_000)).toBe(17);
+    expect(kept(10_500)).toBe(10);
+    expect(kept(10_000)).toBe(8);
+    // No model has seen the last result, so it stays and the notes do not serve.
+    expect(() => kept(1_000)).toThrow("above-threshold");
+  });
+
+  it("counts as the plan does, where the provider's tokens are no whole number of ours", () => {
+    const { entries } = talk(60);
+    const asked = (room: number): Asked => ({
+      coveredUuid: "e-58",
+      keep: { leastTokens: 5_000, leastMessages: 1, mostTokens: 40_000 },
+      tokens: { "e-58": 1_000.6 },
+      thresholdTokens: OVERHEAD + NOTES_TOKENS + room,
+    });
+    expect(planOf(entries, asked(3_002)).keptTokens).toBe(3_001);
+    expect(planOf(entries, asked(3_001)).keptTokens).toBe(2_000);
+    const unnoted = { ...asked(3_001), coveredUuid: "e-57" };
+    expect(declineOf(entries, unnoted)).toBe("above-threshold");
+  });
+
+  it("nothing that was not noted does", () => {
+    const { entries } = talk(60);
+    const thresholdTokens = OVERHEAD + NOTES_TOKENS + 6_500;
+    expect(planOf(entries, { coveredUuid: "e-54", thresholdTokens }).kept).toHaveLength(6);
+    expect(declineOf(entries, { coveredUuid: "e-53", thresholdTokens })).toBe("above-threshold");
+  });
+});

@@ -1,0 +1,117 @@
+import { ESTIMATORS } from "@longhaul/core/measure";
+import type { Entry } from "@longhaul/core/messages";
+import { continuationMessage } from "@longhaul/core/summary";
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../../test/support/builders.ts";
+import type { Notes, NotesTemplate } from "./notes-format.ts";
+import { formatNotes, NOTES_LIMITS, parseNotes } from "./notes-format.ts";
+import { NOTES_TEMPLATE, parseTemplate } from "./template.ts";
+import { bringNotesUpToDate } from "./update.ts";
+
+const ours = parseTemplate(NOTES_TEMPLATE);
+
+/** The notes after an update without a model, of a file that held this. */
+async function updated(
+  entries: readonly Entry[],
+  before?: string,
+  template: NotesTemplate = ours,
+): Promise<Notes> {
+  let text = before;
+  const file = {
+    path: "/notes.md",
+    read: async () => text,
+    write: async (next: string) => {
+      text = next;
+      return true;
+    },
+  };
+  await bringNotesUpToDate({
+    file,
+    template,
+    limits: NOTES_LIMITS,
+    countTokens: ESTIMATORS.o200k,
+    instructions: undefined,
+    entries,
+    clearedToolUseIds: new Set(),
+    model: undefined,
+    fork: undefined,
+    signal: new AbortController().signal,
+  });
+  return parseNotes(text ?? "", template);
+}
+
+describe("the message that notes remember", () => {
+  const closed = new ConversationBuilder();
+  closed.user("write the harbour report");
+  closed.assistant("It is written.");
+  const open = new ConversationBuilder();
+  open.user("write the harbour report");
+  open.tool("a", "Bash", { command: "make report" });
+
+  it("is the newest one", async () => {
+    expect((await updated(closed.entries)).coveredUuid).toBe(closed.entries[1]?.uuid);
+  });
+
+  it("is none while a call is open, which is not the same as all of them", async () => {
+    const first = await updated(open.entries);
+    expect(first.coveredUuid).toBe("");
+    expect((await updated(open.entries, formatNotes(first))).coveredUuid).toBe("");
+  });
+
+  it("stays what it was while a call is open; notes that never named one no longer count as notes of all", async () => {
+    const theirs = NOTES_TEMPLATE.replace("# Current State", "Reports.\n\n# Current State");
+    expect((await updated(open.entries, theirs)).coveredUuid).toBe("");
+    const earlier = `<!-- longhaul: noted up to message e-0 -->\n\n${theirs}`;
+    expect((await updated(open.entries, earlier)).coveredUuid).toBe("e-0");
+  });
+
+  it("is none where the template has no section that can be filled without a model", async () => {
+    const own = "# Goals\n_what we want_\n";
+    const notes = await updated(closed.entries, `${own}\nA harbour.\n`, parseTemplate(own));
+    expect(notes.sections.map(({ body }) => body)).toEqual(["A harbour."]);
+    expect(notes.coveredUuid).toBe("");
+  });
+
+  it("is the first of two where it is repeated: what stands between may not be noted", async () => {
+    const c = new ConversationBuilder();
+    c.user("write the harbour report");
+    c.assistant("It is written.");
+    c.user("now paint the lighthouse");
+    c.assistant("It is painted.");
+    const [first] = c.entries;
+    const noted = `<!-- longhaul: noted up to message ${first?.uuid} -->\n\n${NOTES_TEMPLATE}`;
+    const repeated = [...c.entries, ...c.entries.slice(0, 1)];
+    expect(formatNotes(await updated(repeated, noted))).toContain("lighthouse");
+  });
+});
+
+describe("notes that a summary was made from", () => {
+  it("are not noted again beside another summary, which is noted", async () => {
+    const c = new ConversationBuilder();
+    const summary =
+      '# Task Specification\n- "never touch the lighthouse"\n\n# Worklog\n- looked at the tides';
+    c.summary(continuationMessage({ summary, isNotes: true, keptRecent: false, trigger: "auto" }));
+    const span = '6. All User Messages:\n- "paint the pier"';
+    c.summary(continuationMessage({ summary: span, keptRecent: false, trigger: "auto" }));
+    c.user("go on with the harbour report");
+    c.assistant("It is written.");
+    // The user has taken the lighthouse out of the notes since.
+    const before = NOTES_TEMPLATE.replace("# Worklog", "# Worklog\n- looked at the tides");
+    const notes = formatNotes(await updated(c.entries, before));
+    expect(notes).toContain("looked at the tides");
+    expect(notes).not.toContain("never touch the lighthouse");
+    expect(notes).toContain("paint the pier");
+  });
+});
+
+describe("notes that are gone", () => {
+  it("are begun with what the summary that was made from them says", async () => {
+    const c = new ConversationBuilder();
+    const summary =
+      '# Task Specification\n- "never touch the lighthouse"\n\n# Worklog\n- looked at the tides';
+    c.summary(continuationMessage({ summary, isNotes: true, keptRecent: false, trigger: "auto" }));
+    c.user("go on with the harbour report");
+    c.assistant("It is written.");
+    expect(formatNotes(await updated(c.entries))).toContain("never touch the lighthouse");
+  });
+});

@@ -1,0 +1,7 @@
+export type { OpenTelemetryApi } from "./api.ts";
+export {
+  type LoadOptions,
+  loadOpenTelemetry,
+  type OpenTelemetryOptions,
+  openTelemetry,
+} from "./open-telemetry.ts";

@@ -1,0 +1,149 @@
+import type { Dirent } from "node:fs";
+import { opendir, realpath, stat } from "node:fs/promises";
+import { isAbsolute, join, parse, relative, resolve, sep } from "node:path";
+import type { MemoryFilesPort } from "@longhaul/core/modules";
+import type { FileAnswer, ProjectFiles, UnavailableReason } from "@longhaul/core/restore";
+import { isSecretFile } from "./secret-files.ts";
+import { problemOf, readTextFile } from "./text-file.ts";
+
+/**
+ * Files of one project folder. The paths come out of a session file, so they are not trusted: only
+ * regular files inside the folder are read, links followed first, and no well-known secrets. `cwd`: the base of relative
+ * paths; the folder itself unless given. A path may lead anywhere from it: the result is checked.
+ */
+export function projectFiles(
+  folder: string | undefined,
+  { cwd = folder }: { readonly cwd?: string | undefined } = {},
+): ProjectFiles {
+  return {
+    read: (path) =>
+      readInside(folder, resolve(cwd ?? "", path)).catch((error) => unavailable(problemOf(error))),
+  };
+}
+
+async function readInside(folder: string | undefined, path: string): Promise<FileAnswer> {
+  // First, and by name alone: the answer must not suggest that another folder would help.
+  if (isSecretFile(path)) return unavailable("secret");
+  if (folder === undefined || !isAbsolute(folder) || parse(folder).root === folder) {
+    return unavailable("outside-project");
+  }
+  const name = relativeTo(folder, path);
+  if (isOnOtherMachine(name)) return unavailable("outside-project");
+  const root = await realpath(folder);
+  const real = await realpath(resolve(root, name));
+  if (!real.startsWith(root + sep)) return unavailable("outside-project");
+  if (isSecretFile(real)) return unavailable("secret");
+  const file = await readTextFile(real);
+  return file.state === "read" ? { ...file, displayPath: relative(root, real) } : file;
+}
+
+/** A path recorded under the folder's unresolved name is looked up under its resolved one. */
+function relativeTo(folder: string, path: string): string {
+  const inside = relative(folder, resolve(folder, path));
+  return inside.startsWith("..") || isAbsolute(inside) ? path : inside;
+}
+
+/** Windows sends the user's name and password hash to the machine that a path such as `\\\\host\\share` names. */
+const isOnOtherMachine = (path: string): boolean => process.platform === "win32" && /^[\\/]{2}/.test(path);
+
+const unavailable = (reason: UnavailableReason): FileAnswer => ({ state: "unavailable", reason });
+
+/** Rules lie in a few folders by subject. A folder that holds more than this is something else. */
+const LIST_DEPTH = 8;
+const MOST_LISTED = 1_000;
+const MOST_LOOKED_AT = 10_000;
+
+export interface MemoryFilesPortOptions {
+  /** The working directory, absolute. No link leads out of it. */
+  readonly cwd: string;
+  /**
+   * The user's own folder, where imports of `~/…` may be read. Off unless given: a project's memory file could name
+   * any file of the user's, and its content would go to the model. Best together with `mayRead`.
+   */
+  readonly home?: string | undefined;
+}
+
+/** Memory files on disk: regular files with text, within the working directory. Whatever lies there, it ends. */
+export function memoryFilesPort({ cwd, home }: MemoryFilesPortOptions): MemoryFilesPort {
+  const project = projectFiles(cwd);
+  const own = projectFiles(home);
+  return {
+    home,
+    // By its name a file belongs to one of the two: a link in the project must not lead to the user's files.
+    read: async (path) =>
+      home === undefined || isBelow(cwd, path) || !isBelow(home, path)
+        ? project.read(path)
+        : atHome(await own.read(path)),
+    list: (folder) => listBelow(cwd, folder),
+  };
+}
+
+function isBelow(folder: string, path: string): boolean {
+  const inside = relative(folder, resolve(folder, path));
+  return inside !== "" && inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
+}
+
+const atHome = (answer: FileAnswer): FileAnswer =>
+  answer.state === "read" ? { ...answer, displayPath: `~${sep}${answer.displayPath}` } : answer;
+
+/** What was found so far, and how much was looked at for it. */
+interface Search {
+  readonly root: string;
+  readonly files: string[];
+  /** By where they really are: links may lead in a circle. */
+  readonly folders: Set<string>;
+  looked: number;
+}
+
+/** What cannot be looked into is left out; only the folder itself, if it is there, must be readable. */
+async function listBelow(cwd: string, folder: string): Promise<readonly string[]> {
+  if (!isAbsolute(cwd) || !isBelow(cwd, folder)) return [];
+  try {
+    const root = await realpath(cwd);
+    const search: Search = { root, files: [], folders: new Set(), looked: 0 };
+    await lookInto(search, resolve(cwd, folder), 0);
+    return search.files;
+  } catch (error) {
+    if (problemOf(error) === "gone") return [];
+    throw error;
+  }
+}
+
+async function lookInto(search: Search, folder: string, depth: number): Promise<void> {
+  const real = await realpath(folder);
+  if (!real.startsWith(search.root + sep) || search.folders.has(real)) return;
+  search.folders.add(real);
+  for (const entry of await entriesOf(search, real)) {
+    if (search.files.length >= MOST_LISTED) return;
+    const path = join(folder, entry.name);
+    const kind = await kindOf(search, entry, path);
+    if (kind === "file") search.files.push(path);
+    else if (kind === "folder" && depth < LIST_DEPTH) {
+      await lookInto(search, path, depth + 1).catch(() => undefined);
+    }
+  }
+}
+
+/** Sorted, so that the same are taken each time; one by one, because a folder may hold millions. */
+async function entriesOf(search: Search, folder: string): Promise<readonly Dirent[]> {
+  const entries: Dirent[] = [];
+  for await (const entry of await opendir(folder)) {
+    if (search.looked >= MOST_LOOKED_AT) break;
+    search.looked++;
+    entries.push(entry);
+  }
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Of a link, what it leads to, if that is within the working directory. */
+async function kindOf({ root }: Search, entry: Dirent, path: string): Promise<"file" | "folder" | undefined> {
+  if (!entry.isSymbolicLink()) return entry.isFile() ? "file" : entry.isDirectory() ? "folder" : undefined;
+  try {
+    const real = await realpath(path);
+    if (!real.startsWith(root + sep)) return undefined;
+    const found = await stat(real);
+    return found.isFile() ? "file" : found.isDirectory() ? "folder" : undefined;
+  } catch {
+    return undefined;
+  }
+}

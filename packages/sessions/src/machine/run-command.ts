@@ -1,0 +1,156 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { stat } from "node:fs/promises";
+import type { Readable } from "node:stream";
+import { TextDecoder } from "node:util";
+import type { CommandRequest, CommandResult, RunCommand } from "@longhaul/core/hooks";
+import { untilAborted } from "@longhaul/core/models";
+import { endProcessTree } from "./process-tree.ts";
+
+/** Kept of each of the two outputs: far more than is read of any answer, far less than memory. */
+export const KEPT_OUTPUT_BYTES: number = 256 * 1024;
+/** After the end of a command, for what it printed last. Its children may keep the pipes open for ever. */
+const DRAIN_MS = 250;
+/** To hear that it has gone, after it was ended. One that hangs in the kernel is not waited for. */
+const LAST_WORD_MS = 500;
+
+/**
+ * Runs a command of the user's in a shell, in a process group of its own. All of its output is read, so that
+ * it never stands still, but only the first part is kept.
+ */
+export const runCommand: RunCommand = async (request) => {
+  if (request.signal.aborted) return { state: "ended" };
+  let child: ChildProcessWithoutNullStreams;
+  try {
+    child = start(request);
+  } catch (error) {
+    return notStarted(request, error);
+  }
+  const ending = waitForEnd(child, request);
+  return request.goesOnAlone === undefined
+    ? ending
+    : Promise.race([ending, letGo(child, request.goesOnAlone)]);
+};
+
+function start(request: CommandRequest): ChildProcessWithoutNullStreams {
+  const child = spawn(request.command, {
+    shell: request.shell ?? true,
+    cwd: request.cwd === "" ? undefined : request.cwd,
+    env: { ...process.env, ...request.environment },
+    stdio: "pipe",
+    // A group of its own on POSIX, to be ended as one; on Windows it would open a console.
+    detached: process.platform !== "win32",
+    windowsHide: true,
+  });
+  // A command need not read what it is told: the broken pipe is no failure.
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(request.input);
+  return child;
+}
+
+async function waitForEnd(
+  child: ChildProcessWithoutNullStreams,
+  request: CommandRequest,
+): Promise<CommandResult> {
+  const stdout = keepFirst(child.stdout);
+  const stderr = keepFirst(child.stderr);
+  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const exited = exitOf(child);
+  try {
+    const first = await untilAborted(request.signal, exited).catch(() => undefined);
+    if (first === undefined) {
+      if (child.pid !== undefined) await endProcessTree(child.pid);
+      await orAfter(exited, LAST_WORD_MS);
+      return { state: "ended" };
+    }
+    if ("error" in first) return await notStarted(request, first.error);
+    await orAfter(closed, DRAIN_MS);
+    return { state: "exited", exitCode: first.exitCode, stdout: stdout(), stderr: stderr() };
+  } finally {
+    for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
+    child.unref();
+  }
+}
+
+type Exit = { readonly exitCode: number | null } | { readonly error: unknown };
+
+function exitOf(child: ChildProcessWithoutNullStreams): Promise<Exit> {
+  return new Promise((resolve) => {
+    child.once("exit", (exitCode) => resolve({ exitCode }));
+    // Stays: a second error, of a signal that could not be sent, would otherwise end this process.
+    child.on("error", (error) => resolve({ error }));
+  });
+}
+
+/** Reads a stream to its end, and gives back its beginning as text. */
+function keepFirst(stream: Readable): () => string {
+  const kept = Buffer.alloc(KEPT_OUTPUT_BYTES);
+  let size = 0;
+  let isCut = false;
+  stream.on("error", () => undefined);
+  stream.on("data", (chunk: Buffer) => {
+    isCut ||= chunk.length > kept.length - size;
+    size += chunk.copy(kept, size);
+  });
+  // Streaming leaves out a character that the cut has halved; bytes that are no text become marks.
+  return () => new TextDecoder().decode(kept.subarray(0, size), { stream: isCut });
+}
+
+function letGo(
+  child: ChildProcessWithoutNullStreams,
+  goesOnAlone: (firstLine: string) => boolean,
+): Promise<CommandResult> {
+  return new Promise((resolve) => {
+    let head = "";
+    const ask = (firstLine: string): void => {
+      if (!goesOnAlone(firstLine)) return;
+      child.unref();
+      for (const pipe of [child.stdin, child.stdout, child.stderr]) unref(pipe);
+      resolve({ state: "goes-on-alone" });
+    };
+    const read = (chunk: Buffer): void => {
+      head += chunk.toString("latin1");
+      const lineEnd = head.indexOf("\n");
+      if (lineEnd < 0 && head.length < LONGEST_FIRST_LINE) return;
+      child.stdout.off("data", read);
+      if (lineEnd >= 0) ask(head.slice(0, lineEnd));
+    };
+    child.stdout.on("data", read);
+    ask("");
+  });
+}
+
+/** It is JSON with a flag in it, where it matters. */
+const LONGEST_FIRST_LINE = 10_000;
+
+/** Pipes are sockets, though their type does not say so. */
+function unref(pipe: object): void {
+  if ("unref" in pipe && typeof pipe.unref === "function") pipe.unref();
+}
+
+/**
+ * Resolves with the work or after a time. A busy event loop fires its timers before it reads what has long
+ * been there, so one round of reading is let pass first.
+ */
+function orAfter(work: Promise<unknown>, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => setImmediate(resolve), milliseconds);
+    void work.then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+/** Node says ENOENT both for a missing shell and for a missing folder. */
+async function notStarted(request: CommandRequest, error: unknown): Promise<CommandResult> {
+  const isFolder = request.cwd === "" || (await isDirectory(request.cwd));
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+  const reason = isFolder
+    ? `the shell ${request.shell ?? "of the system"} could not be started (${code})`
+    : "its working folder is not there";
+  return { state: "not-started", reason };
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+}

@@ -1,0 +1,87 @@
+import type { Stats } from "node:fs";
+import { stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { field, parseJson } from "@longhaul/core/internal/messages";
+import { withOpenFile } from "../transcript/file-bytes.ts";
+import { agentFolder, type SessionAgent, type UserPlaces } from "../transcript/locations.ts";
+import { problemOf } from "./text-file.ts";
+
+export interface UserHooksOptions {
+  /** Also those that the user has set up for Claude Code. */
+  readonly claudeCode?: boolean | undefined;
+}
+
+export interface UserHooks {
+  /** For the `settings` of `createHooks`. */
+  readonly settings: readonly unknown[];
+  /** One sentence for each file that was not used. */
+  readonly warnings: readonly string[];
+}
+
+/** Nobody types more; a settings file of gigabytes is none. */
+const LARGEST_FILE_BYTES = 4 * 1024 * 1024;
+const WRITABLE_BY_OTHERS = 0o022;
+/** In such a folder others may add files, but nobody may replace another's. */
+const STICKY = 0o1000;
+const ROOT_UID = 0;
+
+/**
+ * Hooks are programs, so they are taken only from files in the user's own folders that nobody else can have
+ * written, and never from a project: to open somebody's project must not run their programs.
+ */
+export async function readUserHooks(places: UserPlaces, options: UserHooksOptions = {}): Promise<UserHooks> {
+  const agents: readonly SessionAgent[] = options.claudeCode ? ["longhaul", "claude-code"] : ["longhaul"];
+  const files = await Promise.all(
+    agents.map((agent) => readHooksFile(join(agentFolder(agent, places), "settings.json"))),
+  );
+  return {
+    settings: files.flatMap((file) => ("settings" in file ? [file.settings] : [])),
+    warnings: files.flatMap((file) => ("warning" in file ? [file.warning] : [])),
+  };
+}
+
+type HooksFile = { readonly settings: unknown } | { readonly warning: string } | Record<string, never>;
+
+async function readHooksFile(path: string): Promise<HooksFile> {
+  try {
+    const { text, stats } = await readSmallFile(path);
+    const file = parseJson(text);
+    // Without hooks it is nobody's concern here who may write to it, or how it is broken.
+    if (text.includes('"hooks"') && file === undefined) return refused(path, "it is not valid JSON");
+    if (field(file, "hooks") === undefined) return {};
+    const reason = await distrust(path, stats);
+    return reason === undefined ? { settings: file } : refused(path, reason);
+  } catch (error) {
+    return problemOf(error) === "gone" ? {} : refused(path, "it cannot be read");
+  }
+}
+
+const refused = (path: string, reason: string): HooksFile => ({
+  warning: `The hooks in ${path} are ignored: ${reason}.`,
+});
+
+/**
+ * Not the head of a file, and not without what tells who may write to it: the file that was looked at must be
+ * the one that is read.
+ */
+function readSmallFile(path: string): Promise<{ readonly text: string; readonly stats: Stats }> {
+  return withOpenFile(path, async (handle) => {
+    const stats = await handle.stat();
+    if (!stats.isFile() || stats.size > LARGEST_FILE_BYTES) throw new Error("no settings file");
+    return { text: await handle.readFile("utf8"), stats };
+  });
+}
+
+/** Why somebody else may have written it; undefined when nobody can have. Windows tells nothing of this. */
+async function distrust(path: string, file: Stats): Promise<string | undefined> {
+  const uid = process.getuid?.();
+  if (uid === undefined) return undefined;
+  if (file.uid !== uid && file.uid !== ROOT_UID) return "the file belongs to another user";
+  if ((file.mode & WRITABLE_BY_OTHERS) !== 0) {
+    return `others may write to the file (\`chmod go-w ${path}\` changes that)`;
+  }
+  const folder = await stat(dirname(path));
+  if (folder.uid !== uid && folder.uid !== ROOT_UID) return "its folder belongs to another user";
+  const isOpen = (folder.mode & WRITABLE_BY_OTHERS) !== 0 && (folder.mode & STICKY) === 0;
+  return isOpen ? `others may write to its folder (\`chmod go-w ${dirname(path)}\` changes that)` : undefined;
+}

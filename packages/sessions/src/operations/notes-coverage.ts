@@ -1,0 +1,99 @@
+import { measureEntry } from "@longhaul/core/internal/measure";
+import {
+  copiedIds,
+  hasOpenCalls,
+  indexInConversation,
+  previousSound,
+  soundCuts,
+  standsFor,
+} from "@longhaul/core/internal/messages";
+import { ESTIMATORS } from "@longhaul/core/measure";
+import type { Entry } from "@longhaul/core/messages";
+import type { Notes } from "@longhaul/notes/internal";
+import type { Session } from "../transcript/load.ts";
+import { type SessionHistory, sessionHistory } from "./session-history.ts";
+
+/** How far notes reach into a session. */
+export type NotesCoverage =
+  /** Up to this message; undefined where something was noted, but of no message is it certain that all was. */
+  | { readonly state: "known"; readonly upTo: Entry | undefined; readonly fresh: readonly Entry[] }
+  /** They name a message that the session does not have. */
+  | { readonly state: "not-found"; readonly uuid: string }
+  /** They do not say: a person's, or another program's. */
+  | { readonly state: "unknown" };
+
+/** What is not in the notes yet, as far as it can be noted: while a call is open, its result is still to come. */
+export function notNotedYet(history: SessionHistory, from: number): readonly Entry[] {
+  const fresh = history.entries.slice(from).filter((entry) => !history.isRetold(entry));
+  const sound = soundCuts(fresh);
+  let end = fresh.length;
+  while (end > 0 && hasOpenCalls(fresh.slice(0, end))) end = previousSound(sound, end - 1);
+  return fresh.slice(0, end);
+}
+
+export function coverageOf(
+  { coveredUuid }: Pick<Notes, "coveredUuid">,
+  history: SessionHistory,
+): NotesCoverage {
+  if (coveredUuid === undefined) return { state: "unknown" };
+  if (coveredUuid === "") return { state: "known", upTo: undefined, fresh: notNotedYet(history, 0) };
+  const place = history.placeOf(coveredUuid);
+  if (place === undefined) return { state: "not-found", uuid: coveredUuid };
+  return { state: "known", upTo: history.entries[place], fresh: notNotedYet(history, place + 1) };
+}
+
+/**
+ * The newest message of the conversation that notes up to this one know: itself, its copy, or else what came before it.
+ * Notes may end with a line that is never sent, which an undo does not write again.
+ */
+export function coveredIn(session: Session, coveredUuid: string): string {
+  const { conversation } = session;
+  const current = conversation[indexInConversation(conversation, session.entries, coveredUuid)]?.uuid;
+  // A stand-in may hold something that was not noted: it is found by the id itself.
+  if (current !== undefined || conversation.some((entry) => standsFor(entry, coveredUuid)))
+    return current ?? coveredUuid;
+  const uuids = new Map<string, string>();
+  for (const entry of conversation) {
+    const { uuid } = entry;
+    if (uuid !== undefined) for (const id of [uuid, ...copiedIds(entry)]) uuids.set(id, uuid);
+  }
+  const history = sessionHistory(session);
+  const noted = history.entries.slice(0, (history.placeOf(coveredUuid) ?? -1) + 1);
+  for (const entry of noted.reverse()) {
+    const id = [entry.uuid ?? "", ...copiedIds(entry)].find((one) => uuids.has(one));
+    if (id !== undefined) return uuids.get(id) ?? coveredUuid;
+  }
+  return coveredUuid;
+}
+
+/** Entries in parts of about so many tokens, none of which parts a call from its result. */
+export function inSoundSteps(entries: readonly Entry[], stepTokens: number): readonly (readonly Entry[])[] {
+  const sound = soundCuts(entries);
+  const steps: (readonly Entry[])[] = [];
+  let start = 0;
+  let tokens = 0;
+  for (const [at, entry] of entries.entries()) {
+    tokens += measureEntry(entry, ESTIMATORS.o200k);
+    if (at + 1 < entries.length && (tokens < stepTokens || sound[at + 1] === false)) continue;
+    steps.push(entries.slice(start, at + 1));
+    start = at + 1;
+    tokens = 0;
+  }
+  return steps;
+}
+
+/**
+ * The newest message that is in the notes with these. What follows it and only says again what is noted is in them
+ * too: right after a compaction there is nothing else in the context.
+ */
+export function coveredBy(step: readonly Entry[], history: SessionHistory): string | undefined {
+  let covered = step.findLast(({ uuid }) => uuid !== undefined)?.uuid;
+  const place = covered === undefined ? undefined : history.placeOf(covered);
+  if (place === undefined) return covered;
+  for (let at = place + 1; at < history.entries.length; at++) {
+    const entry = history.entries[at];
+    if (entry === undefined || !history.isRetold(entry)) break;
+    covered = entry.uuid ?? covered;
+  }
+  return covered;
+}

@@ -1,0 +1,207 @@
+import type { LonghaulErrorCode } from "@longhaul/core/errors";
+import { throwIfAborted, timedOut, withinTime } from "@longhaul/core/internal/models";
+import { countMessages } from "@longhaul/core/internal/request";
+import type { CountText } from "@longhaul/core/measure";
+import { findModel } from "@longhaul/core/measure";
+import type { Entry } from "@longhaul/core/messages";
+import type { Model, ModelTimeLimits, ModelUsage } from "@longhaul/core/models";
+import { ModelError } from "@longhaul/core/models";
+import type { SummaryWishes } from "@longhaul/core/summary";
+import {
+  changedSections,
+  type ExtractionOutcome,
+  extractNotes,
+  formatNotes,
+  type Notes,
+  type NotesFile,
+  type NotesLimits,
+  type NotesTemplate,
+  saveNotes,
+  sumUsage,
+  updateNotes,
+} from "@longhaul/notes/internal";
+import { coveredBy, inSoundSteps } from "./notes-coverage.ts";
+import type { SessionHistory } from "./session-history.ts";
+
+/** As often as an agent that keeps notes along the way would write them: the same session gives the same notes. */
+const STEP_TOKENS = 5_000;
+/** Every call costs the notes again; a model that reads more at a time notes less of it. */
+const MODEL_STEP_TOKENS = 40_000;
+/** Of the model's window. */
+const MODEL_STEP_SHARE = 0.4;
+
+/** Options of a run that the writer of the notes hears of. Only a model follows the instructions. */
+export interface NoteOptions extends SummaryWishes {
+  /**
+   * Who writes them, in calls of its own; without one they are written without any model. When it does not answer in
+   * time, the built-in writer notes the rest, and `fallback` of the result says so.
+   */
+  readonly model?: Model | undefined;
+  /** Nothing is written. */
+  readonly dryRun?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: NotesProgress) => void) | undefined;
+}
+
+interface NotesOnDisk {
+  /** Undefined where there is no file. */
+  readonly text: string | undefined;
+  readonly notes: Notes;
+}
+
+interface NotesTask extends NoteOptions, NotesOnDisk {
+  readonly file: NotesFile;
+  readonly template: NotesTemplate;
+  readonly history: SessionHistory;
+  readonly limits: NotesLimits;
+  readonly countTokens: CountText;
+  readonly timeLimits: ModelTimeLimits;
+}
+
+/** Told before each step. */
+export interface NotesProgress {
+  readonly step: number;
+  readonly steps: number;
+  /** In this step. */
+  readonly messages: number;
+}
+
+export interface NotesTally extends Pick<ExtractionOutcome, "edits" | "refused" | "calls"> {
+  readonly usage: ModelUsage | undefined;
+  readonly isWritten: boolean;
+  /**
+   * False where edits were refused and never put right, or a person wrote at the same place meanwhile: it ended
+   * there, and the rest is not noted.
+   */
+  readonly isComplete: boolean;
+  /** Set where the model did not answer in time, and the rest was noted without a model. */
+  readonly fallback: NotesFallback | undefined;
+}
+
+export interface NotesFallback {
+  /** The code of the model's error. */
+  readonly reason: LonghaulErrorCode;
+  /** The number of messages noted without a model. */
+  readonly messages: number;
+}
+
+/** One run over what is new. With a model each step is saved: what was paid for is not lost. */
+export class NotesWork {
+  readonly #task: NotesTask;
+  /** What the file holds, as far as we know. */
+  #onDisk: NotesOnDisk;
+  #tally: NotesTally = {
+    edits: 0,
+    refused: 0,
+    calls: 0,
+    usage: undefined,
+    isWritten: false,
+    isComplete: true,
+    fallback: undefined,
+  };
+
+  constructor(task: NotesTask) {
+    this.#task = task;
+    this.#onDisk = task;
+  }
+
+  get tally(): NotesTally {
+    return this.#tally;
+  }
+
+  /** The notes with what is new in them. A model that does not answer in time leaves the rest to the built-in writer. */
+  async note(base: Notes, fresh: readonly Entry[]): Promise<Notes> {
+    const { model } = this.#task;
+    if (model === undefined) return this.#noteBuiltIn(base, fresh);
+    const steps = inSoundSteps(fresh, modelStep(model));
+    let notes = base;
+    for (const [at, step] of steps.entries()) {
+      this.#begin(steps, at);
+      try {
+        notes = await this.#ask(model, notes, step);
+      } catch (error) {
+        if (!(error instanceof ModelError && error.failure.kind === "timed-out")) throw error;
+        const rest = steps.slice(at).flat();
+        this.#tally = { ...this.#tally, fallback: { reason: error.code, messages: countMessages(rest) } };
+        return this.#noteBuiltIn(notes, rest);
+      }
+      notes = await this.#save(this.#upTo(step, notes));
+      // What was refused, or gave way to what a person wrote, is still to be noted: whoever goes on from the notes
+      // would never see it.
+      if (!this.#tally.isComplete) break;
+    }
+    return notes;
+  }
+
+  async #noteBuiltIn(base: Notes, fresh: readonly Entry[]): Promise<Notes> {
+    const steps = inSoundSteps(fresh, STEP_TOKENS);
+    let notes = base;
+    let hasNews = false;
+    for (const [at, step] of steps.entries()) {
+      this.#begin(steps, at);
+      const noted = updateNotes(notes, step, this.#task);
+      hasNews ||= noted !== notes;
+      // A template may have no section that can be filled without a model: then what is new is in none of them.
+      const isTold = !hasNews || changedSections(base, noted) > 0;
+      notes = isTold ? this.#upTo(step, noted) : noted;
+    }
+    return steps.length === 0 ? notes : await this.#save(notes);
+  }
+
+  #begin(steps: readonly (readonly Entry[])[], at: number): void {
+    const { signal, onProgress } = this.#task;
+    throwIfAborted(signal);
+    onProgress?.({ step: at + 1, steps: steps.length, messages: countMessages(steps[at] ?? []) });
+  }
+
+  #upTo(step: readonly Entry[], notes: Notes): Notes {
+    const covered = this.#tally.isComplete ? coveredBy(step, this.#task.history) : undefined;
+    return { ...notes, coveredUuid: covered ?? notes.coveredUuid };
+  }
+
+  async #ask(model: Model, notes: Notes, fresh: readonly Entry[]): Promise<Notes> {
+    const { file, history } = this.#task;
+    const { firstByteMs, totalMs } = this.#task.timeLimits;
+    const extraction = {
+      ...this.#task,
+      firstByteMs,
+      notes,
+      path: file.path,
+      fork: undefined,
+      entries: history.entries,
+      fresh,
+      model,
+      // They are in the file, whole, and were in the context when this was said.
+      clearedToolUseIds: new Set<string>(),
+    };
+    const outcome = await withinTime(
+      this.#task.signal,
+      totalMs,
+      (signal) => extractNotes({ ...extraction, signal }),
+      () => timedOut(model.name, "answer", totalMs),
+    );
+    const { edits, refused, calls, usage } = this.#tally;
+    this.#tally = {
+      ...this.#tally,
+      edits: edits + outcome.edits,
+      refused: refused + outcome.refused,
+      calls: calls + outcome.calls,
+      usage: sumUsage(usage, outcome.usage),
+      isComplete: outcome.isComplete,
+    };
+    return outcome.notes;
+  }
+
+  async #save(notes: Notes): Promise<Notes> {
+    if (this.#task.dryRun) return notes;
+    const { text, notes: before } = this.#onDisk;
+    const saved = await saveNotes(this.#task, { text, before, ours: notes });
+    this.#onDisk = { text: formatNotes(saved), notes: saved };
+    const isComplete = this.#tally.isComplete && saved.coveredUuid === notes.coveredUuid;
+    this.#tally = { ...this.#tally, isWritten: true, isComplete };
+    return saved;
+  }
+}
+
+const modelStep = ({ name }: Model): number =>
+  Math.min(MODEL_STEP_TOKENS, findModel(name).windowTokens * MODEL_STEP_SHARE);

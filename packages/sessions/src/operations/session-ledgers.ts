@@ -1,0 +1,258 @@
+import {
+  type ExtractOptions,
+  extractFacts,
+  type FactSheet,
+  findFacts,
+  makeLedger,
+  type PreviousLedger,
+  searched,
+  toldFacts,
+  withFates,
+} from "@longhaul/core/internal/compaction";
+import type { KnownFacts } from "@longhaul/core/internal/messages";
+import {
+  contentText,
+  copiedIds,
+  firstString,
+  isCompactBoundary,
+  isSummaryEntry,
+  rawContent,
+  stringField,
+  undoRecordOf,
+} from "@longhaul/core/internal/messages";
+import { classifyUserText } from "@longhaul/core/internal/summary";
+import { ESTIMATORS, measureEntries } from "@longhaul/core/measure";
+import type { AttachmentEntry, CompactBoundaryEntry, Entry } from "@longhaul/core/messages";
+import { type Ledger, readLedger } from "@longhaul/core/messages";
+import type { RestoreKind } from "@longhaul/core/restore";
+import type { Session } from "../transcript/load.ts";
+import { wholeLines } from "../transcript/released-line.ts";
+import { type Stretch, stretchesOf } from "./session-history.ts";
+
+/** What became of things in one compaction of a session. */
+export interface SessionLedger {
+  readonly boundary: CompactBoundaryEntry;
+  /**
+   * - `file`: as the boundary tells it.
+   * - `computed`: the boundary tells nothing (it is another agent's, or older than ledgers); worked out from what
+   *   stands before and after it.
+   * - `none`: it tells nothing, and what came before it is not in the session.
+   */
+  readonly source: "file" | "computed" | "none";
+  readonly ledger: Ledger | undefined;
+  /** Whether the conversation starts at it. */
+  readonly isCurrent: boolean;
+  /** Whether it led to the conversation: those on a branch that was left, or that were undone, did not. */
+  readonly isInChain: boolean;
+}
+
+/** Of every compaction that the session tells of, newest first; those that led to the conversation before the others. */
+export function sessionLedgers(session: Session): readonly SessionLedger[] {
+  const chain = ledgersOf(stretchesOf(session));
+  const inChain = new Set(chain.map(({ boundary }) => boundary.uuid));
+  const others = session.boundaries.flatMap(({ boundary }): readonly SessionLedger[] => {
+    if (inChain.has(boundary.uuid)) return [];
+    const ledger = readLedger(boundary);
+    return [
+      {
+        boundary,
+        source: ledger === undefined ? "none" : "file",
+        ledger,
+        isCurrent: false,
+        isInChain: false,
+      },
+    ];
+  });
+  return [...chain.toReversed(), ...others.toReversed()];
+}
+
+function ledgersOf(stretches: readonly Stretch[]): readonly SessionLedger[] {
+  const ledgers: SessionLedger[] = [];
+  const takenBack = takenBackIn(stretches);
+  let previous: { readonly boundary: string; readonly ledger: Ledger } | undefined;
+  for (const [nth, { boundary, entries }] of stretches.entries()) {
+    if (boundary === undefined || takenBack.has(boundary)) continue;
+    const written = readLedger(boundary);
+    const before = written === undefined ? stretches[nth - 1]?.entries() : undefined;
+    const ledger = written ?? (before && computeLedger({ before, after: entries(), boundary, previous }));
+    const source = written === undefined ? (ledger === undefined ? "none" : "computed") : "file";
+    const isCurrent = nth === stretches.length - 1;
+    ledgers.push({ boundary, source, ledger, isCurrent, isInChain: true });
+    previous = ledger && { boundary: boundary.uuid, ledger };
+  }
+  return ledgers;
+}
+
+/**
+ * Facts for the next compaction to continue from: those of the newest compaction that led to the conversation, whoever
+ * made it. An undo is none. The facts that {@link sessionLedgers} gives for it, without the work of finding their places.
+ */
+export function knownFacts(session: Session): PreviousLedger | undefined {
+  const current = session.boundaries.find(({ isCurrent }) => isCurrent)?.boundary;
+  if (current === undefined) return undefined;
+  const own = undoRecordOf(current) === undefined ? readLedger(current) : undefined;
+  if (own !== undefined) return { boundary: current.uuid, ledger: own };
+  const stretches = stretchesOf(session);
+  const takenBack = takenBackIn(stretches);
+  const newestWritten = stretches.findLastIndex(
+    ({ boundary }) => boundary && !takenBack.has(boundary) && readLedger(boundary),
+  );
+  let previous: PreviousLedger | undefined;
+  let before: readonly Entry[] | undefined;
+  for (const { boundary, entries } of stretches.slice(Math.max(0, newestWritten))) {
+    const after = readAtOnce(entries());
+    if (boundary !== undefined && !takenBack.has(boundary)) {
+      const ledger = readLedger(boundary) ?? (before && computeFacts({ before, after, boundary, previous }));
+      previous = ledger && { boundary: boundary.uuid, ledger };
+    }
+    before = after;
+  }
+  return previous;
+}
+
+/** Lines of a stretch that are read into memory together: more than a context window holds. */
+const LINES_AT_ONCE = 10_000;
+
+/** Extracting facts reads each line twice. A stretch that no window can hold is read from the file line by line. */
+const readAtOnce = (entries: readonly Entry[]): readonly Entry[] =>
+  entries.length > LINES_AT_ONCE ? entries : wholeLines(entries);
+
+/** Boundaries of undos, which are no compactions, and with each the steps that it took back. */
+function takenBackIn(stretches: readonly Stretch[]): ReadonlySet<CompactBoundaryEntry> {
+  const newestFirst = stretches.flatMap(({ boundary }) => boundary ?? []).reverse();
+  const takenBack = new Set<CompactBoundaryEntry>();
+  for (let nth = 0; nth < newestFirst.length; nth++) {
+    const undo = newestFirst[nth];
+    const record = undo && undoRecordOf(undo);
+    if (undo === undefined || record === undefined) continue;
+    // A step that is no compaction has no boundary: then nothing else goes with the undo.
+    const last = newestFirst.findIndex(({ uuid }, place) => place > nth && uuid === record.before);
+    for (const boundary of newestFirst.slice(nth, Math.max(nth, last) + 1)) takenBack.add(boundary);
+    nth = Math.max(nth, last);
+  }
+  return takenBack;
+}
+
+interface CompactionInFile {
+  /** The conversation as it was right before. */
+  readonly before: readonly Entry[];
+  /** What it became, and what came since. */
+  readonly after: readonly Entry[];
+  readonly boundary: CompactBoundaryEntry;
+  readonly previous: ExtractOptions["previous"];
+}
+
+/** The ledger of a compaction that left none, by the same rules: facts of what went are looked for in what is there. */
+function computeLedger(compaction: CompactionInFile): Ledger {
+  const { boundary } = compaction;
+  const parts = partsOf(compaction);
+  const { summary, kept, restored } = parts;
+  const { summarised, facts, earlier } = factSheet(compaction, parts);
+  return makeLedger({
+    facts: withFates(facts, [
+      ["summary", findFacts(facts, searched(summary))],
+      ["kept", findFacts(facts, searched(kept))],
+      ["restored", findFacts(facts, searched(restored))],
+    ]),
+    plan: isClearing(boundary)
+      ? { summarised: [], summarisedTokens: 0 }
+      : { summarised, summarisedTokens: tokensIn(summarised) },
+    kept: { entries: kept, tokens: tokensIn(kept) },
+    restored: { items: restored.map(itemOf), skipped: [] },
+    quotedTokens: 0,
+    earlier,
+    hasTranscript: true,
+  });
+}
+
+/** The facts of {@link computeLedger}, without the places where they are. That takes half the time. */
+function computeFacts(compaction: CompactionInFile): KnownFacts {
+  const { facts, earlier } = factSheet(compaction, partsOf(compaction));
+  return { facts: toldFacts(facts), earlier };
+}
+
+function factSheet(
+  { before, previous }: CompactionInFile,
+  { kept, keptPlace }: Parts,
+): FactSheet & { readonly summarised: readonly Entry[] } {
+  const keptUuids = new Set(kept.flatMap((entry) => [entry.uuid, ...copiedIds(entry)]));
+  const summarised = before.filter((entry) => entry.uuid === undefined || !keptUuids.has(entry.uuid));
+  const following = keptPlace === "after" ? kept : [];
+  return { summarised, ...extractFacts(summarised, { previous, following }) };
+}
+
+/** Everything was kept, with results emptied. */
+const isClearing = ({ compactMetadata }: CompactBoundaryEntry): boolean =>
+  compactMetadata?.messagesSummarized === 0;
+
+interface Parts {
+  readonly summary: readonly Entry[];
+  readonly kept: readonly Entry[];
+  readonly keptPlace: "before" | "after";
+  readonly restored: readonly AttachmentEntry[];
+}
+
+/** What a compaction left, apart from what came since: that begins with a request or with the agent's next words. */
+function partsOf({ after, before, boundary }: CompactionInFile): Parts {
+  const known = new Set(before.flatMap(({ uuid }) => uuid ?? []));
+  const summary: Entry[] = [];
+  const kept: Entry[] = [];
+  const restored: AttachmentEntry[] = [];
+  let isKeptFirst = false;
+  for (const entry of after) {
+    if (isCompactBoundary(entry)) continue;
+    const isKnown = known.has(entry.uuid ?? "");
+    // An earlier summary may be kept like a message.
+    if (isSummaryEntry(entry) && !isKnown) summary.push(entry);
+    else if (isKnown || isRenewed(entry, boundary)) {
+      isKeptFirst ||= summary.length === 0;
+      kept.push(entry);
+    } else if (entry.type === "attachment") {
+      if (KINDS_BY_TYPE.has(stringField(entry.attachment, "type") ?? "")) restored.push(entry);
+    } else if (isNewWork(entry)) break;
+  }
+  return { summary, kept, keptPlace: isKeptFirst ? "before" : "after", restored };
+}
+
+/** A message that was written anew to be kept: all lines of a compaction of ours name its boundary. */
+const isRenewed = (entry: Entry, boundary: CompactBoundaryEntry): boolean =>
+  (entry.type === "user" || entry.type === "assistant") &&
+  stringField(entry, "writtenWith") === boundary.uuid;
+
+function isNewWork(entry: Entry): boolean {
+  if (entry.type === "assistant") return true;
+  if (entry.type !== "user" || entry.isMeta === true) return false;
+  return classifyUserText(contentText(rawContent(entry))).kind === "request";
+}
+
+/** The attachments by which agents put things back, by what they hold. */
+const KINDS_BY_TYPE: ReadonlyMap<string, RestoreKind> = new Map<string, RestoreKind>([
+  ["file", "files"],
+  ["compact_file_reference", "files"],
+  ["todo", "todos"],
+  ["todo_reminder", "todos"],
+  ["task_reminder", "todos"],
+  ["plan_file", "plan"],
+  ["plan_file_reference", "plan"],
+  ["plan_mode", "plan-mode"],
+  ["task_status", "agents"],
+  ["agent_listing_delta", "agents"],
+  ["deferred_tools_delta", "tools"],
+  ["mcp_instructions_delta", "mcp-instructions"],
+  ["invoked_skills", "skills"],
+  ["nested_memory", "memory-files"],
+  ["hook_success", "hook-output"],
+  ["hook_additional_context", "hook-output"],
+]);
+
+function itemOf(entry: AttachmentEntry): Ledger["restored"][number] {
+  const type = stringField(entry.attachment, "type") ?? "";
+  const name = firstString(entry.attachment, "displayPath", "filename", "planFilePath", "path", "hookName");
+  return {
+    kind: KINDS_BY_TYPE.get(type) ?? type,
+    name: name ?? type.replaceAll("_", " "),
+    tokens: tokensIn([entry]),
+  };
+}
+
+const tokensIn = (entries: readonly Entry[]): number => Math.round(measureEntries(entries, ESTIMATORS.o200k));

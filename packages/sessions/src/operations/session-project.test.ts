@@ -1,0 +1,234 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir, userInfo } from "node:os";
+import { dirname, join } from "node:path";
+import type { Entry } from "@longhaul/core/messages";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { projectFolderName, type SessionAgent, type UserPlaces } from "../transcript/locations.ts";
+import { isTooWide, type SessionProject, sessionProject } from "./session-project.ts";
+
+let root: string;
+let home: string;
+let project: string;
+let places: UserPlaces;
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "longhaul-project-")));
+  home = join(root, "home", "mara");
+  project = folder(home, "code", "harbour");
+  places = { home, env: {}, cwd: folder(root, "elsewhere") };
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function folder(...names: readonly string[]): string {
+  const path = join(...(names as [string]));
+  mkdirSync(path, { recursive: true });
+  return path;
+}
+
+function written(path: string): string {
+  folder(dirname(path));
+  writeFileSync(path, "{}\n");
+  return path;
+}
+
+const inStore = (agent: SessionAgent, of: string, ...below: readonly string[]): string =>
+  written(
+    join(
+      home,
+      agent === "longhaul" ? ".longhaul" : ".claude",
+      "projects",
+      projectFolderName(agent, of),
+      ...(below.length > 0 ? below : ["id.jsonl"]),
+    ),
+  );
+
+interface Choice {
+  readonly cwd?: string;
+  readonly entries?: readonly Entry[];
+  readonly project?: string;
+  readonly places?: UserPlaces;
+}
+
+const decide = (path: string, { cwd, entries = [], ...options }: Choice = {}): Promise<SessionProject> =>
+  sessionProject({ path, cwd, entries }, { places, ...options });
+
+describe("a session file outside the agents' stores", () => {
+  it("may pull files from the user's current folder, whatever folder it claims", async () => {
+    const path = written(join(root, "downloads", "session.jsonl"));
+    for (const cwd of ["/etc", join(home, ".ssh"), project, "/", home, "relative", undefined]) {
+      const found = await decide(path, cwd === undefined ? {} : { cwd });
+      expect(found).toEqual({
+        folder: places.cwd,
+        source: "current-folder",
+        problem: undefined,
+        cwd: places.cwd,
+        store: undefined,
+      });
+    }
+  });
+
+  it("may pull nothing from the home folder, a folder above it or the whole disk", async () => {
+    const path = written(join(root, "session.jsonl"));
+    for (const cwd of [home, join(root, "home"), root, "/"]) {
+      const found = await decide(path, { cwd: project, places: { ...places, cwd } });
+      expect(found).toMatchObject({ folder: undefined, problem: "too-wide", cwd });
+    }
+  });
+
+  it("uses the claimed folder as working directory only if it lies in the current folder", async () => {
+    const path = written(join(root, "session.jsonl"));
+    const src = folder(project, "src");
+    symlinkSync(places.cwd ?? "", join(project, "out"));
+    symlinkSync(src, join(root, "way-in"));
+    const cwdOf = async (cwd: string): Promise<string> =>
+      (await decide(path, { cwd, places: { ...places, cwd: project } })).cwd;
+    expect(await cwdOf(src)).toBe(src);
+    expect(await cwdOf(join(root, "way-in"))).toBe(src);
+    expect(await cwdOf(join(project, "out"))).toBe(project);
+    expect(await cwdOf(join(project, "gone"))).toBe(project);
+    expect(await cwdOf(`${project}-twin`)).toBe(project);
+    expect(await cwdOf(`${src}/../..`)).toBe(project);
+  });
+
+  it("without places is limited by the current folder of the process", async () => {
+    const session = { path: inStore("claude-code", project), cwd: project, entries: [] };
+    expect(await sessionProject(session)).toMatchObject({
+      folder: process.cwd(),
+      source: "current-folder",
+      store: undefined,
+    });
+  });
+});
+
+describe("the project option", () => {
+  it("decides before the store and may be the home folder", async () => {
+    const path = inStore("claude-code", project);
+    const other = folder(root, "other");
+    expect(await decide(path, { project: other, cwd: project })).toMatchObject({
+      folder: other,
+      source: "option",
+      cwd: other,
+      store: "claude-code",
+    });
+    expect(await decide(path, { project: home, cwd: project })).toMatchObject({ folder: home, cwd: project });
+  });
+
+  it("must be an existing folder that is not a whole disk", async () => {
+    const path = written(join(root, "session.jsonl"));
+    symlinkSync("/", join(root, "disk"));
+    for (const given of [join(root, "gone"), path, "/", join(root, "disk"), ""]) {
+      await expect(decide(path, { project: given })).rejects.toMatchObject({ code: "option-invalid" });
+    }
+  });
+});
+
+describe("a session in Claude Code's store", () => {
+  it("may pull files from the folder that its place stands for, and no other", async () => {
+    for (const below of [[], ["id", "subagents", "agent-1.jsonl"]]) {
+      const path = inStore("claude-code", project, ...below);
+      expect(await decide(path, { cwd: "/etc" })).toMatchObject({
+        folder: project,
+        source: "store",
+        cwd: project,
+        store: "claude-code",
+      });
+    }
+  });
+
+  it("finds a folder whose name has dots, spaces and letters beyond ASCII", async () => {
+    const odd = folder(home, "my code.d", "häfen-2_x", ".hidden");
+    expect((await decide(inStore("claude-code", odd))).folder).toBe(odd);
+  });
+
+  it("may pull nothing if the folder is gone, also if the current folder is another project", async () => {
+    const path = inStore("claude-code", join(home, "code", "gone"));
+    const found = await decide(path, { cwd: project, places: { ...places, cwd: project } });
+    expect(found).toMatchObject({ folder: undefined, problem: "not-found", cwd: project });
+  });
+
+  it("lets the current folder choose between folders of one name, and never the claim", async () => {
+    const first = folder(home, "code", "tide-board");
+    const second = folder(home, "code", "tide", "board");
+    const path = inStore("claude-code", first);
+    expect(await decide(path, { cwd: first })).toMatchObject({ folder: undefined, problem: "ambiguous" });
+    for (const match of [first, second]) {
+      const inside = { ...places, cwd: folder(match, "src") };
+      expect((await decide(path, { cwd: "/etc", places: inside })).folder).toBe(match);
+    }
+  });
+
+  it("may pull nothing if its place stands for the home folder or a folder above it", async () => {
+    for (const wide of [home, join(root, "home"), "/"]) {
+      const found = await decide(inStore("claude-code", wide), { cwd: wide });
+      expect(found.folder).toBeUndefined();
+    }
+  });
+
+  it("does not follow links to a folder of that name", async () => {
+    symlinkSync("/etc", join(home, "code", "link"));
+    const path = inStore("claude-code", join(home, "code", "link"));
+    expect(await decide(path)).toMatchObject({ folder: undefined, problem: "not-found" });
+  });
+
+  it("counts by its real place: links into and out of the store do not move it", async () => {
+    const stored = inStore("claude-code", project);
+    const link = join(root, "link.jsonl");
+    symlinkSync(stored, link);
+    expect((await decide(link)).folder).toBe(project);
+    const outside = written(join(root, "outside.jsonl"));
+    const planted = join(dirname(stored), "planted.jsonl");
+    symlinkSync(outside, planted);
+    expect(await decide(planted)).toMatchObject({ folder: places.cwd, source: "current-folder" });
+  });
+
+  it("takes a name that stands for no absolute path as unknown", async () => {
+    for (const name of ["harbour", "..", "C--Users"]) {
+      const path = written(join(home, ".claude", "projects", "x", "..", name, "id.jsonl"));
+      const { folder: found } = await decide(path, { cwd: project });
+      expect(found === undefined || found === places.cwd).toBe(true);
+    }
+  });
+
+  it.skipIf(process.getuid?.() === 0)("finds a folder below one that cannot be listed", async () => {
+    const closed = join(root, "home");
+    chmodSync(closed, 0o111);
+    const path = inStore("claude-code", project);
+    const { folder: found } = await decide(path);
+    chmodSync(closed, 0o755);
+    expect(found).toBe(project);
+  });
+});
+
+describe("a session in longhaul's store", () => {
+  it("may pull files from a claimed folder only if the hash of its place proves it", async () => {
+    const path = inStore("longhaul", project);
+    expect(await decide(path, { cwd: project })).toMatchObject({ folder: project, store: "longhaul" });
+    expect(await decide(path, { cwd: "/etc" })).toMatchObject({ folder: undefined, problem: "not-found" });
+    const entries = [
+      { type: "user", cwd: "/etc" },
+      { type: "user", cwd: project },
+    ] as unknown as Entry[];
+    expect(await decide(path, { cwd: "/etc", entries })).toMatchObject({ folder: project, cwd: project });
+  });
+
+  it("finds its folder among the current folder and those above it", async () => {
+    const path = inStore("longhaul", project);
+    const inside = { ...places, cwd: folder(project, "src", "deep") };
+    expect((await decide(path, { cwd: "/etc", places: inside })).folder).toBe(project);
+  });
+
+  it("may pull nothing if its place stands for the home folder", async () => {
+    expect(await decide(inStore("longhaul", home), { cwd: home })).toMatchObject({ problem: "too-wide" });
+  });
+});
+
+it("a folder is too wide if the home folder lies in it, also through a link", async () => {
+  symlinkSync(join(root, "home"), join(root, "link"));
+  expect(await isTooWide(join(root, "link"), home)).toBe(true);
+  expect(await isTooWide(home, join(root, "link", "mara"))).toBe(true);
+  expect(await isTooWide(`${home}-twin`, home)).toBe(false);
+  expect(await isTooWide(project, home)).toBe(false);
+  expect(await isTooWide("/", "")).toBe(true);
+  expect(await isTooWide(userInfo().homedir, "")).toBe(true);
+  expect(await isTooWide(userInfo().homedir, "relative")).toBe(true);
+});

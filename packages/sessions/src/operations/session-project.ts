@@ -1,0 +1,259 @@
+import { opendir, realpath, stat } from "node:fs/promises";
+import { homedir, userInfo } from "node:os";
+import { dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
+import { LonghaulError } from "@longhaul/core/errors";
+import { stringField } from "@longhaul/core/internal/messages";
+import type { Session } from "../transcript/load.ts";
+import {
+  LONGEST_FOLDER_NAME,
+  projectFolderName,
+  projectsFolder,
+  type SessionAgent,
+  type UserPlaces,
+} from "../transcript/locations.ts";
+
+/** The folder that a session may pull files from. A session file is untrusted: its own claims never widen it. */
+export interface SessionProject {
+  /** Files outside this folder are never restored. Undefined: no file is restored. */
+  readonly folder: string | undefined;
+  /** The `project` option, the session's place in an agent's store, or the user's current folder. */
+  readonly source: ProjectSource;
+  /** Why there is no folder. */
+  readonly problem: ProjectProblem | undefined;
+  /**
+   * The working directory of hooks and the base of relative paths: the session's own one if it lies in `folder`, else
+   * `folder`, else the user's current folder.
+   */
+  readonly cwd: string;
+  readonly store: SessionAgent | undefined;
+}
+
+export type ProjectSource = "option" | "store" | "current-folder";
+
+/**
+ * `too-wide`: it would be the home folder or a folder above it. `not-found`, `ambiguous`: no folder or several folders
+ * match the session's place in the store.
+ */
+export type ProjectProblem = "too-wide" | "not-found" | "ambiguous";
+
+export interface SessionProjectOptions {
+  /** An existing folder that the user has chosen. It may be the home folder, but not a whole disk. */
+  readonly project?: string | undefined;
+  /** Without it no store is searched, and the current folder is that of the process. */
+  readonly places?: UserPlaces | undefined;
+}
+
+type LocatedSession = Pick<Session, "path" | "cwd" | "entries">;
+
+/** Decides in this order: the `project` option, the session's place in an agent's store, the current folder. */
+export async function sessionProject(
+  session: LocatedSession,
+  { project, places }: SessionProjectOptions = {},
+): Promise<SessionProject> {
+  const current = places?.cwd ?? process.cwd();
+  const place = places && (await placeInStore(session.path, places));
+  const store = place?.agent;
+  if (project !== undefined) {
+    const folder = await requireFolder(project);
+    return { folder, source: "option", problem: undefined, cwd: await cwdIn(folder, session.cwd), store };
+  }
+  const source = place === undefined ? "current-folder" : "store";
+  const found = place === undefined ? { folder: current } : await folderOf(place, session, current);
+  const isRefused = "folder" in found && (await isTooWide(found.folder, places?.home));
+  if (isRefused || "problem" in found) {
+    const problem = "problem" in found ? found.problem : "too-wide";
+    return { folder: undefined, source, problem, cwd: current, store };
+  }
+  const { folder } = found;
+  return { folder, source, problem: undefined, cwd: await cwdIn(folder, session.cwd), store };
+}
+
+/** True for a whole disk, the home folder and every folder above it: too much to restore files from unasked. */
+export async function isTooWide(folder: string, home: string = userHome()): Promise<boolean> {
+  const real = await realOrResolved(folder);
+  if (real === parse(real).root) return true;
+  // A variable may be empty or wrong; the system knows the user's folder without it.
+  const homes = await Promise.all([home, systemHome()].filter(isAbsolute).map(realOrResolved));
+  return homes.some((each) => isWithin(real, each));
+}
+
+/** The user's folder. A variable that is empty or relative would make a folder of the project the user's own. */
+export function userHome(): string {
+  const home = homedir();
+  return isAbsolute(home) ? home : systemHome();
+}
+
+function systemHome(): string {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return "";
+  }
+}
+
+async function requireFolder(project: string): Promise<string> {
+  const folder = resolve(project);
+  const isUsable = (await isFolder(folder)) && (await realpath(folder)) !== parse(folder).root;
+  if (project !== "" && isUsable) return folder;
+  throw new LonghaulError(
+    "option-invalid",
+    `The project ${JSON.stringify(project)} is not a usable folder.`,
+    {
+      remedy: "Pass an existing folder that is not a whole disk.",
+      facts: { option: "project" },
+    },
+  );
+}
+
+/** In the spelling of the folder, so that links in the session's own words play no part. */
+async function cwdIn(folder: string, claimed: string | undefined): Promise<string> {
+  if (claimed === undefined || !isAbsolute(claimed) || !(await isFolder(claimed))) return folder;
+  const [root, real] = [await realOrResolved(folder), await realOrResolved(claimed)];
+  return isWithin(root, real) ? join(folder, relative(root, real)) : folder;
+}
+
+interface StorePlace {
+  readonly agent: SessionAgent;
+  /** The name that the agent gave to the folder of a project's sessions. */
+  readonly name: string;
+}
+
+const AGENTS: readonly SessionAgent[] = ["claude-code", "longhaul"];
+
+/** Links are followed first: a link in the store is not a session of the store. */
+async function placeInStore(path: string, places: UserPlaces): Promise<StorePlace | undefined> {
+  const real = await realpath(path).catch(() => undefined);
+  if (real === undefined) return undefined;
+  for (const agent of AGENTS) {
+    const store = await realpath(projectsFolder(agent, places)).catch(() => undefined);
+    if (store === undefined || !isWithin(store, real)) continue;
+    const [name, ...below] = relative(store, real).split(sep);
+    if (name !== undefined && below.length > 0) return { agent, name };
+  }
+  return undefined;
+}
+
+type FoundFolder = { readonly folder: string } | { readonly problem: ProjectProblem };
+
+async function folderOf(place: StorePlace, session: LocatedSession, current: string): Promise<FoundFolder> {
+  const matches =
+    place.agent === "longhaul"
+      ? await foldersHashedTo(place.name, session, current)
+      : await foldersNamed(place.name, current);
+  if (matches === undefined) return { problem: "ambiguous" };
+  const [only, ...others] = matches;
+  if (only === undefined) return { problem: "not-found" };
+  if (others.length === 0) return { folder: only };
+  const here = await realOrResolved(current);
+  const around = matches.find((folder) => isWithin(folder, here));
+  return around === undefined ? { problem: "ambiguous" } : { folder: around };
+}
+
+/** The name is a hash, so a folder that the session claims counts only if it has the same hash. */
+async function foldersHashedTo(
+  name: string,
+  { cwd, entries }: LocatedSession,
+  current: string,
+): Promise<readonly string[]> {
+  const claimed = [cwd, ...entries.map((entry) => stringField(entry, "cwd"))];
+  const candidates = new Set([...claimed, ...withParents(resolve(current))]);
+  for (const folder of candidates) {
+    if (folder === undefined || !isAbsolute(folder) || projectFolderName("longhaul", folder) !== name)
+      continue;
+    if (await isFolder(folder)) return [folder];
+  }
+  return [];
+}
+
+/** Bounds of the search for one name. A search that would exceed them finds nothing. */
+const MOST_FOLDERS_READ = 500;
+const MOST_ENTRIES_READ = 100_000;
+
+interface FolderSearch {
+  readonly current: string;
+  readonly matches: string[];
+  folders: number;
+  entries: number;
+}
+
+/**
+ * Existing folders that Claude Code gives this name: their path with every character but ASCII letters and digits
+ * replaced by `-`. Several folders may have the same name. Undefined if the search is too large.
+ */
+async function foldersNamed(name: string, current: string): Promise<readonly string[] | undefined> {
+  // Claude Code cuts a long name and adds a hash of its own: then only the folder around the user can be compared.
+  if (name.length > LONGEST_FOLDER_NAME)
+    return withParents(resolve(current)).filter((each) => isCutTo(each, name));
+  const drive = /^([A-Za-z])--/.exec(name)?.[1];
+  const root = name.startsWith("-") ? "/" : drive === undefined ? undefined : `${drive}:\\`;
+  if (root === undefined || parse(root).root !== root) return [];
+  const search: FolderSearch = { current: resolve(current), matches: [], folders: 0, entries: 0 };
+  const isWhole = await searchBelow(search, root, name.slice(projectFolderName("claude-code", root).length));
+  return isWhole ? search.matches : undefined;
+}
+
+function isCutTo(folder: string, name: string): boolean {
+  const whole = projectFolderName("claude-code", folder);
+  return (
+    whole.length > LONGEST_FOLDER_NAME &&
+    whole.slice(0, LONGEST_FOLDER_NAME) === name.slice(0, LONGEST_FOLDER_NAME)
+  );
+}
+
+/** Follows only folders whose name is the beginning of the rest. False as soon as a bound is exceeded. */
+async function searchBelow(search: FolderSearch, folder: string, rest: string): Promise<boolean> {
+  if (rest === "" || ++search.folders > MOST_FOLDERS_READ) return rest === "";
+  const names = (await namesIn(search, folder)) ?? (await likelyNames(search, folder, rest));
+  if (search.entries > MOST_ENTRIES_READ) return false;
+  for (const name of names) {
+    const short = projectFolderName("claude-code", name);
+    const path = join(folder, name);
+    if (short === rest) search.matches.push(path);
+    const isOnTheWay = rest.startsWith(`${short}-`);
+    if (isOnTheWay && !(await searchBelow(search, path, rest.slice(short.length + 1)))) return false;
+  }
+  return true;
+}
+
+/** Links are left out: an agent knows its working directory by its real path. Undefined: the folder is not readable. */
+async function namesIn(search: FolderSearch, folder: string): Promise<readonly string[] | undefined> {
+  const names: string[] = [];
+  try {
+    for await (const entry of await opendir(folder)) {
+      if (++search.entries > MOST_ENTRIES_READ) break;
+      if (entry.isDirectory()) names.push(entry.name);
+    }
+  } catch {
+    return undefined;
+  }
+  return names;
+}
+
+/** For a folder that may be entered but not listed: the name on the way to the current folder, and literal names. */
+async function likelyNames(search: FolderSearch, folder: string, rest: string): Promise<readonly string[]> {
+  const parts = rest.split("-");
+  const literal = parts.map((_, index) => parts.slice(0, index + 1).join("-"));
+  const onTheWay = isWithin(folder, search.current) ? relative(folder, search.current).split(sep) : [];
+  const names: string[] = [];
+  for (const name of new Set([...onTheWay.slice(0, 1), ...literal])) {
+    if (name !== "" && (await isFolder(join(folder, name)))) names.push(name);
+  }
+  return names;
+}
+
+function withParents(folder: string): readonly string[] {
+  const folders = [folder];
+  for (let at = folder; at !== dirname(at); at = dirname(at)) folders.push(dirname(at));
+  return folders;
+}
+
+/** True for the folder itself as well. */
+function isWithin(folder: string, path: string): boolean {
+  const inside = relative(folder, path);
+  return inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
+}
+
+const isFolder = async (path: string): Promise<boolean> =>
+  (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+
+const realOrResolved = (path: string): Promise<string> => realpath(path).catch(() => resolve(path));

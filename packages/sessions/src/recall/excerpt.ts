@@ -1,0 +1,132 @@
+import { isQueueOperation, stringField, timeOf } from "@longhaul/core/internal/messages";
+import type { CountText } from "@longhaul/core/measure";
+import { messageId } from "../transcript/message-queue.ts";
+import type { DocumentKind } from "./documents.ts";
+import type { IndexedSession, ReadDocument } from "./indexed-session.ts";
+import type { Match } from "./pattern.ts";
+import type { RecallPiece } from "./query.ts";
+import { FLAGS } from "./segment.ts";
+import { termsOf } from "./word-scanner.ts";
+
+/** Few tokens are longer. */
+const CHARACTERS_PER_TOKEN = 6;
+const MOST_MATCHES = 200;
+
+/** How far a text from here on fits into so many tokens: whole lines where that costs little; always something. */
+export function fittingEnd(text: string, from: number, budgetTokens: number, countTokens: CountText): number {
+  let length = Math.min(text.length - from, Math.max(1, budgetTokens) * CHARACTERS_PER_TOKEN);
+  for (;;) {
+    const end = goodEnd(text, from, from + length);
+    const tokens = countTokens(text.slice(from, end));
+    if (tokens <= budgetTokens || length <= 1) return end;
+    length = Math.max(1, Math.min(length - 1, Math.floor(((end - from) * budgetTokens * 0.97) / tokens)));
+  }
+}
+
+/** The end of a line where one is near, and never between the two halves of a character. */
+function goodEnd(text: string, from: number, to: number): number {
+  if (to >= text.length) return text.length;
+  const line = text.lastIndexOf("\n", to - 1) + 1;
+  return line > from + (to - from) * 0.7 ? line : wholeCharacter(text, to);
+}
+
+/** Not between the two halves of a character; forward, so that something is always taken. */
+function wholeCharacter(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code >= 0xdc00 && code <= 0xdfff ? at + 1 : at;
+}
+
+/** The part of a text around what was found, as large as it may be. `matches`: ranges of the whole text. */
+export function excerptAround(
+  text: string,
+  matches: readonly Match[],
+  budgetTokens: number,
+  countTokens: CountText,
+): { readonly from: number; readonly to: number; readonly matches: readonly Match[] } {
+  const whole = fittingEnd(text, 0, budgetTokens, countTokens);
+  if (whole >= text.length) return { from: 0, to: text.length, matches };
+  const focus = densest(matches, whole);
+  // A third of it before the match: what leads to it tells more than nothing. The text may be denser there than above.
+  let lead = Math.min(focus, Math.floor(whole / 3));
+  while (countTokens(text.slice(focus - lead, focus)) > budgetTokens / 3) lead = Math.floor(lead / 2);
+  const before = focus - lead;
+  const line = text.lastIndexOf("\n", focus - 1) + 1;
+  const start = line > before ? line : wholeCharacter(text, before);
+  const from = focus < whole * 0.8 ? 0 : start;
+  const to = from === 0 ? whole : fittingEnd(text, from, budgetTokens, countTokens);
+  return { from, to, matches: matches.filter(([a, b]) => a >= from && b <= to) };
+}
+
+/** Where the most matches are close together. */
+function densest(matches: readonly Match[], width: number): number {
+  let [best, most] = [matches[0]?.[0] ?? 0, 0];
+  for (const [nth, [start]] of matches.entries()) {
+    let count = 0;
+    for (let at = nth; at < matches.length && (matches[at]?.[0] ?? 0) < start + width / 2; at++) count++;
+    if (count > most) [best, most] = [start, count];
+  }
+  return best;
+}
+
+/** After which a word begins, although a letter stands before it. */
+const COLOUR = "\\u001b\\[[\\d;]*m";
+
+/** Where the words of a question stand in a text: whole words first, or at least pieces of them. */
+export function wordMatches(text: string, words: string): readonly Match[] {
+  const terms = termsOf(words).flatMap(({ text: whole, parts }) => [whole, ...parts]);
+  const wanted = [...new Set(terms)].sort((a, b) => b.length - a.length);
+  if (wanted.length === 0) return [];
+  const pattern = wanted.map((term) => term.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|");
+  const found = (source: string): readonly Match[] => {
+    const matches: Match[] = [];
+    for (const match of text.matchAll(new RegExp(source, "gi"))) {
+      matches.push([match.index, match.index + match[0].length]);
+      if (matches.length === MOST_MATCHES) break;
+    }
+    return matches;
+  };
+  const whole = found(`(?:(?<![a-z0-9])|(?<=${COLOUR}))(?:${pattern})(?![a-z0-9])`);
+  return whole.length > 0 ? whole : found(pattern);
+}
+
+/** A document, or a part of it, as it is shown. */
+export function pieceOf(
+  session: IndexedSession,
+  { number, record, entry, document }: ReadDocument,
+  from: number,
+  to: number,
+): RecallPiece {
+  return {
+    id: isQueueOperation(entry) ? messageId(entry) : stringField(entry, "uuid"),
+    timestamp: timeOf(entry),
+    kind: document.kind,
+    who: whoOf(record),
+    tool: document.kind === "call" || document.kind === "result" ? record.tool : undefined,
+    toolUseId: document.toolUseId,
+    file: record.path,
+    isError: (record.flags & FLAGS.error) !== 0,
+    isInContext: session.isInContext(number),
+    text: document.text.slice(from, to),
+    from,
+    to,
+    length: document.text.length,
+  };
+}
+
+const WHO: Readonly<Record<DocumentKind, (tool: string) => string>> = {
+  user: () => "user",
+  assistant: () => "assistant",
+  thinking: () => "assistant, thinking",
+  call: (tool) => `call of ${tool}`,
+  result: (tool) => `result of ${tool}`,
+  attachment: (tool) => `attachment (${tool})`,
+  system: (tool) => `host (${tool})`,
+  summary: () => "summary",
+  other: () => "other content",
+};
+
+function whoOf({ kind, tool, flags }: ReadDocument["record"]): string {
+  const isHost = kind === "user" && (flags & FLAGS.meta) !== 0;
+  const name = isHost ? "host" : WHO[kind](tool ?? "a tool");
+  return (flags & FLAGS.sidechain) === 0 ? name : `subagent: ${name}`;
+}

@@ -1,0 +1,213 @@
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
+import { crc32 } from "node:zlib";
+import {
+  field,
+  figureField,
+  isRecord,
+  listField,
+  parseJson,
+  stringField,
+} from "@longhaul/core/internal/messages";
+import { readNow } from "../transcript/file-bytes.ts";
+import { damaged, type Section } from "./dictionary.ts";
+import { SECTIONS, type SectionName, Segment, type SegmentBytes, type SegmentFacts } from "./segment.ts";
+
+/** Changes with every change of the format: an index of another version is built anew. */
+const INDEX_VERSION = 2;
+
+/** At the very end of the file, so that one that was cut off is known at once. */
+const END_MARK = Buffer.from("longhaul recall\n");
+/** The length and the checksum of what tells where everything is; then the mark. */
+const END_BYTES = 8 + END_MARK.length;
+/** Enough for the directory of most files, in one read together with the end. */
+const FIRST_READ_BYTES = 16 * 1024;
+
+interface SectionPlace {
+  readonly at: number;
+  readonly bytes: number;
+  readonly crc: number;
+}
+
+interface SegmentPlace extends SegmentFacts {
+  readonly sections: Readonly<Record<SectionName, SectionPlace>>;
+}
+
+/** What tells an index from one of another file, or of another state of it. */
+interface SessionMark {
+  /** How much of the session is in the index: always whole lines. */
+  readonly bytes: number;
+  readonly fingerprint: string;
+}
+
+/** Tells where everything is in an index, and what it is the index of. */
+export interface IndexDirectory {
+  readonly version: number;
+  readonly session: SessionMark;
+  /** What the next line of the session hangs on, as long as nothing but talk was added. */
+  readonly leaf: string | null;
+  readonly segments: readonly SegmentPlace[];
+  /** One byte for each document of all segments: see `STATUS` in `document-status.ts`. */
+  readonly standing: SectionPlace;
+}
+
+/** A file by its places; what is read from it is never trusted. */
+export class IndexFile {
+  readonly #file: number;
+  readonly #bytes: number;
+
+  private constructor(file: number, bytes: number) {
+    this.#file = file;
+    this.#bytes = bytes;
+  }
+
+  /** Undefined where there is none that can be read. */
+  static open(path: string): IndexFile | undefined {
+    try {
+      // Others may write into the folder: no link is followed, and nobody waits for a pipe.
+      const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+      const stat = fstatSync(file);
+      if (stat.isFile()) return new IndexFile(file, stat.size);
+      closeSync(file);
+    } catch {
+      // It is made anew.
+    }
+    return undefined;
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  read(from: number, to: number): Buffer {
+    if (!(from >= 0 && to >= from && to <= this.#bytes)) damaged("a place beyond its end");
+    const buffer = Buffer.allocUnsafeSlow(to - from);
+    if (readNow(this.#file, buffer, from) < buffer.length) damaged("it ends too early");
+    return buffer;
+  }
+
+  directory(): IndexDirectory {
+    const end = this.read(Math.max(0, this.#bytes - FIRST_READ_BYTES), this.#bytes);
+    if (end.length < END_BYTES || !end.subarray(-END_MARK.length).equals(END_MARK)) damaged("no end");
+    const length = end.readUInt32LE(end.length - END_BYTES);
+    const checksum = end.readUInt32LE(end.length - END_BYTES + 4);
+    const start = this.#bytes - END_BYTES - length;
+    const fits = length + END_BYTES <= end.length;
+    const text = fits
+      ? end.subarray(end.length - END_BYTES - length, end.length - END_BYTES)
+      : this.read(start, start + length);
+    if (crc32(text) !== checksum) damaged("its directory");
+    return directoryOf(parseJson(text.toString("utf8")));
+  }
+
+  section({ at, bytes, crc }: SectionPlace): Section {
+    return {
+      bytes,
+      read: (from, to) => this.read(at + from, at + Math.min(to, bytes)),
+      whole: () => checked(this.read(at, at + bytes), crc),
+    };
+  }
+
+  segment(place: SegmentPlace): Segment {
+    return new Segment(
+      place,
+      sectionsOf((name) => this.section(place.sections[name])),
+    );
+  }
+}
+
+function checked(bytes: Buffer, crc: number): Buffer {
+  if (crc32(bytes) !== crc) damaged("a part of it");
+  return bytes;
+}
+
+/** A segment that is in no file, or not yet. */
+export function segmentInMemory({ facts, sections }: SegmentBytes): Segment {
+  return new Segment(
+    facts,
+    sectionsOf((name) => {
+      const bytes = sections[name];
+      return { bytes: bytes.length, read: (from, to) => bytes.subarray(from, to), whole: () => bytes };
+    }),
+  );
+}
+
+const sectionsOf = <T>(make: (name: SectionName) => T): Readonly<Record<SectionName, T>> =>
+  Object.fromEntries(SECTIONS.map((name) => [name, make(name)])) as Record<SectionName, T>;
+
+export interface IndexToWrite {
+  /** Segments that stay as they are, and the file that they are in. */
+  readonly kept: readonly SegmentPlace[];
+  readonly file: IndexFile | undefined;
+  readonly added: readonly SegmentBytes[];
+  readonly status: Buffer;
+  readonly session: SessionMark;
+  readonly leaf: string | null;
+}
+
+export function* indexParts({ kept, file, added, status, session, leaf }: IndexToWrite): Generator<Buffer> {
+  let at = 0;
+  const segments: SegmentPlace[] = [];
+  for (const place of kept) {
+    const places = SECTIONS.map((name) => place.sections[name]);
+    const first = Math.min(...places.map((section) => section.at));
+    const end = Math.max(...places.map((section) => section.at + section.bytes));
+    yield file?.read(first, end) ?? Buffer.alloc(0);
+    const moved = (section: SectionPlace): SectionPlace => ({ ...section, at: section.at + at - first });
+    segments.push({ ...place, sections: sectionsOf((name) => moved(place.sections[name])) });
+    at += end - first;
+  }
+  for (const { facts, sections } of added) {
+    const places = new Map<SectionName, SectionPlace>();
+    for (const name of SECTIONS) {
+      const bytes = sections[name];
+      yield bytes;
+      places.set(name, { at, bytes: bytes.length, crc: crc32(bytes) });
+      at += bytes.length;
+    }
+    segments.push({ ...facts, sections: sectionsOf((name) => places.get(name) as SectionPlace) });
+  }
+  yield status;
+  const standing = { at, bytes: status.length, crc: crc32(status) };
+  const directory: IndexDirectory = { version: INDEX_VERSION, session, leaf, segments, standing };
+  const text = Buffer.from(JSON.stringify(directory), "utf8");
+  const end = Buffer.alloc(8);
+  end.writeUInt32LE(text.length, 0);
+  end.writeUInt32LE(crc32(text), 4);
+  yield Buffer.concat([text, end, END_MARK]);
+}
+
+/** Its checksum says that we wrote it; another version may have written other things. */
+function directoryOf(value: unknown): IndexDirectory {
+  if (!isRecord(value) || value.version !== INDEX_VERSION) damaged("of another version");
+  const session = field(value, "session");
+  return {
+    version: INDEX_VERSION,
+    session: {
+      bytes: figureField(session, "bytes"),
+      fingerprint: stringField(session, "fingerprint") ?? "",
+    },
+    leaf: stringField(value, "leaf") ?? null,
+    segments: listField(value, "segments") as readonly SegmentPlace[],
+    standing: field(value, "standing") as SectionPlace,
+  };
+}
+
+const ENDS_BYTES = 4096;
+const SAMPLE_BYTES = 64;
+const SAMPLES = 14;
+
+/**
+ * Of the first bytes of a session: its two ends, and samples between them. Sessions only ever grow, so that this
+ * tells one file from another; hits are compared with what the index says of them besides.
+ */
+export function fingerprintOf(fd: number, bytes: number): string {
+  const sums: number[] = [bytes];
+  const add = (from: number, length: number): void => {
+    const buffer = Buffer.alloc(Math.max(0, Math.min(length, bytes - from)));
+    sums.push(crc32(buffer.subarray(0, readNow(fd, buffer, from))));
+  };
+  add(0, ENDS_BYTES);
+  for (let nth = 1; nth <= SAMPLES; nth++) add(Math.floor((bytes / (SAMPLES + 1)) * nth), SAMPLE_BYTES);
+  add(Math.max(0, bytes - ENDS_BYTES), ENDS_BYTES);
+  return sums.map((sum) => sum.toString(36)).join("-");
+}

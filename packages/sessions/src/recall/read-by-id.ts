@@ -1,0 +1,122 @@
+import type { CountText } from "@longhaul/core/measure";
+import { STATUS } from "./document-status.ts";
+import { entriesOfFact } from "./documents.ts";
+import { fittingEnd, pieceOf } from "./excerpt.ts";
+import type { IndexedSession, ReadDocument } from "./indexed-session.ts";
+import type { RecallPiece, RecallReading } from "./query.ts";
+import { PAGE_TOKENS } from "./search.ts";
+import { NAMES, nameOf } from "./segment.ts";
+
+export interface ReadOptions {
+  readonly page?: number | undefined;
+  readonly budgetTokens?: number | undefined;
+}
+
+const MOST_CANDIDATES = 20;
+/** Of a page: where less is left, the next text begins on the next. */
+const LEAST_SHARE = 1 / 8;
+/** An id that is shorter begins too many. */
+const SHORTEST_BEGINNING = 4;
+
+/**
+ * Everything that an id stands for, verbatim, a page at a time: an entry by its uuid, a call with its result by the
+ * id of the call, what a fact of a ledger was found in by the fact's id. The beginning of an id will do.
+ */
+export function readById(
+  session: IndexedSession,
+  id: string,
+  { page = 1, budgetTokens = PAGE_TOKENS }: ReadOptions,
+  countTokens: CountText,
+): RecallReading {
+  const wanted = id.trim();
+  const candidates = idsFor(session, wanted);
+  const [name] = candidates;
+  if (candidates.length !== 1 || name === undefined) {
+    const ids = candidates.map((one) => one.slice(1));
+    return { pieces: [], page: 1, hasMore: false, tokens: 0, candidates: ids };
+  }
+  const documents = documentsOfName(session, name).map((number) => session.read(number));
+  const tokens = documents.reduce((sum, { document }) => sum + countTokens(document.text), 0);
+  return { ...pageOf(session, documents, { page, budgetTokens }, countTokens), tokens, candidates: [] };
+}
+
+/** The one that is it; else all that begin so. */
+function idsFor(session: IndexedSession, id: string): readonly string[] {
+  const names = (["entry", "toolUse", "fact", "copied"] as const).map((kind) => nameOf(kind, id));
+  const exact = names.find((name) => session.withId(name).length > 0);
+  if (exact !== undefined) return [exact];
+  if (id.length < SHORTEST_BEGINNING) return [];
+  const found = new Set<string>();
+  for (const segment of session.segments) {
+    for (const name of names) {
+      for (const term of segment.ids.termsWith(name, "start", MOST_CANDIDATES)) found.add(term.text());
+    }
+  }
+  // A line that is there is meant rather than its copies.
+  const isCopied = (name: string): boolean => name.startsWith(NAMES.copied);
+  const isMeant = (name: string): boolean => !isCopied(name) || !found.has(nameOf("entry", name.slice(1)));
+  return [...found].filter(isMeant).slice(0, MOST_CANDIDATES);
+}
+
+function documentsOfName(session: IndexedSession, name: string): readonly number[] {
+  const named = session.withId(name);
+  if (name.startsWith(NAMES.copied)) return copiesOf(session, named);
+  if (!name.startsWith(NAMES.fact)) return once(session, named);
+  // The newest boundary that tells of it knows best where it stands.
+  const boundary = named.at(-1);
+  if (boundary === undefined) return [];
+  const uuids = entriesOfFact(session.entry(session.record(boundary)), name.slice(1));
+  return once(session, [...new Set(uuids.flatMap((uuid) => documentsOfEntry(session, uuid)))]);
+}
+
+/** In a session that was made of another one, the entry itself may be in no line: then its copy is what there is. */
+function documentsOfEntry(session: IndexedSession, uuid: string): readonly number[] {
+  const own = session.withId(nameOf("entry", uuid));
+  return own.length > 0 ? own : copiesOf(session, session.withId(nameOf("copied", uuid)));
+}
+
+/** Of one line: several may claim to be copies. One in the context is preferred, then the first. */
+function copiesOf(session: IndexedSession, documents: readonly number[]): readonly number[] {
+  const chosen = documents.find((number) => session.isInContext(number)) ?? documents[0];
+  if (chosen === undefined) return [];
+  const { lineOffset, entryInLine } = session.record(chosen);
+  return documents.filter((number) => {
+    const record = session.record(number);
+    return record.lineOffset === lineOffset && record.entryInLine === entryInLine;
+  });
+}
+
+/** Without lines that were written again, unless nothing else is there. */
+function once(session: IndexedSession, documents: readonly number[]): readonly number[] {
+  const first = documents.filter((number) => (session.status(number) & STATUS.repeated) === 0);
+  return first.length > 0 ? first : documents;
+}
+
+function pageOf(
+  session: IndexedSession,
+  documents: readonly ReadDocument[],
+  { page, budgetTokens }: { readonly page: number; readonly budgetTokens: number },
+  countTokens: CountText,
+): Pick<RecallReading, "pieces" | "page" | "hasMore"> {
+  const pages: RecallPiece[][] = [[]];
+  let left = budgetTokens;
+  for (const document of documents) {
+    const { text } = document.document;
+    for (let from = 0; from < text.length && pages.length <= page; ) {
+      const to = fittingEnd(text, from, left, countTokens);
+      const tokens = countTokens(text.slice(from, to));
+      const isFirst = pages.at(-1)?.length === 0;
+      // A page is left rather than filled up with a few words of what comes next.
+      if (!isFirst && (tokens > left || (to < text.length && left < budgetTokens * LEAST_SHARE))) {
+        pages.push([]);
+        left = budgetTokens;
+        continue;
+      }
+      pages.at(-1)?.push(pieceOf(session, document, from, to));
+      left = to < text.length ? 0 : left - tokens;
+      from = to;
+    }
+  }
+  const shown = pages[page - 1] ?? [];
+  return { pieces: shown, page, hasMore: pages.length > page };
+}

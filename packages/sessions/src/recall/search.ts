@@ -1,0 +1,169 @@
+import { LonghaulError } from "@longhaul/core/errors";
+import type { CountText } from "@longhaul/core/measure";
+import { eachPosting } from "./dictionary.ts";
+import { STATUS } from "./document-status.ts";
+import {
+  candidates,
+  exactly,
+  type FoundDocuments,
+  plainBytes,
+  type ScanRequest,
+  scan,
+} from "./exact-search.ts";
+import { excerptAround, pieceOf, wordMatches } from "./excerpt.ts";
+import type { IndexedSession } from "./indexed-session.ts";
+import { GuardedPattern, literalsIn } from "./pattern.ts";
+import type { RecallHit, RecallPage, RecallQuery } from "./query.ts";
+import { rankByWords } from "./rank.ts";
+import { NAMES, nameOf } from "./segment.ts";
+
+/** What an agent can look through in one go. */
+export const HITS_PER_PAGE = 8;
+/** A page of hits, or of an entry, that does not push much else out of a context. */
+export const PAGE_TOKENS = 4_000;
+/** A file or a tool that has more names than this in a session was not really named. */
+const MOST_NAMES = 10_000;
+
+/** Finds what is asked for, and gives one page of it. */
+export async function search(
+  session: IndexedSession,
+  query: RecallQuery,
+  countTokens: CountText,
+): Promise<RecallPage> {
+  const page = Math.max(1, Math.floor(query.page ?? 1));
+  const limit = Math.max(1, Math.floor(query.limit ?? HITS_PER_PAGE));
+  const found = await find(session, query, (page - 1) * limit, limit);
+  const hits: RecallHit[] = [];
+  let leftTokens = query.budgetTokens ?? PAGE_TOKENS;
+  for (const [nth, { document, matches }] of found.documents.entries()) {
+    const share = Math.max(1, Math.floor(leftTokens / (found.documents.length - nth)));
+    const excerpt = excerptAround(document.document.text, matches, share, countTokens);
+    const piece = pieceOf(session, document, excerpt.from, excerpt.to);
+    leftTokens -= countTokens(piece.text);
+    const ranges = excerpt.matches.map(([from, to]) => [from - excerpt.from, to - excerpt.from] as const);
+    hits.push({ ...piece, matches: ranges });
+  }
+  const { total, hasMore, notSearched } = found;
+  return { hits, page, total, hasMore, notSearched };
+}
+
+async function find(
+  session: IndexedSession,
+  query: RecallQuery,
+  skip: number,
+  limit: number,
+): Promise<FoundDocuments & Pick<RecallPage, "total">> {
+  const { words, exact, pattern, signal } = query;
+  const filter = filterOf(session, query);
+  const { fits } = filter;
+  if (pattern !== undefined || exact !== undefined) {
+    const request = { ...scanOf(session, query, fits), skip, limit, signal };
+    const found = await scan(session, request);
+    return { ...found, total: found.hasMore ? undefined : skip + found.documents.length };
+  }
+  const isByWords = words !== undefined && words.trim() !== "";
+  if (!isByWords && filter.documents === undefined) throw emptyQuery();
+  const { documents, total } = isByWords
+    ? rankByWords(session, words, fits, skip + limit)
+    : newestFirst(filter, skip + limit);
+  return {
+    documents: documents.slice(skip).map((number) => {
+      const document = session.read(number);
+      return { document, matches: isByWords ? wordMatches(document.document.text, words) : [] };
+    }),
+    total,
+    hasMore: total > skip + limit,
+    notSearched: 0,
+  };
+}
+
+function emptyQuery(): LonghaulError {
+  return new LonghaulError("query-empty", "Nothing was asked for.", {
+    remedy: "Give words, an exact text, a pattern, a file, a tool or an id.",
+  });
+}
+
+/** Every text and every pattern that is given must be found; the first of them says where. */
+function scanOf(
+  session: IndexedSession,
+  { words, exact, pattern, ignoreCase }: RecallQuery,
+  fits: (document: number) => boolean,
+): Pick<ScanRequest, "candidates" | "bytes" | "find"> {
+  if (exact !== undefined && exact.trim() === "") throw emptyQuery();
+  if (pattern !== undefined && pattern === "") throw emptyQuery();
+  const guarded = pattern === undefined ? undefined : new GuardedPattern(pattern, ignoreCase ? "im" : "m");
+  const inPattern = pattern === undefined ? [] : literalsIn(pattern);
+  const safe = ignoreCase ? inPattern.filter((text) => /^[ -~]*$/.test(text)) : inPattern;
+  const texts = exact === undefined ? [] : [exact];
+  const ranked = words === undefined || words.trim() === "" ? undefined : documentsWith(session, words, fits);
+  const all = candidates(session, [...texts, ...safe]).filter(
+    (document) => fits(document) && ranked?.has(document) !== false,
+  );
+  const findExact = exact === undefined ? undefined : exactly(exact);
+  return {
+    candidates: all,
+    bytes: plainBytes([...texts, ...(ignoreCase ? [] : safe)]),
+    find: (read) => {
+      const found = findExact?.(read);
+      const also = guarded?.findIn(read);
+      if (found === undefined || also === undefined) return found ?? also ?? [];
+      return also.map((match, nth) => (Array.isArray(match) ? found[nth] : found[nth] && match));
+    },
+  };
+}
+
+const documentsWith = (
+  session: IndexedSession,
+  words: string,
+  fits: (document: number) => boolean,
+): ReadonlySet<number> => new Set(rankByWords(session, words, fits, Number.MAX_SAFE_INTEGER).documents);
+
+function newestFirst(
+  { documents: among, fits }: Filter,
+  most: number,
+): { readonly documents: readonly number[]; readonly total: number } {
+  const documents = [...(among ?? [])].filter(fits).sort((a, b) => b - a);
+  return { documents: documents.slice(0, most), total: documents.length };
+}
+
+/** What is asked of every hit, whatever it is searched by. */
+interface Filter {
+  /** Those of the file, or of the tool; undefined where neither is asked for. */
+  readonly documents: ReadonlySet<number> | undefined;
+  fits(document: number): boolean;
+}
+
+function filterOf(session: IndexedSession, { all, file = "", tool = "" }: RecallQuery): Filter {
+  const hidden = STATUS.repeated | (all === true ? 0 : STATUS.inContext | STATUS.retold);
+  const byFile = documentsNamed(session, "path", pathPart(file));
+  const byTool = documentsNamed(session, "tool", tool.trim().toLowerCase());
+  const fits = (document: number): boolean => {
+    if ((session.status(document) & hidden) !== 0) return false;
+    return byFile?.has(document) !== false && byTool?.has(document) !== false;
+  };
+  return { documents: byFile ?? byTool, fits };
+}
+
+/** `./src/a.ts` is what a person writes for what the agent calls by its whole path. */
+const pathPart = (file: string): string => file.trim().replace(/^\.\//, "").toLowerCase();
+
+/** Undefined where there is no name to go by. */
+function documentsNamed(
+  session: IndexedSession,
+  kind: "path" | "tool",
+  name: string,
+): ReadonlySet<number> | undefined {
+  if (name === "") return undefined;
+  const found = new Set<number>();
+  for (const [nth, segment] of session.segments.entries()) {
+    // A tool is meant by its name; a file by any part of its path.
+    for (const document of segment.names.documents(nameOf(kind, name)))
+      found.add(session.baseOf(nth) + document);
+    if (kind === "tool") continue;
+    for (const term of segment.names.termsWith(nameOf(kind, name).slice(1), "anywhere", MOST_NAMES)) {
+      if (!term.text().startsWith(NAMES[kind])) continue;
+      eachPosting(term.list(), (document) => found.add(session.baseOf(nth) + document));
+    }
+  }
+  return found;
+}

@@ -1,0 +1,254 @@
+import { isFromQueue, isSummaryEntry, PositionList, PositionSet } from "@longhaul/core/internal/messages";
+import type { Entry } from "@longhaul/core/messages";
+import {
+  boundaryAt,
+  continuedBefore,
+  type EntryIndex,
+  positionOf,
+  previousOnMainThread,
+} from "./entry-index.ts";
+
+/** The end of the file that has been read does not reach far enough to tell. */
+export interface MoreNeeded {
+  readonly needs: "boundary" | "whole-file" | { readonly uuid: string };
+}
+
+interface Chain {
+  /** From the leaf back to the boundary or root. The caller may change the list. */
+  readonly newestFirst: Int32Array;
+  /** Entries whose parent is in no line; they were taken to follow the line above them. */
+  readonly bridged: readonly number[];
+  /** Set when the boundary lists the lines that it kept: no other line above it is part of the conversation. */
+  readonly listed?: ReadonlySet<number> | undefined;
+}
+
+export function isMoreNeeded(outcome: object): outcome is MoreNeeded {
+  return "needs" in outcome;
+}
+
+interface Link {
+  readonly child: number;
+  readonly parentUuid: string | null;
+}
+
+/** Newest first, like the chain it goes into. */
+interface Splice {
+  readonly kept: readonly number[];
+  readonly anchor: number;
+}
+
+/**
+ * Walks from a leaf to the boundary or root above it. A compaction that kept messages leaves them where
+ * they were, with their old parents, so that a plain walk would jump over the boundary into all the old
+ * history; here the walk goes through the kept messages to their anchor instead, and ends at the boundary.
+ */
+export class ChainWalker {
+  readonly #index: EntryIndex;
+  readonly #kept = new Map<number, readonly number[] | undefined>();
+  readonly #boundaryByAnchor = new Map<number, number>();
+  /** Boundaries that kept messages, oldest first. */
+  readonly #preserving: readonly number[];
+
+  constructor(index: EntryIndex) {
+    this.#index = index;
+    this.#preserving = [...index.preserved.keys()];
+    for (const position of this.#preserving) {
+      this.#boundaryByAnchor.set(this.#anchorOf(position), position);
+    }
+  }
+
+  /**
+   * @param asOf position in the file of what would be written next; compactions above it have happened.
+   * When the leaf is a summary with kept messages, the walk starts at the newest of these.
+   */
+  walkFrom(leaf: number, asOf: number = this.#index.entries.length): Chain | MoreNeeded {
+    // Kept messages that were looked for in the middle of another walk may have been left open.
+    this.#kept.clear();
+    const uuid = this.#index.entries[leaf]?.uuid ?? null;
+    const chain = this.#follow({ child: asOf, parentUuid: uuid });
+    if (isMoreNeeded(chain)) return chain;
+    const listed = this.#listedBy(chain.newestFirst.at(-1) ?? -1);
+    if (listed === undefined) return chain;
+    return isMoreNeeded(listed) ? listed : { ...chain, listed: new Set(listed) };
+  }
+
+  #follow(start: Link, until?: string): Chain | MoreNeeded {
+    const newestFirst = new PositionList();
+    const bridged: number[] = [];
+    const seen = new PositionSet();
+    const take = (position: number): boolean => {
+      seen.add(position);
+      newestFirst.push(position);
+      return this.#index.entries[position]?.uuid === until || boundaryAt(this.#index, position) !== undefined;
+    };
+    let link = start;
+    while (link.parentUuid !== null) {
+      let parent = positionOf(this.#index, link.parentUuid, link.child);
+      if (parent === undefined || seen.has(parent)) {
+        if (!this.#index.isWholeFile)
+          return this.#moreFor(parent === undefined ? link.parentUuid : undefined);
+        parent = previousOnMainThread(this.#index, link.child, (at) => seen.has(at));
+        if (parent === undefined) break;
+        bridged.push(link.child);
+      }
+      const above = this.#boundaryMissingAbove(parent);
+      if (above !== undefined) return { needs: { uuid: above } };
+      // The tail of a segment is that very entry, even if it is a summary that other kept messages follow.
+      const isNamed = until !== undefined && link === start;
+      const splice = this.#spliceBetween(parent, link.child, isNamed);
+      if (splice !== undefined) {
+        if (isMoreNeeded(splice)) return splice;
+        const kept = splice.kept.filter((position) => !seen.has(position));
+        if (kept.some(take)) break;
+        if (seen.has(splice.anchor)) break;
+        parent = splice.anchor;
+      }
+      if (take(parent)) break;
+      link = { child: continuedBefore(this.#index, parent), parentUuid: this.#parentOf(parent) };
+    }
+    return { newestFirst: newestFirst.toArray(), bridged };
+  }
+
+  /** The kept messages that stand, in the agent's context, between an entry and its parent on disk. */
+  #spliceBetween(parent: number, child: number, isNamed: boolean): Splice | MoreNeeded | undefined {
+    for (let nth = this.#preservingBefore(child) - 1; nth >= 0; nth--) {
+      const boundary = this.#preserving[nth] ?? -1;
+      if (boundary <= parent) break;
+      const kept = this.#keptBy(boundary);
+      if (kept === undefined) continue;
+      if (isMoreNeeded(kept)) return kept;
+      const from = kept.indexOf(parent);
+      if (from < 0) continue;
+      const anchor = this.#anchorOf(boundary);
+      // Where the oldest were kept the summary comes after them, and what hangs on the last comes after it;
+      // not so where a later segment ends with that last one.
+      const isBelowSummary = from === 0 && anchor === boundary && !isNamed;
+      return { kept: isBelowSummary ? [...this.#summaryOf(boundary), ...kept] : kept.slice(from), anchor };
+    }
+    const anchored = isNamed ? undefined : this.#boundaryByAnchor.get(parent);
+    if (anchored !== undefined && anchored < child) {
+      const kept = this.#keptBy(anchored);
+      if (kept === undefined || isMoreNeeded(kept)) return kept;
+      return { kept, anchor: parent };
+    }
+    return undefined;
+  }
+
+  /** The number of boundaries that kept messages above this position. */
+  #preservingBefore(position: number): number {
+    let [low, high] = [0, this.#preserving.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#preserving[middle] ?? 0) < position) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Undefined when the kept messages are not in the file, as in a fork: then the summary stands alone. */
+  #keptBy(boundary: number): readonly number[] | MoreNeeded | undefined {
+    if (this.#kept.has(boundary)) return this.#kept.get(boundary);
+    // Until it is known it has none: links that run in a circle must not bring us here for ever.
+    this.#kept.set(boundary, undefined);
+    const kept = this.#listedBy(boundary) ?? this.#walkSegment(boundary);
+    if (kept === undefined || !isMoreNeeded(kept)) this.#kept.set(boundary, kept);
+    return kept;
+  }
+
+  /**
+   * The kept lines that the boundary lists, newest first. Undefined when it lists none, or one that cannot have been
+   * kept: a line that is not in the file, that was written later, or a boundary.
+   */
+  #listedBy(boundary: number): readonly number[] | MoreNeeded | undefined {
+    const { positions, isWholeFile } = this.#index;
+    const listed: number[] = [];
+    for (const uuid of this.#index.preserved.get(boundary)?.uuids ?? []) {
+      const position = positions.get(uuid);
+      if (position === undefined && !isWholeFile) return { needs: { uuid } };
+      if (position === undefined || position >= boundary) return undefined;
+      if (boundaryAt(this.#index, position) !== undefined) return undefined;
+      listed.push(position);
+    }
+    return listed.length === 0 ? undefined : listed.reverse();
+  }
+
+  #walkSegment(boundary: number): readonly number[] | MoreNeeded | undefined {
+    const field = this.#index.preserved.get(boundary)?.segment;
+    if (field === undefined) return undefined;
+    const { positions, isWholeFile, entries } = this.#index;
+    const head = positions.get(field.headUuid);
+    if (!isWholeFile) {
+      if (head === undefined) return { needs: { uuid: field.headUuid } };
+      if (!positions.has(field.tailUuid)) return { needs: { uuid: field.tailUuid } };
+    }
+    if (head === undefined || !positions.has(field.tailUuid)) return undefined;
+    const chain = this.#follow({ child: boundary, parentUuid: field.tailUuid }, field.headUuid);
+    if (isMoreNeeded(chain)) return chain;
+    const path = [...chain.newestFirst];
+    if (entries[path.at(-1) ?? -1]?.uuid === field.headUuid) return path;
+    // The head hangs beside the tail's line (a parallel result): everything at or below it was kept.
+    const cut = path.findIndex((position) => position < head);
+    const below = cut < 0 ? path : path.slice(0, cut);
+    return below.length === 0 ? undefined : [...below, head];
+  }
+
+  /** Of kept messages the head stands highest in the file: reading up to it brings all of them at once. */
+  #moreFor(uuid: string | undefined): MoreNeeded {
+    if (uuid === undefined) return { needs: "whole-file" };
+    for (const boundary of this.#preserving) {
+      const field = this.#index.preserved.get(boundary)?.segment;
+      const isTail = field?.tailUuid === uuid;
+      if (isTail && !this.#index.positions.has(field.headUuid)) return { needs: { uuid: field.headUuid } };
+    }
+    return { needs: { uuid } };
+  }
+
+  /** The boundary itself or a summary below it. When the field names neither, the last summary stands in. */
+  #anchorOf(boundary: number): number {
+    const named = this.#index.positions.get(this.#index.preserved.get(boundary)?.anchorUuid ?? "");
+    if (named === boundary) return boundary;
+    const summary = this.#summaryOf(boundary);
+    return named !== undefined && summary.includes(named) ? named : (summary[0] ?? boundary);
+  }
+
+  /** A summary may be followed by kept messages; whether it is, only the boundary above it can tell. */
+  #boundaryMissingAbove(position: number): string | undefined {
+    const { entries, positions, isWholeFile } = this.#index;
+    let entry = entries[position];
+    if (isWholeFile || entry === undefined || !isSummaryEntry(entry)) return undefined;
+    for (let steps = 0; steps < entries.length; steps++) {
+      if (entry === undefined || !isAboveSummary(entry)) return undefined;
+      const above = typeof entry.parentUuid === "string" ? entry.parentUuid : undefined;
+      if (above === undefined) return undefined;
+      const parent = positions.get(above);
+      if (parent === undefined) return above;
+      entry = entries[parent];
+    }
+    return undefined;
+  }
+
+  /** The lines below a boundary down to its last summary, newest first. Empty when it has none. */
+  #summaryOf(boundary: number): readonly number[] {
+    const { entries } = this.#index;
+    const lines: number[] = [];
+    let summaryEnd = 0;
+    let above = entries[boundary]?.uuid;
+    for (let position = boundary + 1; position < entries.length; position++) {
+      const entry = entries[position];
+      if (entry !== undefined && (entry.uuid === undefined || isFromQueue(entry))) continue;
+      if (entry === undefined || entry.parentUuid !== above || !isAboveSummary(entry)) break;
+      lines.push(position);
+      if (isSummaryEntry(entry)) summaryEnd = lines.length;
+      above = entry.uuid;
+    }
+    return lines.slice(0, summaryEnd).reverse();
+  }
+
+  #parentOf(position: number): string | null {
+    const parent = this.#index.entries[position]?.parentUuid;
+    return typeof parent === "string" ? parent : null;
+  }
+}
+
+/** After an automatic compaction Claude Code writes attachments between the boundary and the summary. */
+const isAboveSummary = (entry: Entry): boolean => isSummaryEntry(entry) || entry.type === "attachment";

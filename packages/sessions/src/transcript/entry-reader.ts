@@ -1,0 +1,312 @@
+import { isUtf8 } from "node:buffer";
+import {
+  isNestedTooDeep,
+  isRecord,
+  type JsonRecord,
+  mayNestTooDeep,
+  withoutDeepParts,
+} from "@longhaul/core/internal/messages";
+import type { CompactMetadata, Entry } from "@longhaul/core/messages";
+
+/**
+ * Returns the form in which an entry is held. `bytes` is the length of its line, and 0 for one of several entries that
+ * a damaged line holds.
+ */
+export type HoldEntry = (entry: Entry, offset: number, bytes: number) => Entry;
+
+/** Turns lines into entries, and notes what was wrong with them. Never throws for what a line holds. */
+export class EntryReader {
+  readonly entries: Entry[] = [];
+  readonly damage: Damage[] = [];
+  readonly #shared = new SharedStrings();
+  readonly #hold: HoldEntry | undefined;
+  #line: number | undefined;
+
+  /** @param firstLine number of the first line; undefined when reading does not begin at the start. */
+  constructor(firstLine: number | undefined, hold?: HoldEntry) {
+    this.#line = firstLine;
+    this.#hold = hold;
+  }
+
+  readonly read = (bytes: Buffer, offset: number, isComplete: boolean): void => {
+    const text = decoded(bytes);
+    let value: unknown;
+    let isJson = false;
+    if (text !== undefined) {
+      try {
+        value = JSON.parse(text);
+        isJson = true;
+      } catch {
+        if (text.trim() === "") {
+          this.#nextLine();
+          return;
+        }
+      }
+    }
+    const isDeep = text !== undefined && mayNestTooDeep(text);
+    if (!isJson) this.#recover(text, bytes, offset, isComplete, isDeep);
+    else this.#add(isDeep ? this.#withoutDeepParts(value, offset) : value, offset, bytes.length);
+    if (text?.includes("\uFFFD") && !isUtf8(bytes)) this.#note("invalid-utf8", offset, 0);
+    this.#nextLine();
+  };
+
+  #add(value: unknown, offset: number, bytes: number): void {
+    const entry = entryFromJson(value);
+    if (entry === undefined) this.#note("not-an-entry", offset, bytes);
+    else {
+      this.#shared.shareIn(entry);
+      this.entries.push(this.#hold === undefined ? entry : this.#hold(entry, offset, bytes));
+    }
+  }
+
+  /** The conversation goes on with the rest of the line. The file keeps all of it. */
+  #withoutDeepParts(value: unknown, offset: number): unknown {
+    if (!isNestedTooDeep(value)) return value;
+    this.#note("nested-too-deep", offset, 0);
+    return withoutDeepParts(value);
+  }
+
+  #recover(
+    text: string | undefined,
+    bytes: Buffer,
+    offset: number,
+    isComplete: boolean,
+    isDeep: boolean,
+  ): void {
+    const { values, lostBytes } =
+      text === undefined ? { values: [], lostBytes: bytes.length } : recoverLine(text);
+    for (const value of values) this.#add(isDeep ? this.#withoutDeepParts(value, offset) : value, offset, 0);
+    if (values.length > 1) this.#note("glued-lines", offset, 0);
+    if (lostBytes === 0) return;
+    if (!isComplete) this.#note("torn-last-line", offset, lostBytes);
+    else if (text?.includes("\0")) this.#note("nul-bytes", offset, lostBytes);
+    else this.#note("broken-line", offset, lostBytes);
+  }
+
+  #note(kind: DamageKind, offset: number, bytes: number): void {
+    this.damage.push({ kind, line: this.#line, offset, bytes });
+  }
+
+  #nextLine(): void {
+    if (this.#line !== undefined) this.#line++;
+  }
+}
+
+/** Most lines repeat these strings from the line above; each copy would take memory of its own. */
+const REPEATED_FIELDS = ["sessionId", "cwd", "version", "gitBranch", "requestId"] as const;
+
+/** Replaces a string in a parsed line by the equal string of an earlier line. */
+class SharedStrings {
+  readonly #last: Record<string, unknown> = {};
+
+  shareIn(entry: Entry): void {
+    const line = entry as unknown as Record<string, unknown>;
+    for (const name of REPEATED_FIELDS) this.#share(line, name, name);
+    // The parent mostly is the line above.
+    if (line.parentUuid === this.#last.uuid && line.parentUuid !== undefined)
+      line.parentUuid = this.#last.uuid;
+    if (typeof line.uuid === "string") this.#last.uuid = line.uuid;
+    if (entry.type !== "assistant") return;
+    const message = entry.message as unknown as Record<string, unknown>;
+    this.#share(message, "id", "message.id");
+    this.#share(message, "model", "message.model");
+  }
+
+  #share(record: Record<string, unknown>, name: string, key: string): void {
+    const value = record[name];
+    if (typeof value !== "string") return;
+    if (this.#last[key] === value) record[name] = this.#last[key];
+    else this.#last[key] = value;
+  }
+}
+
+/** A line longer than a string can be is lost, but only that line. */
+function decoded(bytes: Buffer): string | undefined {
+  try {
+    const text = bytes.toString("utf8");
+    return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The one place where JSON becomes an {@link Entry}. It looks only at what code of ours reads without
+ * asking first; everything else, and every kind we do not know, passes as it is.
+ */
+export function entryFromJson(value: unknown): Entry | undefined {
+  if (!isRecord(value) || typeof value.type !== "string") return undefined;
+  const uuid = value.uuid;
+  if (uuid !== undefined && typeof uuid !== "string") return undefined;
+  switch (value.type) {
+    case "user":
+    case "assistant":
+      return uuid !== undefined && hasContent(value.message) ? messageEntry(value) : undefined;
+    case "attachment":
+      return uuid !== undefined && isTagged(value.attachment) ? asEntry(value) : undefined;
+    case "system":
+      return uuid !== undefined ? systemEntry(value) : undefined;
+    default:
+      return asEntry(value);
+  }
+}
+
+/** Only the reader says that a message came from the queue: on disk the mark means nothing. */
+function messageEntry(value: JsonRecord): Entry {
+  if (value.fromQueue === undefined) return asEntry(value);
+  const { fromQueue: _, ...message } = value;
+  return asEntry(message);
+}
+
+function systemEntry(value: JsonRecord): Entry | undefined {
+  if (value.subtype === "compact_boundary" && !isRecord(value.compactMetadata)) {
+    // Dropping the boundary would bring all the old history back, so it is read as one that knows little.
+    const compactMetadata: CompactMetadata = { trigger: "auto", preTokens: 0 };
+    return asEntry({ ...value, compactMetadata });
+  }
+  if (value.subtype !== "microcompact_boundary") return asEntry(value);
+  const metadata = value.microcompactMetadata;
+  return isRecord(metadata) && Array.isArray(metadata.compactedToolIds) ? asEntry(value) : undefined;
+}
+
+function hasContent(message: unknown): boolean {
+  if (!isRecord(message)) return false;
+  const content = message.content;
+  if (typeof content === "string") return true;
+  if (!Array.isArray(content)) return false;
+  for (const block of content) {
+    if (!isTagged(block)) return false;
+    if (block.type === "tool_result" && !isResultContent(block.content)) return false;
+  }
+  return true;
+}
+
+function isResultContent(content: unknown): boolean {
+  return (
+    content === undefined ||
+    typeof content === "string" ||
+    (Array.isArray(content) && content.every(isTagged))
+  );
+}
+
+function isTagged(value: unknown): value is JsonRecord {
+  return isRecord(value) && typeof value.type === "string";
+}
+
+const asEntry = (value: unknown): Entry => value as Entry;
+
+/** How often the length of the line may be scanned over; keeps garbage of many megabytes from being quadratic. */
+const SCAN_BUDGET_IN_LINES = 8;
+
+/** How a line of a session file can begin; inside a lost piece only these are taken for a new entry. */
+const ENTRY_START =
+  /\{"(?:parentUuid|type|uuid|sessionId|isSidechain|cwd|timestamp|messageId|logicalParentUuid)":/g;
+
+/**
+ * Reads objects that were glued together: take one, then go on from where it ended. A piece that a
+ * killed writer left unfinished may stand before a whole one, so after a failure the next place that
+ * looks like the start of an entry is tried. `lostBytes` belong to none of the values.
+ */
+export function recoverLine(text: string): {
+  readonly values: readonly unknown[];
+  readonly lostBytes: number;
+} {
+  const values: unknown[] = [];
+  let budget = text.length * SCAN_BUDGET_IN_LINES;
+  let lostBytes = 0;
+  let usedTo = 0;
+  let isAfterLoss = false;
+  let start = text.indexOf("{");
+  while (start >= 0 && budget > 0) {
+    const end = endOfObject(text, start);
+    budget -= (end ?? text.length) - start;
+    const value = end === undefined ? undefined : parsed(text.slice(start, end));
+    if (end !== undefined && value !== undefined && (!isAfterLoss || hasEnvelope(value))) {
+      values.push(value);
+      lostBytes += Buffer.byteLength(text.slice(usedTo, start).trim());
+      usedTo = end;
+      isAfterLoss = false;
+      start = text.indexOf("{", end);
+    } else {
+      isAfterLoss = true;
+      start = nextEntryStart(text, start + 1);
+    }
+  }
+  return { values, lostBytes: lostBytes + Buffer.byteLength(text.slice(usedTo).trim()) };
+}
+
+/** Braces inside strings do not count. */
+function endOfObject(text: string, start: number): number | undefined {
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) {
+      at = endOfString(text, at);
+      if (at < 0) return undefined;
+    } else if (code === 0x7b) depth++;
+    else if (code === 0x7d && --depth === 0) return at + 1;
+  }
+  return undefined;
+}
+
+export function endOfString(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(quote - 1 - backslashes) === 0x5c) backslashes++;
+    if (backslashes % 2 === 0) return quote;
+  }
+  return -1;
+}
+
+function nextEntryStart(text: string, from: number): number {
+  const pattern = new RegExp(ENTRY_START);
+  pattern.lastIndex = from;
+  return pattern.exec(text)?.index ?? -1;
+}
+
+/** A content block or a message inside a lost entry is an object with a type as well, but not an entry. */
+function hasEnvelope(value: object): boolean {
+  if ("uuid" in value) return "parentUuid" in value;
+  return "sessionId" in value || "leafUuid" in value || "messageId" in value;
+}
+
+function parsed(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Something in a session file that is not a clean line holding one entry. What it said is never kept
+ * here: reports may be shared, sessions may not.
+ */
+export interface Damage {
+  readonly kind: DamageKind;
+  /** 1 for the first; undefined when the file was read from its end. */
+  readonly line: number | undefined;
+  /** Where the line starts in the file; undefined for a repeated uuid. */
+  readonly offset: number | undefined;
+  /** How many bytes could not be used; 0 when everything was recovered. */
+  readonly bytes: number;
+}
+
+export type DamageKind =
+  /** Several entries on one line, all of them recovered. */
+  | "glued-lines"
+  /** Not JSON, or only in part. */
+  | "broken-line"
+  /** The last line, cut off when its writer died. */
+  | "torn-last-line"
+  /** Bytes that are no text; each was read as U+FFFD. */
+  | "invalid-utf8"
+  /** Holes that a crash of the machine leaves in a file. */
+  | "nul-bytes"
+  /** JSON, but not of the shape of an entry. */
+  | "not-an-entry"
+  /** Lists or objects within one another beyond any use; a short text was read in place of the innermost. */
+  | "nested-too-deep"
+  /** A uuid that a later line has again; the later one counts. */
+  | "duplicate-uuid";

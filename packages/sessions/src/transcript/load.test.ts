@@ -1,0 +1,247 @@
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Entry } from "@longhaul/core/messages";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../../../test/support/builders.ts";
+import { describeRecorded, realSessionPath } from "../../../../test/support/real-sessions.ts";
+import { sessionArbitrary } from "../../../../test/transcript/session-generator.ts";
+import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
+import { loadSession, type Session } from "./load.ts";
+import { resumeSession } from "./resume.ts";
+import { linesOf } from "./whole-file.ts";
+
+const folder = temporaryFolder();
+
+function loadBytes(bytes: string | Buffer): Promise<Session> {
+  const path = join(folder, "session.jsonl");
+  writeFileSync(path, bytes);
+  return loadSession(path);
+}
+
+const line = (entry: Entry): string => JSON.stringify(entry);
+
+function twoEntries(): readonly [Entry, Entry] {
+  const b = new ConversationBuilder();
+  return [b.user("question"), b.assistant("answer", { cwd: "/moved", version: "2.1.0", gitBranch: "main" })];
+}
+
+describe("a whole load", () => {
+  it("gives every entry in file order, unknown kinds included, as it was written", async () => {
+    await fc.assert(
+      fc.asyncProperty(sessionArbitrary, async ({ lines }) => {
+        const session = await loadBytes(linesOf(lines));
+        expect(session.entries).toEqual(lines);
+        expect(session.damage).toEqual([]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("tells how far it has come", async () => {
+    const path = join(folder, "long.jsonl");
+    const [question] = twoEntries();
+    writeFileSync(
+      path,
+      linesOf(Array.from({ length: 12_000 }, (_, index) => ({ ...question, uuid: `u${index}` }))),
+    );
+    const steps: number[] = [];
+    let bytes = 0;
+    await loadSession(path, {
+      onProgress: (done, total) => {
+        steps.push(done);
+        bytes = total;
+      },
+    });
+    expect(steps.length).toBeGreaterThan(1);
+    expect(steps.at(-1)).toBe(bytes);
+    expect(steps).toEqual([...steps].sort((a, b) => a - b));
+  });
+
+  it("tells what the newest entries say of the session", async () => {
+    const session = await loadBytes(linesOf(twoEntries()));
+    expect(session).toMatchObject({
+      id: "session-1",
+      cwd: "/moved",
+      version: "2.1.0",
+      gitBranch: "main",
+      model: "claude-sonnet-5",
+      leafUuid: "e-2",
+    });
+    expect(session.bytes).toBe(Buffer.byteLength(linesOf(twoEntries())));
+  });
+
+  it("lists all compactions and marks the one the conversation starts at", async () => {
+    const b = new ConversationBuilder();
+    b.user("one");
+    b.boundary();
+    b.summary("first");
+    b.boundary();
+    b.summary("second");
+    const { boundaries } = await loadBytes(linesOf(b.entries));
+    expect(boundaries.map(({ index, isCurrent }) => [index, isCurrent])).toEqual([
+      [1, false],
+      [3, true],
+    ]);
+  });
+
+  it("reads 50 MB on one line", async () => {
+    const b = new ConversationBuilder();
+    b.user("x".repeat(50 * 1024 * 1024));
+    b.user("next");
+    const session = await loadBytes(linesOf(b.entries));
+    expect(session.conversation).toHaveLength(2);
+    expect((await resumeSession(session.path)).conversation).toEqual(session.conversation);
+  });
+
+  it("reads a last line that has no newline, CRLF ends, blank lines and a byte order mark", async () => {
+    const [first, second] = twoEntries();
+    const session = await loadBytes(`\uFEFF${line(first)}\r\n\r\n  \n${line(second)}`);
+    expect(session.entries).toEqual([first, second]);
+    expect(session.damage).toEqual([]);
+  });
+});
+
+describe("damage", () => {
+  const [first, second] = twoEntries();
+  const torn = line(second).slice(0, 30);
+
+  it.each([
+    [
+      "glued-lines",
+      `${line(first)}${line(second)}\n`,
+      2,
+      [{ kind: "glued-lines", line: 1, offset: 0, bytes: 0 }],
+    ],
+    [
+      "broken-line",
+      `// a comment\n${line(first)}\n`,
+      1,
+      [{ kind: "broken-line", line: 1, offset: 0, bytes: 12 }],
+    ],
+    [
+      "torn-last-line",
+      `${line(first)}\n${torn}`,
+      1,
+      [{ kind: "torn-last-line", line: 2, offset: line(first).length + 1, bytes: 30 }],
+    ],
+    [
+      "nul-bytes",
+      `${line(first)}\n\0\0\0\0${line(second)}\n`,
+      2,
+      [{ kind: "nul-bytes", line: 2, offset: line(first).length + 1, bytes: 4 }],
+    ],
+    [
+      "not-an-entry",
+      `${line(first)}\n[1,2]\n`,
+      1,
+      [{ kind: "not-an-entry", line: 2, offset: line(first).length + 1, bytes: 5 }],
+    ],
+    [
+      "duplicate-uuid",
+      `${line(first)}\n${line(first)}\n`,
+      1,
+      [{ kind: "duplicate-uuid", line: undefined, offset: undefined, bytes: 0 }],
+    ],
+  ])("of the kind %s is skipped, counted and placed, and never fatal", async (_, text, entries, damage) => {
+    const session = await loadBytes(text);
+    expect(session.entries).toHaveLength(entries);
+    expect(session.damage).toEqual(damage);
+  });
+
+  it("of invalid UTF-8 is counted, and the entry is read with replacement characters", async () => {
+    const bytes = Buffer.from(`${line(first)}\n`);
+    bytes[bytes.indexOf("question")] = 0xff;
+    const session = await loadBytes(bytes);
+    expect(session.damage).toEqual([{ kind: "invalid-utf8", line: 1, offset: 0, bytes: 0 }]);
+    expect(JSON.stringify(session.entries)).toContain("\uFFFDuestion");
+  });
+
+  it("is not seen in a replacement character that somebody really wrote", async () => {
+    const session = await loadBytes(linesOf([new ConversationBuilder().user("\uFFFD")]));
+    expect(session.damage).toEqual([]);
+  });
+
+  it("never names what the line said", async () => {
+    const session = await loadBytes(`${line(first)}\nsecret\n{"secret": \n`);
+    expect(session.damage).toHaveLength(2);
+    expect(JSON.stringify(session.damage)).not.toContain("secret");
+  });
+
+  it("of a repeated uuid leaves the content of the later line at the place of the first one", async () => {
+    const update = { ...first, gitBranch: "later" };
+    const session = await loadBytes(linesOf([first, second, update]));
+    expect(session.entries).toEqual([update, second]);
+  });
+});
+
+describe("a file that is no session", () => {
+  it.each([
+    ["an empty file", "", "session-empty"],
+    ["nothing but blank lines", "\n\n", "session-empty"],
+    [
+      "binary bytes",
+      Buffer.from(Array.from({ length: 4096 }, (_, n) => (n * 7919) % 256)),
+      "session-unreadable",
+    ],
+    ["lines of text", "hello\nworld\n", "session-unreadable"],
+    ["JSON of another kind", '{"a":1}\n{"b":2}\n', "session-unreadable"],
+    ["endless garbage", "garbage\n".repeat(50_000), "session-unreadable"],
+  ])("is refused with a remedy: %s", async (_, bytes, code) => {
+    await expect(loadBytes(bytes)).rejects.toMatchObject({
+      name: "LonghaulError",
+      code,
+      remedy: expect.any(String),
+    });
+    await expect(resumeSession(join(folder, "session.jsonl"))).rejects.toMatchObject({ code });
+  });
+
+  it("is named when another agent wrote it", async () => {
+    const codex =
+      '{"timestamp":"","type":"session_meta","payload":{}}\n{"timestamp":"","type":"response_item","payload":{}}\n';
+    await expect(loadBytes(codex)).rejects.toThrow(/is a Codex rollout/);
+    await expect(loadBytes('{"type":"session","id":"x"}\n{"type":"message"}\n')).rejects.toThrow(
+      /is a session of pi/,
+    );
+  });
+
+  describeRecorded("recorded by another agent", () => {
+    it.each(["codex__agentv__00_34f597b72d_1.jsonl", "pi__before-compaction.jsonl"])(
+      "is named: %s",
+      async (name) => {
+        await expect(loadSession(realSessionPath(name))).rejects.toMatchObject({
+          code: "session-unreadable",
+        });
+        await expect(resumeSession(realSessionPath(name))).rejects.toMatchObject({
+          code: "session-unreadable",
+        });
+      },
+    );
+  });
+
+  it("is a folder, or not there, or not ours to read", async () => {
+    const path = join(folder, "folder.jsonl");
+    mkdirSync(path);
+    await expect(loadSession(path)).rejects.toMatchObject({
+      code: "session-unreadable",
+      message: /is a folder/,
+    });
+    await expect(loadSession(join(folder, "none.jsonl"))).rejects.toMatchObject({
+      code: "session-not-found",
+    });
+    await expect(resumeSession(join(folder, "none.jsonl"))).rejects.toMatchObject({
+      code: "session-not-found",
+    });
+    if (process.getuid?.() === 0) return;
+    const secret = join(folder, "secret.jsonl");
+    writeFileSync(secret, "x");
+    chmodSync(secret, 0o000);
+    await expect(loadSession(secret)).rejects.toMatchObject({ code: "session-unreadable" });
+  });
+
+  it("is not refused when it is a session in which nothing was said", async () => {
+    const session = await loadBytes('{"type":"file-history-snapshot","messageId":"x","snapshot":{}}\n');
+    expect(session.conversation).toEqual([]);
+    expect(session.leafUuid).toBeUndefined();
+  });
+});

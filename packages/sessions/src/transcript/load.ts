@@ -1,0 +1,177 @@
+import { basename } from "node:path";
+import {
+  isCompactBoundary,
+  keptMessagesBelow,
+  recordedModel,
+  respondingModel,
+  stringField,
+  withoutTornWrites,
+} from "@longhaul/core/internal/messages";
+import type { CompactBoundaryEntry, Entry } from "@longhaul/core/messages";
+import { type EntryIndex, indexLines } from "./entry-index.ts";
+import { type Damage, EntryReader, type HoldEntry } from "./entry-reader.ts";
+import { BOUNDARY_MARK, type FileRange, lastLineWith, type ReadAt, readLines } from "./file-bytes.ts";
+import { lineReleaser } from "./released-line.ts";
+import { type Conversation, conversationOf } from "./relink.ts";
+import { refuseForeignFile, withSessionFile } from "./session-file.ts";
+
+/** Facts about a session file, whether all of it was read or only its end. */
+export interface SessionFacts extends Pick<Conversation, "leafUuid" | "clearedToolUseIds" | "bridgedUuids"> {
+  readonly id: string;
+  readonly path: string;
+  /** Size of the file when it was read; what {@link openTranscript} can be told to expect. */
+  readonly bytes: number;
+  /** The agent's context now, oldest first. */
+  readonly conversation: readonly Entry[];
+  readonly damage: readonly Damage[];
+  /** As the newest entries have them. */
+  readonly cwd: string | undefined;
+  readonly version: string | undefined;
+  readonly gitBranch: string | undefined;
+  readonly model: string | undefined;
+}
+
+/** A session file, read whole. */
+export interface Session extends SessionFacts {
+  /** Everything in the file, in its order, kinds we do not know included. */
+  readonly entries: readonly Entry[];
+  /** The same with the earlier lines of entries that a later line repeats, for example to change them. */
+  readonly lines?: readonly Entry[];
+  /** All compactions in the file, also those on branches that were left. */
+  readonly boundaries: readonly SessionBoundary[];
+}
+
+export interface SessionBoundary {
+  readonly boundary: CompactBoundaryEntry;
+  /** Index in the session's entries. */
+  readonly index: number;
+  /** Whether the conversation starts at it. */
+  readonly isCurrent: boolean;
+}
+
+export interface LoadOptions {
+  /** Called after each chunk; `done` of `total` bytes have been read. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** Reads a whole session file: every entry in it, and the conversation that the agent has now. */
+export function loadSession(path: string, options: LoadOptions = {}): Promise<Session> {
+  return load(path, options, false);
+}
+
+/**
+ * The same with less memory: above the newest compaction, entries hold their links and read the rest from the file when
+ * it is asked for. For readers that ask few entries outside the conversation for their content, and write nothing.
+ */
+export function loadSparsely(path: string, options: LoadOptions = {}): Promise<Session> {
+  return load(path, options, true);
+}
+
+function load(path: string, options: LoadOptions, isSparse: boolean): Promise<Session> {
+  return withSessionFile(path, async ({ readAt, bytes }) => {
+    // If the line is no boundary after all, the conversation reads its lines again.
+    const newest = isSparse ? await lastLineWith(readAt, BOUNDARY_MARK, bytes) : undefined;
+    const hold = newest === undefined ? undefined : lineReleaser(path, newest);
+    const read = await readEntries(readAt, { from: 0, to: bytes }, path, options, hold);
+    const { index, lines, damage } = indexWithoutDuplicates(read);
+    const { entries } = index;
+    const conversation = conversationOf(index);
+    if (conversation.entries.length === 0) refuseForeignFile(path, entries, damage);
+    const boundaries: SessionBoundary[] = [];
+    for (const [index, boundary] of entries.entries()) {
+      if (!isCompactBoundary(boundary)) continue;
+      boundaries.push({ boundary, index, isCurrent: boundary === conversation.boundary });
+    }
+    return { ...sessionFacts(path, bytes, entries, conversation), entries, lines, boundaries, damage };
+  });
+}
+
+/** A file that begins with this many lines of garbage is no session, however long it is. */
+const MOST_DAMAGED_LINES_AT_START = 1_000;
+
+export type ReadEntries = Pick<Session, "entries" | "damage">;
+
+/** The entries of whole lines: the range must begin where a line begins. */
+export async function readEntries(
+  readAt: ReadAt,
+  range: FileRange,
+  path: string,
+  { onProgress }: LoadOptions = {},
+  hold?: HoldEntry,
+): Promise<ReadEntries> {
+  const reader = new EntryReader(range.from === 0 ? 1 : undefined, hold);
+  await readLines(readAt, range, reader.read, (position) => {
+    onProgress?.(position - range.from, range.to - range.from);
+    if (reader.entries.length === 0 && reader.damage.length > MOST_DAMAGED_LINES_AT_START) {
+      refuseForeignFile(path, [], reader.damage);
+    }
+  });
+  return reader;
+}
+
+/** Each uuid once, and without writes that were never finished. `lines` has the repeated ones as well. */
+export function indexWithoutDuplicates(
+  { entries, damage }: ReadEntries,
+  isWholeFile = true,
+): { readonly index: EntryIndex; readonly lines: readonly Entry[]; readonly damage: readonly Damage[] } {
+  const lines = withoutTornWrites(entries);
+  const { index, repeats } = indexLines(lines, isWholeFile);
+  if (repeats === 0) return { index, lines, damage };
+  const note: Damage = { kind: "duplicate-uuid", line: undefined, offset: undefined, bytes: 0 };
+  return { index, lines, damage: [...damage, ...Array.from({ length: repeats }, () => note)] };
+}
+
+export function sessionFacts(
+  path: string,
+  bytes: number,
+  entries: readonly Entry[],
+  { entries: conversation, leafUuid, clearedToolUseIds, bridgedUuids }: Conversation,
+): Omit<SessionFacts, "damage"> {
+  const newest = conversation.length > 0 ? conversation : entries;
+  const { sessionId = basename(path, ".jsonl"), ...latest } = latestFields(newest);
+  const model = modelIn(newest, true) ?? modelIn(entries, isOfSubagent(conversation));
+  const current = { conversation, leafUuid, clearedToolUseIds, bridgedUuids };
+  return { id: sessionId, path, bytes, ...current, ...latest, model };
+}
+
+/**
+ * The model of a session, by the newest response in these lines or by the record of a boundary. Messages that a
+ * compaction kept are older than its record. Subagents may use another model than the session.
+ */
+export function modelIn(entries: readonly Entry[], isSubagent: boolean): string | undefined {
+  const kept = keptMessagesBelow(entries);
+  let ofKept: string | undefined;
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index];
+    if (entry === undefined || (entry.isSidechain === true && !isSubagent)) continue;
+    const recorded = recordedModel(entry);
+    if (recorded !== undefined) return recorded;
+    const model = respondingModel(entry);
+    if (model !== undefined && !kept.has(entry)) return ofKept ?? model;
+    ofKept ??= model;
+  }
+  return ofKept;
+}
+
+/** A subagent's own file has nothing but sidechain entries. */
+export const isOfSubagent = (conversation: readonly Entry[]): boolean =>
+  conversation.some(({ isSidechain }) => isSidechain === true);
+
+/** A session may move to another folder, branch or version on the way; the newest counts. */
+function latestFields(
+  entries: readonly Entry[],
+): Pick<SessionFacts, "cwd" | "version" | "gitBranch"> & { readonly sessionId: string | undefined } {
+  let [cwd, version, gitBranch, sessionId]: (string | undefined)[] = [];
+  let hasResponse = false;
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index];
+    if (entry === undefined) continue;
+    cwd ??= stringField(entry, "cwd");
+    version ??= stringField(entry, "version");
+    gitBranch ??= stringField(entry, "gitBranch");
+    sessionId ??= stringField(entry, "sessionId");
+    hasResponse ||= respondingModel(entry) !== undefined;
+    if (hasResponse && cwd !== undefined && sessionId !== undefined) break;
+  }
+  return { cwd, version, gitBranch, sessionId };
+}

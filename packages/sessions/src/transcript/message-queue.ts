@@ -1,0 +1,287 @@
+import { createHash } from "node:crypto";
+import {
+  asList,
+  contentText,
+  entryBlocks,
+  field,
+  isCompactBoundary,
+  isFromQueue,
+  isQueueOperation,
+  isSlashCommand,
+  isTypedMessage,
+  rawContent,
+  responseIdOf,
+  stringField,
+} from "@longhaul/core/internal/messages";
+import type { Entry, UserEntry } from "@longhaul/core/messages";
+
+/** Newer versions say why a text left the queue. The agent received it only in this case, or without a reason. */
+const RECEIVED = "absorbed_mid_turn";
+
+interface Queued<Place> {
+  /** Undefined for a message with pictures, whose text the queue does not record. */
+  readonly text: string | undefined;
+  readonly enqueued: Entry;
+  readonly place: Place;
+  /** A user line or an attachment holds it already. */
+  isShown: boolean;
+}
+
+/** A message that the agent received and that stands in no line of the conversation. */
+export interface QueuedMessage<Place> {
+  readonly text: string;
+  readonly uuid: string;
+  readonly timestamp: string | undefined;
+  /** Of the line that holds the text. */
+  readonly textPlace: Place;
+  /** Of the line at which the agent received it. */
+  readonly place: Place;
+}
+
+/**
+ * Follows the queue of texts typed while the agent worked, line by line. A text that leaves the queue by `remove` has
+ * reached the agent. Newer versions then write it as an attachment, before or after that line; others write nothing.
+ * Texts are matched by content. Of equal texts the newest is taken: the end of a file then reads like the whole file.
+ */
+export class MessageQueue<Place> {
+  readonly #isWholeFile: boolean;
+  #open: Queued<Place>[] = [];
+  /** Received, and perhaps still to be shown by a line before the next response. */
+  #received: QueuedMessage<Place>[] = [];
+  /** Dequeued texts whose user lines are still to come: a `dequeue` line does not say which text it means. */
+  #dequeued = 0;
+  /** Texts shown since the last response whose `enqueue` line is missing. */
+  readonly #shown = new Set<string>();
+  #responseId: string | undefined;
+  #isUncertain = false;
+  #messages: QueuedMessage<Place>[] = [];
+  #hasMessages = false;
+
+  /** @param isWholeFile false while lines above the first one are unknown. */
+  constructor(isWholeFile: boolean) {
+    this.#isWholeFile = isWholeFile;
+  }
+
+  /** Whether lines above the first one could change the result. */
+  get isUncertain(): boolean {
+    return !this.#isWholeFile && (this.#isUncertain || this.#hasMessages);
+  }
+
+  /** Whether a line still to come may show a message that was received last. */
+  get isOpen(): boolean {
+    return this.#received.length > 0;
+  }
+
+  /** Messages that are certain and were not returned before. */
+  settled(): readonly QueuedMessage<Place>[] {
+    const messages = this.#messages;
+    if (messages.length > 0) this.#messages = [];
+    return messages;
+  }
+
+  /** The rest of them: no line follows. */
+  end(): readonly QueuedMessage<Place>[] {
+    this.#settle();
+    return this.settled();
+  }
+
+  add(entry: Entry, place: Place): void {
+    if (isQueueOperation(entry)) this.#operation(entry, place);
+    else if (entry.isSidechain === true || stringField(entry, "writtenWith") !== undefined) return;
+    else if (entry.type === "assistant") this.#response(responseIdOf(entry));
+    else if (isCompactBoundary(entry)) this.#settle();
+    else this.#show(entry);
+  }
+
+  #operation(entry: Entry, place: Place): void {
+    const text = stringField(entry, "content")?.trim() || undefined;
+    switch (stringField(entry, "operation")) {
+      case "enqueue":
+        this.#enqueue({ text, enqueued: entry, place, isShown: false });
+        return;
+      case "dequeue":
+        if (text !== undefined) this.#take(text);
+        else if (this.#dequeued < this.#open.length) this.#dequeued++;
+        return;
+      case "remove":
+        this.#remove(entry, text, place);
+        return;
+      case "popAll":
+        this.#dropDequeued();
+        if (text === undefined) this.#open = [];
+        else this.#take(text);
+    }
+  }
+
+  /** A line that was written again is the same message. */
+  #enqueue(queued: Queued<Place>): void {
+    const id = messageId(queued.enqueued);
+    this.#open = this.#open.filter(({ enqueued }) => messageId(enqueued) !== id);
+    this.#open.push(queued);
+  }
+
+  #remove(entry: Entry, content: string | undefined, place: Place): void {
+    this.#dropDequeued();
+    const queued = content === undefined ? this.#takeOldest() : this.#take(content);
+    this.#isUncertain ||= content === undefined || queued === undefined;
+    if (queued === undefined && this.#shown.delete(content ?? "")) return;
+    const reason = stringField(entry, "reason");
+    const text = content ?? queued?.text;
+    if (text === undefined || queued?.isShown || (reason !== undefined && reason !== RECEIVED)) return;
+    if (!isTypedMessage(text)) return;
+    this.#hasMessages = true;
+    const source = queued?.text === undefined ? entry : queued.enqueued;
+    this.#received.push({
+      text,
+      uuid: messageId(source),
+      timestamp: stringField(entry, "timestamp") ?? stringField(source, "timestamp"),
+      textPlace: queued?.text === undefined ? place : queued.place,
+      place,
+    });
+  }
+
+  /** A line after the next response cannot be the message that the response answers. */
+  #response(id: string | undefined): void {
+    if (id === undefined || id !== this.#responseId) this.#settle();
+    this.#responseId = id;
+  }
+
+  #settle(): void {
+    this.#dropDequeued();
+    this.#shown.clear();
+    this.#messages.push(...this.#received);
+    this.#received = [];
+  }
+
+  /** A user line or an attachment that holds one of the texts. */
+  #show(entry: Entry): void {
+    const texts = shownTexts(entry);
+    if (texts.length === 0) return;
+    const received = this.#received.findLastIndex(({ text }) => texts.includes(text));
+    if (received !== -1) {
+      this.#received.splice(received, 1);
+      return;
+    }
+    const isPrompt = entry.type === "user";
+    const isMeant = ({ text, isShown }: Queued<Place>): boolean =>
+      !isShown && text !== undefined && texts.includes(text);
+    const isUnknown = ({ text, isShown }: Queued<Place>): boolean =>
+      !isShown && (text === undefined || (isPrompt && !isTypedMessage(text)));
+    // The oldest text was dequeued.
+    const said = isPrompt ? this.#open.find(isMeant) : this.#open.findLast(isMeant);
+    const meant = said ?? this.#open.find(isUnknown);
+    if (meant === undefined || (isPrompt && this.#dequeued === 0 && said === undefined)) {
+      for (const text of texts) this.#shown.add(text);
+      return;
+    }
+    meant.isShown = true;
+    if (!isPrompt || this.#dequeued === 0) return;
+    this.#dequeued--;
+    this.#open = this.#open.filter((queued) => queued !== meant);
+  }
+
+  /** The newest open text that says this, or a message whose text is not known. */
+  #take(text: string): Queued<Place> | undefined {
+    const trimmed = text.trim();
+    const said = this.#open.findLast((queued) => queued.text === trimmed);
+    const taken = said ?? this.#open.find((queued) => queued.text === undefined);
+    this.#open = this.#open.filter((queued) => queued !== taken);
+    return taken;
+  }
+
+  /** The queue is served in order, but a slash command waits until the agent has finished. */
+  #takeOldest(): Queued<Place> | undefined {
+    const isMessage = ({ text }: Queued<Place>): boolean => text === undefined || !isSlashCommand(text);
+    const taken = this.#open.find(({ isShown }) => isShown) ?? this.#open.find(isMessage) ?? this.#open[0];
+    this.#open = this.#open.filter((queued) => queued !== taken);
+    return taken;
+  }
+
+  #dropDequeued(): void {
+    for (; this.#dequeued > 0; this.#dequeued--) {
+      const gone = this.#open.find(({ isShown }) => isShown) ?? this.#open[0];
+      this.#open = this.#open.filter((queued) => queued !== gone);
+    }
+  }
+}
+
+/** The same in every reading of the file, and in copies of it. */
+export function messageId(line: Entry): string {
+  const key = [stringField(line, "timestamp") ?? "", stringField(line, "content")?.trim() ?? ""];
+  const hash = createHash("sha256").update(JSON.stringify(key)).digest("hex");
+  return [8, 12, 16, 20, 32].map((end, nth, ends) => hash.slice(ends[nth - 1] ?? 0, end)).join("-");
+}
+
+/** Content that somebody typed. What was typed while the agent worked may be in an attachment alone. */
+export function typedContent(entry: Entry): unknown {
+  if (entry.type === "attachment") {
+    const isQueued = field(entry.attachment, "type") === "queued_command";
+    return isQueued ? field(entry.attachment, "prompt") : undefined;
+  }
+  if (entry.type !== "user" || entry.isMeta === true || entry.isCompactSummary === true) return undefined;
+  const isResult = entryBlocks(entry).some(({ type }) => type === "tool_result");
+  return isResult ? undefined : rawContent(entry);
+}
+
+/** Texts that an entry shows to be received. The queue records only the text of a message with pictures. */
+function shownTexts(entry: Entry): readonly string[] {
+  const content = typedContent(entry);
+  const each = asList(content).map((block) => contentText([block]).trim());
+  return [contentText(content).trim(), ...each].filter((text) => text !== "");
+}
+
+/**
+ * The entries with each message that only the queue holds in the place of the line at which the agent received it.
+ * Entries that have been through this are left as they are.
+ */
+export function withQueuedMessages(
+  entries: readonly Entry[],
+  isWholeFile: boolean,
+): { readonly entries: readonly Entry[]; readonly isUncertain: boolean } {
+  const isRemoval = (entry: Entry): boolean =>
+    isQueueOperation(entry) && stringField(entry, "operation") === "remove";
+  if (!entries.some(isRemoval) || entries.some(isFromQueue)) return { entries, isUncertain: false };
+  const queue = new MessageQueue<number>(isWholeFile);
+  for (const [at, entry] of entries.entries()) queue.add(entry, at);
+  const messages = queue.end();
+  const { isUncertain } = queue;
+  if (messages.length === 0) return { entries, isUncertain };
+  const placed = [...entries];
+  // A subagent's own file has nothing but sidechain entries.
+  const hasMainThread = entries.some((entry) => isSpoken(entry) && entry.isSidechain !== true);
+  const isAside = (entry: Entry): boolean => hasMainThread && entry.isSidechain === true;
+  for (const message of messages) {
+    const above = entries.findLast((entry, at) => at < message.place && isSpoken(entry) && !isAside(entry));
+    placed[message.place] = asEntry(message, above, entries[message.place] as Entry);
+  }
+  return { entries: placed, isUncertain };
+}
+
+const isSpoken = (entry: Entry): boolean =>
+  (entry.type === "user" || entry.type === "assistant") && entry.uuid !== undefined && !isFromQueue(entry);
+
+function asEntry(message: QueuedMessage<number>, above: Entry | undefined, line: Entry): UserEntry {
+  const sessionId = stringField(line, "sessionId");
+  const hostFields = HOST_FIELDS.map((name) => [name, field(above, name)] as const);
+  return {
+    ...Object.fromEntries(hostFields.filter(([, value]) => value !== undefined)),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    uuid: message.uuid,
+    parentUuid: above?.uuid ?? null,
+    timestamp: message.timestamp ?? above?.timestamp ?? "",
+    type: "user",
+    message: { role: "user", content: message.text },
+    fromQueue: true,
+  };
+}
+
+const HOST_FIELDS = [
+  "isSidechain",
+  "userType",
+  "entrypoint",
+  "cwd",
+  "version",
+  "gitBranch",
+  "slug",
+  "agentId",
+];

@@ -1,0 +1,58 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../../../test/support/builders.ts";
+import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
+import { linesOf, writeNewSession } from "./whole-file.ts";
+
+const folder = temporaryFolder();
+
+function entries(count: number): ConversationBuilder["entries"] {
+  const b = new ConversationBuilder();
+  for (let nth = 0; nth < count; nth++) b.user(`entry ${nth}`);
+  return b.entries;
+}
+
+describe("writing a new session", () => {
+  it("writes all entries, readable by its owner alone, and leaves nothing else behind", async () => {
+    const path = join(folder, "a", "new.jsonl");
+    await writeNewSession(path, entries(1_000));
+    expect(readFileSync(path, "utf8")).toBe(linesOf(entries(1_000)));
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(folder, "a"))).toEqual(["new.jsonl"]);
+  });
+
+  it("never overwrites a file", async () => {
+    const path = join(folder, "there.jsonl");
+    writeFileSync(path, "theirs");
+    await expect(writeNewSession(path, entries(1))).rejects.toMatchObject({
+      code: "session-not-written",
+      message: /exists already.*Nothing was changed/,
+    });
+    expect(readFileSync(path, "utf8")).toBe("theirs");
+  });
+
+  it("lets only one of two writers have the name, and that one whole", async () => {
+    const path = join(folder, "race", "one.jsonl");
+    mkdirSync(join(folder, "race"));
+    const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => writeNewSession(path, entries(500))));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(readFileSync(path, "utf8")).toBe(linesOf(entries(500)));
+    expect(readdirSync(join(folder, "race"))).toEqual(["one.jsonl"]);
+  });
+
+  it("leaves nothing when it fails on the way", async () => {
+    const bad = [...entries(300), { type: "huge" as "(any other)", value: 1n }];
+    const path = join(folder, "half", "s.jsonl");
+    await expect(writeNewSession(path, bad)).rejects.toMatchObject({ code: "session-not-written" });
+    expect(readdirSync(join(folder, "half"))).toEqual([]);
+  });
+
+  it("says so when the folder is a file", async () => {
+    writeFileSync(join(folder, "file"), "");
+    await expect(writeNewSession(join(folder, "file", "s.jsonl"), entries(1))).rejects.toMatchObject({
+      code: "session-not-written",
+    });
+    expect(existsSync(join(folder, "file", "s.jsonl"))).toBe(false);
+  });
+});

@@ -1,0 +1,109 @@
+import type { Entry } from "@longhaul/core/messages";
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, toolResult, toolUse } from "../../../../test/support/builders.ts";
+import { currentConversation } from "./relink.ts";
+
+const found = (entries: readonly Entry[]): (string | undefined)[] =>
+  currentConversation(entries).entries.map((entry) => entry.uuid);
+
+/** A response with two calls whose next response hangs on the second result alone. */
+function parallel(): ConversationBuilder {
+  const b = new ConversationBuilder();
+  b.user("question");
+  b.assistant([toolUse("a", "Read", {})], { id: "m" });
+  b.user([toolResult("a", "first")]);
+  b.assistant([toolUse("b", "Read", {})], { id: "m", parentUuid: "e-2" });
+  b.user([toolResult("b", "second")]);
+  return b;
+}
+
+describe("parallel calls", () => {
+  it("get back the calls whose results came earlier than the last", () => {
+    const b = new ConversationBuilder();
+    b.user("question");
+    b.assistant([toolUse("a", "Read", {})], { id: "m" });
+    b.assistant([toolUse("b", "Read", {})], { id: "m" });
+    b.user([toolResult("b", "second")], { parentUuid: "e-3" });
+    b.user([toolResult("a", "first")], { parentUuid: "e-2" });
+    b.assistant("next", { id: "n" });
+    expect(found(b.entries)).toEqual(["e-1", "e-2", "e-3", "e-4", "e-5", "e-6"]);
+  });
+
+  it("keep a late result within its own round", () => {
+    const b = parallel();
+    b.entries.splice(2, 1);
+    b.assistant("next", { id: "n" });
+    b.user([toolResult("a", "late")], { parentUuid: "e-2" });
+    b.user("after that", { parentUuid: "e-6" });
+    expect(found(b.entries)).toEqual(["e-1", "e-2", "e-4", "e-5", "e-7", "e-6", "e-8"]);
+  });
+
+  it("keep what hooks attached to a side result", () => {
+    const b = new ConversationBuilder();
+    b.user("question");
+    b.assistant([toolUse("a", "Read", {})], { id: "m" });
+    b.user([toolResult("a", "first")]);
+    b.attachment({ type: "hook_additional_context" });
+    b.assistant([toolUse("b", "Read", {})], { id: "m", parentUuid: "e-2" });
+    b.user([toolResult("b", "second")]);
+    expect(found(b.entries)).toEqual(["e-1", "e-2", "e-3", "e-4", "e-5", "e-6"]);
+  });
+
+  it("are found through progress lines, which stay out themselves", () => {
+    const b = new ConversationBuilder();
+    b.user("question");
+    b.assistant([toolUse("a", "Bash", {})], { id: "m" });
+    b.push({ ...b.link(), type: "progress", data: {} });
+    b.assistant([toolUse("b", "Bash", {})], { id: "m" });
+    b.user([toolResult("b", "second")]);
+    b.user([toolResult("a", "first")], { parentUuid: "e-2" });
+    b.assistant("next", { id: "n" });
+    expect(found(b.entries)).toEqual(["e-1", "e-2", "e-4", "e-5", "e-6", "e-7"]);
+  });
+
+  it("do not get a second result for a call that is answered", () => {
+    const b = parallel();
+    b.user([toolResult("b", "again")], { parentUuid: "e-4" });
+    b.assistant("next", { id: "n", parentUuid: "e-5" });
+    expect(found(b.entries)).toEqual(["e-1", "e-2", "e-3", "e-4", "e-5", "e-7"]);
+  });
+});
+
+describe("branches that were left", () => {
+  it("stay out, also when they hold a copy of a response that is in the conversation", () => {
+    const b = new ConversationBuilder();
+    b.user("first wording");
+    b.assistant("answer", { id: "m" });
+    b.user("second wording", { parentUuid: null });
+    b.assistant("answer", { id: "m" });
+    expect(found(b.entries)).toEqual(["e-3", "e-4"]);
+  });
+
+  it("stay out when the copy hangs on the same parent and says the same", () => {
+    const b = new ConversationBuilder();
+    b.user("question");
+    b.assistant("answer", { id: "m" });
+    b.assistant("answer", { id: "m", parentUuid: "e-1" });
+    b.user("next");
+    expect(found(b.entries)).toEqual(["e-1", "e-3", "e-4"]);
+  });
+
+  it("stay out with all their calls and results", () => {
+    const b = new ConversationBuilder();
+    b.user("question");
+    b.assistant([toolUse("a", "Read", {})], { id: "left" });
+    b.user([toolResult("a", "left")]);
+    b.attachment({ type: "task_reminder" });
+    b.user("another question", { parentUuid: "e-1" });
+    expect(found(b.entries)).toEqual(["e-1", "e-5"]);
+  });
+
+  it("stay out of the context of a subagent's results that carry the same id", () => {
+    const b = new ConversationBuilder();
+    b.user("question");
+    b.assistant([toolUse("a", "Task", {})], { id: "m" });
+    b.user([toolResult("a", "the subagent's own line")], { isSidechain: true, parentUuid: null });
+    b.user("interrupted", { parentUuid: "e-2" });
+    expect(found(b.entries)).toEqual(["e-1", "e-2", "e-4"]);
+  });
+});

@@ -1,0 +1,378 @@
+import {
+  clearedIdsIn,
+  isCompactBoundary,
+  isFromQueue,
+  PositionSet,
+  turnedBack,
+  undoRecordOf,
+  withoutRefusedThinking,
+  withStandInsApplied,
+} from "@longhaul/core/internal/messages";
+import type {
+  AssistantEntry,
+  CompactBoundaryEntry,
+  ContentBlock,
+  Entry,
+  UserEntry,
+} from "@longhaul/core/messages";
+import { ChainWalker, isMoreNeeded, type MoreNeeded } from "./chain-walker.ts";
+import {
+  boundaryAt,
+  continuedBefore,
+  type EntryIndex,
+  indexEntries,
+  isOnMainThread,
+  newestLeaf,
+} from "./entry-index.ts";
+import { wholeLines } from "./released-line.ts";
+
+/** What the agent has in its context: from the last boundary, or the start, to the newest leaf. */
+export interface Conversation {
+  readonly entries: readonly Entry[];
+  /** What the next entry is to hang on. */
+  readonly leafUuid: string | undefined;
+  readonly boundary: CompactBoundaryEntry | undefined;
+  /** Entries whose parent is in no line; each was taken to follow the line above it. */
+  readonly bridgedUuids: readonly string[];
+  /** Results that micro-compactions emptied in the agent's memory; on disk they are whole. */
+  readonly clearedToolUseIds: ReadonlySet<string>;
+}
+
+/** The current conversation of a session whose entries are all here, in file order. */
+export function currentConversation(entries: readonly Entry[]): Conversation {
+  return conversationOf(indexEntries(entries));
+}
+
+/** The same, of a whole file that has been indexed. */
+export const conversationOf = (index: EntryIndex): Conversation => asConversation(currentLines(index));
+
+/** The same as it is written. */
+export const currentLines = (index: EntryIndex): ConversationLines => linesOrNone(linesFrom(index));
+
+const NO_LINES: ConversationLines = Object.freeze({
+  lines: [],
+  leafUuid: undefined,
+  boundary: undefined,
+  bridgedUuids: [],
+  clearedToolUseIds: new Set<string>(),
+});
+
+const linesOrNone = (found: ConversationLines | MoreNeeded | undefined): ConversationLines =>
+  found === undefined || isMoreNeeded(found) ? NO_LINES : found;
+
+/** The lines with stand-ins in the place of what they stand for, and without thinking that would be refused. */
+export function asConversation({ lines, ...conversation }: ConversationLines): Conversation {
+  const { boundary } = conversation;
+  const whole = wholeLines(lines);
+  return { ...conversation, entries: withStandInsApplied(withoutRefusedThinking(whole, boundary)) };
+}
+
+/** The same as a list that leaves the content of its lines in the file, where nothing changes them. */
+export function shownLines(conversation: ConversationLines): readonly Entry[] {
+  const { lines, boundary } = conversation;
+  const isAsWritten = withStandInsApplied(withoutRefusedThinking(lines, boundary)) === lines;
+  return isAsWritten ? lines : asConversation(conversation).entries;
+}
+
+/** A conversation as it is written: with what other lines stand for in its place, and all its thinking. */
+export interface ConversationLines extends Omit<Conversation, "entries"> {
+  readonly lines: readonly Entry[];
+}
+
+/** @param walker of this index. Pass it when you read many conversations of one session. */
+export function linesFrom(
+  index: EntryIndex,
+  leaf?: number,
+  before?: number,
+  walker: ChainWalker = new ChainWalker(index),
+): ConversationLines | MoreNeeded {
+  if (index.isQueueUncertain) return { needs: "whole-file" };
+  const start = leaf ?? newestLeaf(index, before);
+  if (start === undefined) return index.isWholeFile ? NO_LINES : { needs: "boundary" };
+  const chain = walker.walkFrom(start, before);
+  if (isMoreNeeded(chain)) return chain;
+  const leafAt = chain.newestFirst[0] ?? start;
+  const oldestFirst = chain.newestFirst.reverse();
+  const { listed } = chain;
+  const boundary = listed && oldestFirst[0];
+  const isOpen = (at: number): boolean => boundary === undefined || at > boundary || listed?.has(at) === true;
+  const order = reattachParallelEntries(index, oldestFirst, before, isOpen);
+  const onChain = entriesAt(index, order);
+  // Progress lines are links of the chain, but were only ever shown on the screen.
+  const lines = onChain.some(isProgress) ? onChain.filter((entry) => !isProgress(entry)) : onChain;
+  return {
+    lines,
+    leafUuid: index.entries[leafAt]?.uuid,
+    boundary: boundaryAt(index, oldestFirst[0] ?? -1),
+    bridgedUuids: chain.bridged.map((position) => index.entries[position]?.uuid ?? ""),
+    clearedToolUseIds: clearedIdsIn(lines),
+  };
+}
+
+/** The very list of the index if it holds these entries and no others: a copy of a long one takes memory. */
+function entriesAt({ entries }: EntryIndex, order: ArrayLike<number>): readonly Entry[] {
+  const isAll = order.length === entries.length && entries.every((_, at) => order[at] === at);
+  return isAll ? entries : Array.from(order, (position) => entries[position] as Entry);
+}
+
+const isProgress = ({ type }: Entry): boolean => type === "progress";
+
+/**
+ * The conversation as it was right before a compaction, for going back across it. The boundary's
+ * `logicalParentUuid` is only a hint: where it names no line, the line above the boundary is meant.
+ */
+export function historyBefore(entries: readonly Entry[], boundary: CompactBoundaryEntry): Conversation {
+  return indexedBefore(indexEntries(entries), boundary);
+}
+
+/** The same before any line, of a whole file that has been indexed. */
+export const indexedBefore = (index: EntryIndex, line: Entry): Conversation =>
+  asConversation(indexedLinesBefore(index, line));
+
+/** The same as it is written. */
+export function indexedLinesBefore(index: EntryIndex, line: Entry, walker?: ChainWalker): ConversationLines {
+  const moment = momentBefore(index, line);
+  return linesOrNone(moment && linesFrom(index, moment.leaf, moment.before, walker));
+}
+
+/** What led to a boundary. Behind that of an undo a conversation was written again: what had led to that one. */
+export function stretchBefore(index: EntryIndex, boundary: CompactBoundaryEntry): ConversationLines {
+  const continued = index.entries[index.positions.get(undoRecordOf(boundary)?.before ?? "") ?? -1];
+  return indexedLinesBefore(index, continued ?? boundary);
+}
+
+/** The leaf of the conversation at that time, and the position in the file of the line that was written next. */
+function momentBefore(
+  index: EntryIndex,
+  line: Entry,
+): { readonly leaf: number; readonly before: number } | undefined {
+  const before = index.positions.get(line.uuid ?? "");
+  const back = turnedBack(line);
+  const isRewrite = back !== undefined || isCompactBoundary(line);
+  // Nothing was before a root. A rewrite says elsewhere what it left, and where it does not, it left something.
+  if (before === undefined || (line.parentUuid === null && !isRewrite)) return undefined;
+  const above = isCompactBoundary(line) ? line.logicalParentUuid : line.parentUuid;
+  const hinted = index.positions.get((back === undefined ? above : back.leftUuid) ?? "");
+  const leaf = hinted !== undefined && hinted < before ? hinted : newestLeaf(index, before);
+  return leaf === undefined ? undefined : { leaf, before };
+}
+
+/**
+ * Puts back what the agent had in its context but what is not on the chain. One response is written as
+ * several entries and each parallel result hangs on its own call, while the next response hangs on the
+ * last result alone: the others are side leaves. Branches that the user left by going back stay out.
+ *
+ * What stands before an undo is as it was before the step that the undo took back: lines between are no part of it.
+ *
+ * @param mayTake tells whether a line off the chain can belong to the conversation.
+ */
+function reattachParallelEntries(
+  index: EntryIndex,
+  chain: Int32Array,
+  before: number = index.entries.length,
+  mayTake: (position: number) => boolean = () => true,
+): ArrayLike<number> {
+  if (!hasLinesBeside(index, chain, before)) return chain;
+  const round = new Round(index, mayTake);
+  let from = before;
+  for (const position of chain) {
+    const asOf = continuedBefore(index, position);
+    if (asOf !== position) {
+      round.offerBetween(from, asOf);
+      from = position;
+    }
+    round.add(position);
+    from = Math.min(from, position);
+  }
+  round.offerBetween(from, before);
+  round.offerFirst(before);
+  return round.inOrder();
+}
+
+/** True if a line off the chain could belong to it. A long session without such lines needs no memory of calls. */
+function hasLinesBeside(index: EntryIndex, chain: Int32Array, before: number): boolean {
+  const onChain = new PositionSet();
+  let first = before;
+  for (const position of chain) {
+    if (continuedBefore(index, position) !== position) return true;
+    onChain.add(position);
+    first = Math.min(first, position);
+  }
+  const isBeside = (position: number): boolean => position < before && !onChain.has(position);
+  if (index.queued.some(isBeside)) return true;
+  for (let position = first + 1; position < before; position++) {
+    const entry = index.entries[position];
+    if (entry !== undefined && isBeside(position) && isOnMainThread(index, entry)) return true;
+  }
+  return false;
+}
+
+/** The entries taken so far, and what they still lack. */
+class Round {
+  readonly #index: EntryIndex;
+  readonly #mayTake: (position: number) => boolean;
+  readonly #chain: number[] = [];
+  /** For each entry taken: after which element of the chain it stands. */
+  readonly #slots = new Map<number, number>();
+  readonly #siblings = new Map<string, AssistantEntry[]>();
+  readonly #callSlots = new Map<string, { readonly slot: number; readonly messageId: string | undefined }>();
+  readonly #answered = new Set<string>();
+  /** Entries off the chain that are neither call nor result, and lead from something taken to what may be. */
+  readonly #connectors = new Set<number>();
+  readonly #extrasBySlot = new Map<number, number[]>();
+
+  constructor(index: EntryIndex, mayTake: (position: number) => boolean) {
+    this.#index = index;
+    this.#mayTake = mayTake;
+  }
+
+  /** The next of the chain. */
+  add(position: number): void {
+    const slot = this.#chain.push(position) - 1;
+    this.#slots.set(position, slot);
+    const entry = this.#index.entries[position];
+    if (entry !== undefined) this.#remember(entry, slot);
+  }
+
+  offerBetween(from: number, before: number): void {
+    for (let position = from + 1; position < before; position++) this.#offer(position);
+  }
+
+  #offer(position: number): void {
+    const entry = this.#index.entries[position];
+    if (entry === undefined || this.#slots.has(position) || !isOnMainThread(this.#index, entry)) return;
+    if (!this.#mayTake(position)) return;
+    if (this.#index.positions.get(entry.uuid ?? "") !== position) return;
+    if (isFromQueue(entry)) this.#offerQueued(position, entry);
+    else if (entry.type === "assistant") this.#offerSibling(position, entry);
+    else if (entry.type === "user") this.#offerResult(position, entry);
+    else this.#offerOther(position, entry);
+  }
+
+  inOrder(): readonly number[] {
+    if (this.#extrasBySlot.size === 0) return this.#chain;
+    const extrasAt = (slot: number): readonly number[] =>
+      this.#extrasBySlot.get(slot)?.sort((a, b) => a - b) ?? [];
+    return [...extrasAt(-1), ...this.#chain.flatMap((position, slot) => [position, ...extrasAt(slot)])];
+  }
+
+  /** The agent received it after the message above it in the file. */
+  #offerQueued(position: number, entry: UserEntry): void {
+    const from = this.#slots.get(this.#index.positions.get(entry.parentUuid ?? "") ?? -1);
+    if (from !== undefined) this.#take(position, entry, from, undefined);
+  }
+
+  /** In a file that begins in the middle of a session, a queued message may stand above every other message. */
+  offerFirst(before: number): void {
+    const queued: number[] = [];
+    for (let position = 0; position < before; position++) {
+      const entry = this.#index.entries[position];
+      if (entry === undefined || !isOnMainThread(this.#index, entry)) continue;
+      if (isCompactBoundary(entry)) queued.length = 0;
+      else if (isFromQueue(entry)) queued.push(position);
+      else if (entry.type === "user" || entry.type === "assistant") {
+        const first = this.#slots.get(position);
+        if (first !== undefined && queued.length > 0) this.#extrasBySlot.set(first - 1, queued);
+        return;
+      }
+    }
+  }
+
+  /** A copy of the same response on a branch that was left has other parents, or says the same again. */
+  #offerSibling(position: number, entry: AssistantEntry): void {
+    const messageId = entry.message.id;
+    const siblings = messageId === undefined ? undefined : this.#siblings.get(messageId);
+    const from = this.#slotOfParent(entry);
+    if (siblings === undefined || from === undefined) return;
+    const content = JSON.stringify(entry.message.content);
+    if (siblings.some((sibling) => JSON.stringify(sibling.message.content) === content)) return;
+    this.#take(position, entry, from, messageId);
+  }
+
+  #offerResult(position: number, entry: UserEntry): void {
+    for (const id of resultIds(entry)) {
+      const call = this.#callSlots.get(id);
+      if (call === undefined || this.#answered.has(id)) continue;
+      this.#take(position, entry, call.slot, call.messageId);
+      return;
+    }
+  }
+
+  /** What hooks said to a side result was in the context too; what leads to an abandoned branch was not. */
+  #offerOther(position: number, entry: Entry): void {
+    const from = this.#slotOfParent(entry);
+    if (from === undefined) return;
+    const parent = this.#index.positions.get(entry.parentUuid ?? "") ?? -1;
+    const hangsOnExtra = this.#slots.has(parent) && this.#chain[this.#slots.get(parent) ?? -1] !== parent;
+    if (entry.type === "attachment" && hangsOnExtra) this.#take(position, entry, from, undefined);
+    else this.#connectors.add(position);
+  }
+
+  #take(position: number, entry: Entry, from: number, messageId: string | undefined): void {
+    const slot = this.#lastSlotOfRound(from, position, messageId);
+    this.#slots.set(position, slot);
+    const extras = this.#extrasBySlot.get(slot) ?? [];
+    this.#extrasBySlot.set(slot, extras);
+    extras.push(position, ...this.#connectorsAbove(entry, slot));
+    this.#remember(entry, slot);
+  }
+
+  #connectorsAbove(entry: Entry, slot: number): number[] {
+    const found: number[] = [];
+    let above = this.#index.positions.get(entry.parentUuid ?? "");
+    while (above !== undefined && this.#connectors.delete(above)) {
+      found.push(above);
+      this.#slots.set(above, slot);
+      above = this.#index.positions.get(this.#index.entries[above]?.parentUuid ?? "");
+    }
+    return found;
+  }
+
+  /** File order among the entries of one response and its results, never past the next response or prompt. */
+  #lastSlotOfRound(from: number, position: number, messageId: string | undefined): number {
+    let slot = from;
+    for (;;) {
+      const next = this.#chain[slot + 1];
+      if (next === undefined || next > position) return slot;
+      const entry = this.#index.entries[next];
+      if (entry?.type === "assistant" && entry.message.id !== messageId) return slot;
+      if (entry?.type === "user" && resultIds(entry).length === 0) return slot;
+      slot++;
+    }
+  }
+
+  #slotOfParent(entry: Entry): number | undefined {
+    let parent = this.#index.positions.get(entry.parentUuid ?? "");
+    for (let steps = 0; parent !== undefined && steps <= this.#connectors.size; steps++) {
+      const slot = this.#slots.get(parent);
+      if (slot !== undefined) return slot;
+      if (!this.#connectors.has(parent)) return undefined;
+      parent = this.#index.positions.get(this.#index.entries[parent]?.parentUuid ?? "");
+    }
+    return undefined;
+  }
+
+  #remember(entry: Entry, slot: number): void {
+    if (entry.type === "user") for (const id of resultIds(entry)) this.#answered.add(id);
+    if (entry.type !== "assistant") return;
+    const messageId = entry.message.id;
+    if (messageId !== undefined) {
+      const siblings = this.#siblings.get(messageId);
+      if (siblings === undefined) this.#siblings.set(messageId, [entry]);
+      else siblings.push(entry);
+    }
+    for (const block of blocksOf(entry)) {
+      if (block.type === "tool_use") this.#callSlots.set(block.id, { slot, messageId });
+    }
+  }
+}
+
+function blocksOf(entry: UserEntry | AssistantEntry): readonly ContentBlock[] {
+  return typeof entry.message.content === "string" ? [] : entry.message.content;
+}
+
+function resultIds(entry: UserEntry): readonly string[] {
+  const ids: string[] = [];
+  for (const block of blocksOf(entry)) if (block.type === "tool_result") ids.push(block.tool_use_id);
+  return ids;
+}

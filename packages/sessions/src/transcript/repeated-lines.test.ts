@@ -1,0 +1,114 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Entry } from "@longhaul/core/messages";
+import { flatten } from "@longhaul/core/request";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, toolResult, toolUse } from "../../../../test/support/builders.ts";
+import { sessionArbitrary } from "../../../../test/transcript/session-generator.ts";
+import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
+import { loadSession } from "./load.ts";
+import { resumeSession } from "./resume.ts";
+import { linesOf } from "./whole-file.ts";
+
+const path = join(temporaryFolder(), "session.jsonl");
+
+type Read = { readonly uuids: readonly (string | undefined)[]; readonly leafUuid: string | undefined };
+
+/** The conversation as a whole load and a resume give it, which must be the same. */
+async function read(lines: readonly Entry[]): Promise<Read & { readonly conversation: readonly Entry[] }> {
+  writeFileSync(path, linesOf(lines));
+  const [loaded, resumed] = [await loadSession(path), await resumeSession(path)];
+  expect(resumed.conversation).toEqual(loaded.conversation);
+  expect(resumed.leafUuid).toBe(loaded.leafUuid);
+  const { conversation, leafUuid } = loaded;
+  return { conversation, leafUuid, uuids: conversation.map(({ uuid }) => uuid) };
+}
+
+/** A session with a call, its result and an answer, before and after a compaction. */
+function compactedSession(): readonly Entry[] {
+  const b = new ConversationBuilder();
+  b.user("old question");
+  b.assistant([toolUse("a", "Read", {})]);
+  b.user([toolResult("a", "old result")]);
+  b.boundary();
+  b.summary("summary");
+  b.user("new question");
+  b.assistant([toolUse("b", "Read", {})]);
+  b.user([toolResult("b", "new result")]);
+  b.assistant("new answer");
+  return b.entries;
+}
+
+describe("a line that is repeated later in a session", () => {
+  it.each(compactedSession().map((entry, at) => [entry.uuid, at] as const))(
+    "does not rewind the session when it is %s, repeated at the end",
+    async (_, at) => {
+      const lines = compactedSession();
+      const before = await read(lines);
+      expect(await read([...lines, lines[at] as Entry])).toEqual(before);
+    },
+  );
+
+  it("stays part of the compaction that wrote it", async () => {
+    const lines = compactedSession();
+    const summary = lines[4] as Entry;
+    const { conversation } = await read([
+      ...lines.slice(0, 4),
+      { ...summary, writtenWith: "boundary" } as Entry,
+      ...lines.slice(5),
+      summary,
+    ]);
+    expect(conversation[1]).toEqual({ ...summary, writtenWith: "boundary" });
+  });
+
+  it("does not rewind the session when a run of lines from before or around the boundary is repeated", async () => {
+    const lines = compactedSession();
+    const before = await read(lines);
+    for (let from = 0; from < lines.length; from++) {
+      for (let to = from + 1; to < lines.length; to++) {
+        expect(await read([...lines, ...lines.slice(from, to)])).toEqual(before);
+      }
+    }
+  });
+
+  it("leaves a tool result in its place when the call is repeated after it", async () => {
+    const lines = compactedSession();
+    const call = lines[6] as Entry;
+    const { conversation } = await read([...lines.slice(0, 8), call, ...lines.slice(8)]);
+    expect(flatten(conversation)).toEqual(flatten((await read(lines)).conversation));
+    expect(JSON.stringify(flatten(conversation))).not.toMatch(/interrupt/i);
+  });
+
+  it("gives its newer content at the place of the first one", async () => {
+    const lines = compactedSession();
+    const answer = lines[6] as Extract<Entry, { type: "assistant" }>;
+    const text = { type: "text" as const, text: "I read b." };
+    const updated = { ...answer, message: { ...answer.message, content: [text, toolUse("b", "Read", {})] } };
+    const { conversation, leafUuid } = await read([...lines, updated]);
+    expect(conversation).toEqual([...lines.slice(3, 6), updated, ...lines.slice(7)]);
+    expect(leafUuid).toBe("e-9");
+  });
+
+  it("ends the search at the beginning of the file, however many lines name a parent that is in no line", async () => {
+    const b = new ConversationBuilder();
+    for (let nth = 0; nth < 20; nth++) b.user(`question ${nth}`, { parentUuid: `missing-${nth}` });
+    b.assistant("answer");
+    expect((await read(b.entries)).conversation).toHaveLength(21);
+  });
+
+  it("does not move messages that a later line follows, whatever is repeated in a generated session", async () => {
+    const repeats = fc.array(fc.tuple(fc.nat(), fc.nat(20)), { minLength: 1, maxLength: 3 });
+    await fc.assert(
+      fc.asyncProperty(sessionArbitrary, repeats, async ({ lines }, chosen) => {
+        const before = await read(lines);
+        const repeated = chosen.flatMap(([nth, extra]) => {
+          const at = nth % lines.length;
+          return lines.slice(at, at + 1 + extra);
+        });
+        expect(await read([...lines, ...repeated])).toEqual(before);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,71 @@
+import { isSynthetic } from "@longhaul/core/internal/messages";
+import type { AssistantEntry, Entry, Usage } from "@longhaul/core/messages";
+
+/** One answer of the model. A session file spreads it over several entries that share its id. */
+export interface ModelResponse {
+  readonly id: string | undefined;
+  readonly requestId: string | undefined;
+  readonly model: string | undefined;
+  /** Of the last line that has one: the lines repeat it, and only the last has the full output. */
+  readonly usage: Usage | undefined;
+  /** Written by the agent in the model's name; there was no call. */
+  readonly isSynthetic: boolean;
+  readonly entries: readonly AssistantEntry[];
+}
+
+/** The model's answers in the order in which they began. Usage may be summed over these, never over lines. */
+export function responses(entries: readonly Entry[]): readonly ModelResponse[] {
+  const groups = new Map<unknown, AssistantEntry[]>();
+  for (const entry of entries) {
+    if (entry.type !== "assistant") continue;
+    const key = entry.message.id ?? entry;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [entry]);
+    else group.push(entry);
+  }
+  return Array.from(groups.values(), responseOf);
+}
+
+/** The usage that counts for a message id, looked for from the end. */
+export function lastUsageOfMessage(entries: readonly Entry[], messageId: string): Usage | undefined {
+  const line = entries.findLast(
+    (entry) =>
+      entry.type === "assistant" && entry.message.id === messageId && entry.message.usage !== undefined,
+  );
+  return line?.type === "assistant" ? line.message.usage : undefined;
+}
+
+function responseOf(group: readonly AssistantEntry[]): ModelResponse {
+  const first = group[0];
+  return {
+    id: first?.message.id,
+    requestId: first?.requestId,
+    model: first?.message.model,
+    usage: group.findLast((entry) => entry.message.usage !== undefined)?.message.usage,
+    isSynthetic: group.every(isSynthetic),
+    entries: group,
+  };
+}
+
+/**
+ * A fork copies its history into a new file: new session id, same uuids. What an earlier session of the
+ * list has already is left out of the later ones, so that totals over several files count it once.
+ */
+export function dedupeAcrossFiles<T extends { readonly entries: readonly Entry[] }>(
+  sessions: readonly T[],
+): readonly T[] {
+  const known = new Set<string>();
+  return sessions.map((session) => {
+    const entries = session.entries.filter((entry) => !keysOf(entry).some((key) => known.has(key)));
+    for (const entry of entries) for (const key of keysOf(entry)) known.add(key);
+    return entries.length === session.entries.length ? session : { ...session, entries };
+  });
+}
+
+/** Some tools give copied lines fresh uuids; the ids that the provider gave stay. */
+function keysOf(entry: Entry): readonly string[] {
+  const uuid = entry.uuid === undefined ? [] : [entry.uuid];
+  if (entry.type !== "assistant" || entry.message.id === undefined || entry.requestId === undefined)
+    return uuid;
+  return [...uuid, `${entry.message.id}\n${entry.requestId}`];
+}

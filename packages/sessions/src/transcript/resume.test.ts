@@ -1,0 +1,195 @@
+import { writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { Entry } from "@longhaul/core/messages";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder, toolResult, toolUse } from "../../../../test/support/builders.ts";
+import { claudeCodeSessions, describeRecorded } from "../../../../test/support/real-sessions.ts";
+import { sessionArbitrary } from "../../../../test/transcript/session-generator.ts";
+import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
+import { loadSession } from "./load.ts";
+import { resumeSession } from "./resume.ts";
+import { linesOf } from "./whole-file.ts";
+
+const folder = temporaryFolder();
+const path = join(folder, "session.jsonl");
+
+/** Ways in which a file can be wrong; numbers choose the line, and a second line. */
+type Fault = readonly [
+  kind: "drop" | "tear" | "glue" | "repeat" | "re-parent" | "swap",
+  line: number,
+  other: number,
+];
+
+const faultArbitrary: fc.Arbitrary<Fault> = fc.tuple(
+  fc.constantFrom(
+    "drop" as const,
+    "tear" as const,
+    "glue" as const,
+    "repeat" as const,
+    "re-parent" as const,
+    "swap" as const,
+  ),
+  fc.nat(),
+  fc.nat(),
+);
+
+function withFaults(entries: readonly Entry[], faults: readonly Fault[]): string {
+  const lines = entries.map((entry) => JSON.stringify(entry));
+  for (const [kind, nth, mth] of faults) {
+    const [at, other] = [nth % lines.length, mth % lines.length];
+    const [line = "", otherLine = ""] = [lines[at], lines[other]];
+    if (kind === "drop" && lines.length > 1) lines.splice(at, 1);
+    else if (kind === "tear") lines[at] = line.slice(0, line.length / 2);
+    else if (kind === "glue") lines.splice(at, 2, line + (lines[at + 1] ?? ""));
+    else if (kind === "repeat") lines.splice(other, 0, line);
+    else if (kind === "swap") [lines[at], lines[other]] = [otherLine, line];
+    else {
+      const uuid = /"uuid":"([^"]*)"/.exec(otherLine)?.[1] ?? "in-no-line";
+      lines[at] = line.replace(/"parentUuid":(?:null|"[^"]*")/, `"parentUuid":"${uuid}"`);
+    }
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+describe("resuming", () => {
+  it("gives the conversation that a whole load gives", async () => {
+    await fc.assert(
+      fc.asyncProperty(sessionArbitrary, async ({ lines }) => {
+        writeFileSync(path, linesOf(lines));
+        const [loaded, resumed] = [await loadSession(path), await resumeSession(path)];
+        expect(resumed.conversation).toEqual(loaded.conversation);
+        expect(resumed.leafUuid).toBe(loaded.leafUuid);
+        expect(resumed.clearedToolUseIds).toEqual(loaded.clearedToolUseIds);
+        expect(resumed.boundary).toEqual(loaded.boundaries.find(({ isCurrent }) => isCurrent)?.boundary);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("gives the same as a whole load also when lines are lost, torn, glued, repeated, mislinked or out of order", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        sessionArbitrary,
+        fc.array(faultArbitrary, { minLength: 1, maxLength: 4 }),
+        async ({ lines }, faults) => {
+          writeFileSync(path, withFaults(lines, faults));
+          const outcome = (session: Promise<{ readonly conversation: readonly Entry[] }>): Promise<unknown> =>
+            session.then(
+              ({ conversation }) => conversation,
+              (error: unknown) => error,
+            );
+          expect(await outcome(resumeSession(path))).toEqual(await outcome(loadSession(path)));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it("finds kept messages and the summary in their places if a line of the start is repeated below the boundary", async () => {
+    const b = new ConversationBuilder();
+    const kept = b.user("kept");
+    b.boundary({ preservedMessages: { anchorUuid: "", uuids: [kept.uuid] } });
+    b.push({ ...b.link(), type: "attachment", attachment: { type: "session_context" } } as Entry);
+    b.summary("summary");
+    b.user("later");
+    for (const at of [2, 3, 4]) {
+      writeFileSync(path, linesOf(b.entries.toSpliced(at, 0, kept)));
+      const { conversation } = await resumeSession(path);
+      expect(conversation).toEqual((await loadSession(path)).conversation);
+      expect(conversation).toHaveLength(b.entries.length);
+    }
+  });
+
+  describeRecorded("on recorded sessions", () => {
+    it.each(claudeCodeSessions().map((recorded) => [basename(recorded), recorded]))(
+      "gives the same as a whole load of %s",
+      async (_, recorded) => {
+        const [loaded, resumed] = [await loadSession(recorded), await resumeSession(recorded)];
+        expect(resumed.conversation).toEqual(loaded.conversation);
+        expect(resumed.id).toBe(loaded.id);
+        expect(resumed.model).toBe(loaded.model);
+      },
+    );
+  });
+
+  it("reads no further up than the last boundary", async () => {
+    const b = new ConversationBuilder();
+    for (let turn = 0; turn < 200; turn++) b.user("x".repeat(10_000));
+    b.boundary();
+    b.summary("summary");
+    b.user("later");
+    writeFileSync(path, linesOf(b.entries));
+    const resumed = await resumeSession(path);
+    expect(resumed.conversation).toEqual(b.entries.slice(-3));
+    expect(resumed.bytesRead).toBe(Buffer.byteLength(linesOf(b.entries.slice(-3))));
+  });
+
+  it("reads on to the head of the messages that were kept", async () => {
+    const b = new ConversationBuilder();
+    for (let turn = 0; turn < 100; turn++) b.user("x".repeat(10_000));
+    const [head, tail] = [b.user("head"), b.user("tail")];
+    b.boundary({ preservedSegment: { headUuid: head.uuid, anchorUuid: "e-104", tailUuid: tail.uuid } });
+    b.summary("summary");
+    b.user("later", { parentUuid: tail.uuid });
+    writeFileSync(path, linesOf(b.entries));
+    const resumed = await resumeSession(path);
+    expect(resumed.conversation.map((entry) => entry.uuid)).toEqual([
+      "e-103",
+      "e-104",
+      "e-101",
+      "e-102",
+      "e-105",
+    ]);
+    expect(resumed.bytesRead).toBe(Buffer.byteLength(linesOf(b.entries.slice(-5))));
+  });
+
+  it("reads on above a kept summary, which may have kept messages of its own", async () => {
+    const b = new ConversationBuilder();
+    b.user("old");
+    b.user("kept twice");
+    b.boundary({ preservedSegment: { headUuid: "e-2", anchorUuid: "e-4", tailUuid: "e-2" } });
+    b.summary("first");
+    b.user("kept once");
+    b.boundary({ preservedSegment: { headUuid: "e-4", anchorUuid: "e-6", tailUuid: "e-5" } });
+    b.summary("second");
+    b.user("leaf");
+    writeFileSync(path, linesOf(b.entries));
+    const resumed = await resumeSession(path);
+    expect(resumed.conversation.map(({ uuid }) => uuid)).toEqual(["e-6", "e-4", "e-2", "e-5", "e-7", "e-8"]);
+  });
+
+  it("is not fooled by a tool result that speaks of a boundary", async () => {
+    const b = new ConversationBuilder();
+    b.user("first");
+    b.boundary();
+    b.summary("summary");
+    b.assistant([toolUse("a", "Read", {})]);
+    const said = '{"type":"system","subtype":"compact_boundary"}';
+    b.user([toolResult("a", said)], { toolUseResult: { type: "system", subtype: "compact_boundary" } });
+    writeFileSync(path, linesOf(b.entries));
+    expect((await resumeSession(path)).conversation).toEqual(b.entries.slice(1));
+  });
+
+  it("goes on above the boundary when the user has gone back across it", async () => {
+    const b = new ConversationBuilder();
+    for (let turn = 0; turn < 50; turn++) b.user(`turn ${turn}`);
+    b.boundary();
+    b.summary("summary");
+    b.user("another way", { parentUuid: "e-40" });
+    writeFileSync(path, linesOf(b.entries));
+    const resumed = await resumeSession(path);
+    expect(resumed.conversation).toEqual([...b.entries.slice(0, 40), ...b.entries.slice(-1)]);
+  });
+
+  it("says nothing of line numbers that it cannot know, but where the damage is", async () => {
+    const b = new ConversationBuilder();
+    b.user("first");
+    b.boundary();
+    b.summary("summary");
+    const text = `${linesOf(b.entries)}garbage\n`;
+    writeFileSync(path, text);
+    const { damage } = await resumeSession(path);
+    expect(damage).toEqual([{ kind: "broken-line", line: undefined, offset: text.length - 8, bytes: 7 }]);
+  });
+});

@@ -1,0 +1,175 @@
+import { isCompactBoundary, isSummaryEntry } from "@longhaul/core/internal/messages";
+import type { CompactBoundaryEntry, Entry } from "@longhaul/core/messages";
+import { isMoreNeeded, type MoreNeeded } from "./chain-walker.ts";
+import { type EntryIndex, firstOf, parentOf, preservedBy } from "./entry-index.ts";
+import {
+  BOUNDARY_MARK,
+  cachingTail,
+  lastLineWith,
+  lastLineWithAny,
+  lineStartAt,
+  RESPONSE_MARK,
+  type ReadAt,
+} from "./file-bytes.ts";
+import {
+  indexWithoutDuplicates,
+  isOfSubagent,
+  modelIn,
+  type ReadEntries,
+  readEntries,
+  type SessionFacts,
+  sessionFacts,
+} from "./load.ts";
+import { asConversation, linesFrom } from "./relink.ts";
+import { type OpenSessionFile, refuseForeignFile, withSessionFile } from "./session-file.ts";
+
+/** A session file, read from its end as far as the conversation reaches. */
+export interface ResumedSession extends SessionFacts {
+  readonly boundary: CompactBoundaryEntry | undefined;
+  readonly bytesRead: number;
+}
+
+/**
+ * Opens a session to continue it. Reads from the end, and only as far up as the conversation
+ * reaches, so that the size of the file does not matter; gives the conversation that a whole load would.
+ */
+export function resumeSession(path: string): Promise<ResumedSession> {
+  return withSessionFile(path, (file) => resumeFrom(file, path));
+}
+
+/** The same, of a file that is open; of as many bytes of it as are given. */
+export async function resumeFrom(file: OpenSessionFile, path: string): Promise<ResumedSession> {
+  const { bytes } = file;
+  const readAt = cachingTail(file.readAt, bytes);
+  let known: ReadEntries = { entries: [], damage: [] };
+  let from = bytes;
+  let needs: MoreNeeded["needs"] = "boundary";
+  for (let attempt = 0; ; attempt++) {
+    const to = from;
+    from = await startOf(readAt, needs, to, attempt < 2 ? 0 : bytes - to);
+    const above = await readEntries(readAt, { from, to }, path);
+    known = {
+      entries: [...above.entries, ...known.entries],
+      damage: [...above.damage, ...known.damage],
+    };
+    const { index, damage } = indexWithoutDuplicates(known, from === 0);
+    const { entries } = index;
+    const lines = linesFrom(index);
+    if (isMoreNeeded(lines)) {
+      needs = lines.needs;
+      continue;
+    }
+    const repeated = await repeatedAbove(file.readAt, from, index, lines.lines);
+    if (repeated !== undefined) {
+      needs = repeated;
+      continue;
+    }
+    const found = asConversation(lines);
+    if (found.entries.length === 0) refuseForeignFile(path, entries, damage);
+    const facts = sessionFacts(path, bytes, entries, found);
+    const model = facts.model ?? (await modelAbove(readAt, from, path, isOfSubagent(found.entries)));
+    return { ...facts, model, boundary: found.boundary, damage, bytesRead: bytes - from };
+  }
+}
+
+/** The model of the newest response above a place, for a conversation that holds none. */
+async function modelAbove(
+  readAt: ReadAt,
+  before: number,
+  path: string,
+  isSubagent: boolean,
+): Promise<string | undefined> {
+  for (let to = before; ; ) {
+    const from = await lastLineWith(readAt, RESPONSE_MARK, to);
+    if (from === undefined) return undefined;
+    const { entries } = await readEntries(readAt, { from, to }, path);
+    const model = modelIn(entries, isSubagent);
+    if (model !== undefined) return model;
+    to = from;
+  }
+}
+
+/** @param atLeast how far up to go in any case: doubling it keeps many small steps from adding up. */
+async function startOf(
+  readAt: ReadAt,
+  needs: MoreNeeded["needs"],
+  before: number,
+  atLeast: number,
+): Promise<number> {
+  if (needs === "whole-file") return 0;
+  const mark = needs === "boundary" ? BOUNDARY_MARK : uuidMark(needs.uuid);
+  const line = await lastLineWith(readAt, mark, before);
+  if (line === undefined) return 0;
+  const wanted = Math.max(0, before - atLeast);
+  return wanted < line ? lineStartAt(readAt, wanted) : line;
+}
+
+const uuidMark = (uuid: string): Buffer => Buffer.from(`"uuid":${JSON.stringify(uuid)}`);
+
+/**
+ * How far above the part that was read a repeated line is searched for. Longer than nearly every session, and a few
+ * milliseconds of searching: the time to resume must not grow with the file.
+ */
+const FARTHEST_REPEAT_BYTES = 8 * 1024 * 1024;
+
+/** A sound session has two at most: the boundary and the first kept message. */
+const MOST_SEARCHED_LINES = 8;
+
+/**
+ * For a reader that has read the end of a file only: a line of the conversation that also stands above `before`, where
+ * its place is. A line below its parent has its place in what was read. The others are searched for.
+ */
+async function repeatedAbove(
+  readAt: ReadAt,
+  before: number,
+  index: EntryIndex,
+  lines: readonly Entry[],
+): Promise<MoreNeeded["needs"] | undefined> {
+  if (before === 0) return undefined;
+  const searched = linesWithoutParent(index, lines);
+  if (searched.length === 0) return undefined;
+  if (searched.length > MOST_SEARCHED_LINES) return "whole-file";
+  const marks = searched.map(uuidMark);
+  const found = await lastLineWithAny(readAt, marks, before, Math.max(0, before - FARTHEST_REPEAT_BYTES));
+  return found && { uuid: searched[found.nth] ?? "" };
+}
+
+/** Of the lines, the compactions, kept messages and what leads to them: those whose parent does not stand above them. */
+function linesWithoutParent(index: EntryIndex, lines: readonly Entry[]): readonly string[] {
+  const { entries, positions } = index;
+  const seen = new Set<number>();
+  const found: string[] = [];
+  for (const line of [...lines, ...linesOfCompactions(entries), ...keptLinesBelow(index)]) {
+    let at = positions.get(line.uuid ?? "");
+    while (at !== undefined && !seen.has(at)) {
+      seen.add(at);
+      const entry: Entry | undefined = entries[at];
+      const parent: number | undefined = positions.get((entry && parentOf(entry)) ?? "");
+      if (entry?.uuid !== undefined && (parent === undefined || parent >= at)) found.push(entry.uuid);
+      at = parent;
+    }
+  }
+  return found;
+}
+
+/** First kept messages that stand below the boundary that names them: copies of a fork, or lines that are repeated. */
+function* keptLinesBelow({ entries, positions, boundaries }: EntryIndex): Generator<Entry> {
+  for (const position of boundaries) {
+    const boundary = entries[position];
+    const preserved = boundary && isCompactBoundary(boundary) ? preservedBy(boundary) : undefined;
+    const kept = preserved && entries[positions.get(firstOf(preserved)) ?? -1];
+    if (kept !== undefined) yield kept;
+  }
+}
+
+/** Boundaries, attachments below them, their summaries, and the line that ends each summary. */
+function* linesOfCompactions(entries: readonly Entry[]): Generator<Entry> {
+  let isInside = false;
+  for (const entry of entries) {
+    const isBoundary = isCompactBoundary(entry);
+    if (entry.uuid !== undefined && (isInside || isBoundary)) {
+      yield entry;
+      isInside = isBoundary || isSummaryEntry(entry) || entry.type === "attachment";
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import type { Entry } from "@longhaul/core/messages";
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../../../test/support/builders.ts";
+import { indexEntries } from "./entry-index.ts";
+import { conversationOf } from "./relink.ts";
+import { stepBack, stepsOf } from "./steps.ts";
+
+/** Says something, is compacted, and has that undone, again and again. */
+function undoneAgainAndAgain(times: number): readonly Entry[] {
+  const c = new ConversationBuilder();
+  for (let nth = 0; nth < times; nth++) {
+    for (let turn = 0; turn < 5; turn++) c.assistant(`done, ${c.user("go on").uuid}`);
+    const leftOn = c.entries.at(-1)?.uuid ?? null;
+    const before = c.boundary().uuid;
+    const { uuid: leftUuid } = c.user("a summary", { isCompactSummary: true });
+    c.push({
+      ...c.link(),
+      parentUuid: leftOn,
+      type: "system",
+      subtype: "longhaul_undo",
+      content: "undone",
+      level: "info",
+      undo: { direction: "undo", step: "compaction", before, leftUuid, tokens: 1 },
+    });
+  }
+  return c.entries;
+}
+
+describe("a session with many undos", () => {
+  it("is read at a cost for each line that does not grow with them", () => {
+    const readsOfEachLine = (times: number): number => {
+      let reads = 0;
+      const entries = new Proxy(undoneAgainAndAgain(times), {
+        get(target, name, receiver) {
+          if (typeof name === "string" && /^\d+$/.test(name)) reads += 1;
+          return Reflect.get(target, name, receiver);
+        },
+      });
+      const index = indexEntries(entries);
+      expect(conversationOf(index).entries).toHaveLength(times * 11);
+      expect([...stepsOf(index)]).toHaveLength(times);
+      return reads / entries.length;
+    };
+    expect(readsOfEachLine(100)).toBeLessThan(readsOfEachLine(5) * 1.5);
+  });
+});
+
+describe("a compaction whose kept messages were written again further down", () => {
+  it("has since it only what was said since", () => {
+    const c = new ConversationBuilder();
+    c.user("first");
+    const kept = c.assistant("kept");
+    c.boundary();
+    c.user("a summary", { isCompactSummary: true });
+    c.assistant("kept", { copyOf: [kept.uuid] } as object);
+    const { uuid } = c.user("new");
+    const back = stepBack(indexEntries(c.entries), {});
+    expect(back?.before.entries).toContainEqual(kept);
+    expect(back?.since.map((entry) => entry.uuid)).toEqual([uuid]);
+  });
+});
+
+describe("the steps of a damaged session", () => {
+  it("come to an end where the end of a commit stands before its span", () => {
+    const c = new ConversationBuilder();
+    c.user("question");
+    const mark = { type: "system", subtype: "collapse_committed", collapse: { spanIds: ["s"] } } as const;
+    c.push({ ...c.link(), ...mark, content: "collapsed" } as unknown as Entry);
+    c.user("what was said", { collapsed: { spanId: "s", uuids: ["gone"], messages: 1 } } as object);
+    c.user("next");
+    const steps = stepsOf(indexEntries(c.entries));
+    expect(steps.next().value).toMatchObject({ kind: "collapse" });
+    expect(steps.next().done).toBe(true);
+  });
+
+  it("come to an end where an expansion names a later line as its first", () => {
+    const c = new ConversationBuilder();
+    c.user("question");
+    const mark = { type: "system", subtype: "collapse_expanded", collapse: { spanIds: ["s"] } } as const;
+    c.push({ ...c.link(), ...mark, content: "expanded", writtenWith: "e-3" } as unknown as Entry);
+    c.user("next");
+    const steps = stepsOf(indexEntries(c.entries));
+    expect(steps.next().value).toMatchObject({ kind: "expansion" });
+    expect(steps.next().done).toBe(true);
+  });
+});

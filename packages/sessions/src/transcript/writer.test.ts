@@ -1,0 +1,284 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { Entry } from "@longhaul/core/messages";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ConversationBuilder } from "../../../../test/support/builders.ts";
+import { FaultyFile, systemError } from "../../../../test/transcript/faulty-file.ts";
+import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
+import { loadSession } from "./load.ts";
+import { linesOf } from "./whole-file.ts";
+import { type AppendFile, openTranscript, type TranscriptWriter } from "./writer.ts";
+
+const folder = temporaryFolder();
+let files = 0;
+const freshPath = (): string => join(folder, `${++files}.jsonl`);
+
+function entries(count: number, prefix = "e"): readonly Entry[] {
+  const b = new ConversationBuilder(prefix);
+  for (let nth = 0; nth < count; nth++) b.user(`entry ${nth}`);
+  return b.entries;
+}
+
+function openOn(file: AppendFile, expectedBytes?: number): Promise<TranscriptWriter> {
+  return openTranscript("played.jsonl", {
+    openFile: async () => ({ file, realPath: "played.jsonl" }),
+    lock: async () => async () => {},
+    ...(expectedBytes === undefined ? {} : { expectedBytes }),
+  });
+}
+
+describe("appending", () => {
+  it("is done only when the lines are on the disk", async () => {
+    const file = new FaultyFile();
+    const writer = await openOn(file);
+    await writer.append(entries(2));
+    expect(file.synced.toString()).toBe(linesOf(entries(2)));
+  });
+
+  it("writes appends that are made together in one write and one sync", async () => {
+    const file = new FaultyFile();
+    const writer = await openOn(file);
+    await Promise.all(entries(32).map((entry) => writer.append([entry])));
+    expect([file.writes, file.syncs]).toEqual([1, 1]);
+    expect(file.synced.toString()).toBe(linesOf(entries(32)));
+  });
+
+  it("keeps the order of the calls", async () => {
+    const path = freshPath();
+    const writer = await openTranscript(path);
+    const all = entries(200);
+    const calls: Promise<void>[] = [];
+    for (const entry of all) {
+      calls.push(writer.append([entry]));
+      if (calls.length % 7 === 0) await new Promise((done) => setImmediate(done));
+    }
+    await Promise.all(calls);
+    await writer.close();
+    expect(readFileSync(path, "utf8")).toBe(linesOf(all));
+  });
+
+  it("goes on after a short write", async () => {
+    const file = new FaultyFile();
+    file.mostPerWrite = 7;
+    await (await openOn(file)).append(entries(3));
+    expect(file.synced.toString()).toBe(linesOf(entries(3)));
+  });
+
+  it("begins on a line of its own after a writer that was killed in the middle of one", async () => {
+    const path = freshPath();
+    const [first, second, third] = entries(3);
+    if (first === undefined || second === undefined || third === undefined) throw new Error("three entries");
+    writeFileSync(path, linesOf([first]) + JSON.stringify(second).slice(0, 40));
+    const writer = await openTranscript(path);
+    await writer.append([third]);
+    await writer.close();
+    expect(readFileSync(path, "utf8").endsWith(`\n${linesOf([third])}`)).toBe(true);
+    const session = await loadSession(path);
+    expect(session.entries).toEqual([first, third]);
+    expect(session.damage.map(({ kind, line }) => [kind, line])).toEqual([["broken-line", 2]]);
+  });
+
+  it("makes one line of whatever an entry holds, and reads it back the same", async () => {
+    const path = freshPath();
+    const writer = await openTranscript(path);
+    const texts = fc.array(fc.oneof(fc.string({ unit: "binary" }), fc.constant("\u2028\u2029\n\r\0\uFEFF")));
+    const written: Entry[] = [];
+    await fc.assert(
+      fc.asyncProperty(texts, async (some) => {
+        const b = new ConversationBuilder(`p${written.length}`);
+        for (const text of some) b.user(text);
+        await writer.append(b.entries);
+        written.push(...b.entries);
+      }),
+      { numRuns: 30 },
+    );
+    await writer.append([new ConversationBuilder("lone").user("half a pair: \ud83d")]);
+    await writer.close();
+    const session = await loadSession(path);
+    expect(session.entries.slice(0, -1)).toEqual(written);
+    expect(JSON.stringify(session.entries.at(-1))).toContain("\\ud83d");
+    expect(session.damage).toEqual([]);
+  });
+
+  it("makes files and folders that nobody else can read", async () => {
+    const path = join(folder, "new", "project", "s.jsonl");
+    const writer = await openTranscript(path);
+    await writer.append(entries(1));
+    await writer.close();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, "new", "project")).mode & 0o777).toBe(0o700);
+    expect(existsSync(`${path}.lock`)).toBe(false);
+  });
+
+  it("locks the file itself, not the name it was reached by", async () => {
+    const path = freshPath();
+    writeFileSync(path, "");
+    const alias = freshPath();
+    symlinkSync(path, alias);
+    const locked: string[] = [];
+    const writer = await openTranscript(alias, {
+      lock: async (name) => {
+        locked.push(name);
+        return async () => {};
+      },
+    });
+    await writer.append(entries(1));
+    await writer.close();
+    expect(locked[0]?.endsWith(path.slice(path.lastIndexOf("/")))).toBe(true);
+  });
+
+  it("does nothing for no entries, and nothing after closing", async () => {
+    const path = freshPath();
+    const writer = await openTranscript(path);
+    await writer.append([]);
+    await writer.close();
+    await writer.close();
+    await expect(writer.append(entries(1))).rejects.toMatchObject({ code: "session-not-written" });
+    expect(readFileSync(path, "utf8")).toBe("");
+  });
+});
+
+describe("an append that fails", () => {
+  it("leaves the file as it was when the disk is full, at whatever byte that happens", async () => {
+    const before = linesOf(entries(1));
+    const lines = linesOf(entries(3, "f"));
+    for (let room = 0; room < lines.length; room++) {
+      const file = new FaultyFile();
+      file.content = Buffer.from(before);
+      file.room = before.length + room;
+      const writer = await openOn(file);
+      const failure = { code: "session-not-written", message: /disk is full.*Nothing was changed/ };
+      await expect(writer.append(entries(3, "f"))).rejects.toMatchObject(failure);
+      expect(file.content.toString()).toBe(before);
+    }
+  });
+
+  it("leaves the file as it was when the disk will not take it for good", async () => {
+    const file = new FaultyFile();
+    file.syncFails = true;
+    const writer = await openOn(file);
+    await expect(writer.append(entries(1))).rejects.toMatchObject({ code: "session-not-written" });
+    expect(file.content).toHaveLength(0);
+  });
+
+  it("does not cut off lines that somebody else wrote meanwhile", async () => {
+    const file = new FaultyFile();
+    file.room = 10;
+    file.onWrite = () => {
+      if (file.writes === 2) file.content = Buffer.concat([file.content, Buffer.from("theirs\n")]);
+    };
+    const writer = await openOn(file);
+    await expect(writer.append(entries(1))).rejects.toThrow(/unfinished line could not be removed/);
+    expect(file.content.toString()).toContain("theirs\n");
+  });
+
+  it("says so when the unfinished line could not be removed", async () => {
+    const file = new FaultyFile();
+    file.room = 10;
+    file.truncateFails = true;
+    await expect((await openOn(file)).append(entries(1))).rejects.toThrow(
+      /unfinished line could not be removed/,
+    );
+  });
+
+  it("does not stop the next one", async () => {
+    const file = new FaultyFile();
+    file.room = 10;
+    const writer = await openOn(file);
+    await expect(writer.append(entries(1))).rejects.toMatchObject({ code: "session-not-written" });
+    file.room = Number.POSITIVE_INFINITY;
+    await writer.append(entries(1));
+    expect(file.synced.toString()).toBe(linesOf(entries(1)));
+  });
+
+  it("says what is wrong with a read-only file, a folder, and a file that is not there", async () => {
+    const path = freshPath();
+    writeFileSync(path, linesOf(entries(1)));
+    chmodSync(path, 0o400);
+    await expect(openTranscript(path)).rejects.toMatchObject({
+      code: "session-not-written",
+      message: /read-only/,
+    });
+    expect(readFileSync(path, "utf8")).toBe(linesOf(entries(1)));
+    const isFolder = freshPath();
+    mkdirSync(isFolder);
+    await expect(openTranscript(isFolder)).rejects.toMatchObject({
+      code: "session-not-written",
+      message: /folder/,
+    });
+    await expect(openTranscript(freshPath(), { mayCreate: false })).rejects.toMatchObject({
+      code: "session-not-found",
+    });
+  });
+});
+
+describe("a session that somebody else writes to", () => {
+  it("is refused when it is no longer as it was loaded", async () => {
+    const path = freshPath();
+    writeFileSync(path, linesOf(entries(2)));
+    const { bytes } = await loadSession(path);
+    writeFileSync(path, linesOf(entries(3)));
+    const writer = await openTranscript(path, { expectedBytes: bytes });
+    await expect(writer.append(entries(1, "ours"))).rejects.toMatchObject({ code: "session-changed" });
+    await writer.close();
+    expect(readFileSync(path, "utf8")).toBe(linesOf(entries(3)));
+  });
+
+  it("is not refused for what we have added ourselves", async () => {
+    const path = freshPath();
+    writeFileSync(path, linesOf(entries(2)));
+    const { bytes } = await loadSession(path);
+    const writer = await openTranscript(path, { expectedBytes: bytes });
+    await writer.append(entries(1, "a"));
+    await writer.append(entries(1, "b"));
+    await writer.close();
+    expect((await loadSession(path)).entries).toHaveLength(4);
+  });
+
+  it("is refused when it was deleted under our hands: acknowledged lines must be somewhere", async () => {
+    const path = freshPath();
+    const writer = await openTranscript(path);
+    await writer.append(entries(1));
+    rmSync(path);
+    await expect(writer.append(entries(1, "b"))).rejects.toMatchObject({ code: "session-changed" });
+    await writer.close();
+  });
+
+  it("is left alone when the lock cannot be had", async () => {
+    const file = new FaultyFile();
+    const writer = await openTranscript("played.jsonl", {
+      openFile: async () => ({ file, realPath: "played.jsonl" }),
+      lock: () => Promise.reject(systemError("EROFS")),
+    });
+    await expect(writer.append(entries(1))).rejects.toMatchObject({
+      code: "session-not-written",
+      message: /read-only/,
+    });
+    expect(file.writes).toBe(0);
+  });
+});
+
+describe("what was written", () => {
+  it("can be read again by its ids, each line as it was written last, also while more is being written", async () => {
+    const path = freshPath();
+    const transcript = await openTranscript(path);
+    const [first, second, third] = entries(3) as readonly [Entry, Entry, Entry];
+    await transcript.append([first, second]);
+    void transcript.append([third, { ...first, isMeta: true } as Entry]);
+    const found = await transcript.read([third.uuid ?? "", first.uuid ?? "", "nowhere"]);
+    expect(found).toHaveLength(2);
+    expect(found).toEqual(expect.arrayContaining([third, { ...first, isMeta: true }]));
+    expect(await transcript.read([])).toEqual([]);
+    await transcript.close();
+  });
+});

@@ -1,0 +1,269 @@
+import { constants } from "node:fs";
+import { type FileHandle, mkdir, open, realpath } from "node:fs/promises";
+import { dirname } from "node:path";
+import { LonghaulError } from "@longhaul/core/errors";
+import type { Entry, StepBack } from "@longhaul/core/messages";
+import { isSystemError } from "./file-bytes.ts";
+import { indexWithoutDuplicates, type ReadEntries, readEntries } from "./load.ts";
+import { type AcquireLock, lockSession } from "./lock.ts";
+import { withQueuedMessages } from "./message-queue.ts";
+import { withSessionFile } from "./session-file.ts";
+import { stepBack } from "./steps.ts";
+import { linesOf, notWritten, SESSION_FILE_MODE, syncFolderOf } from "./whole-file.ts";
+
+export interface TranscriptWriter {
+  readonly path: string;
+  /** Resolves when the entries are on the disk: they survive a crash of the process and of the machine. */
+  append(entries: readonly Entry[]): Promise<void>;
+  /** Entries that are in the file, by their ids, in any order. Reads all of it. */
+  read(uuids: readonly string[]): Promise<readonly Entry[]>;
+  /** The newest step that led to the conversation, or with `redo` the newest undo. Reads all of the file. */
+  stepBack(choice: { readonly redo: boolean }): Promise<StepBack | undefined>;
+  /** Waits for what is under way. */
+  close(): Promise<void>;
+}
+
+export interface TranscriptOptions {
+  /**
+   * Size of the file when it was loaded. Appending is refused once it has another: the agent is writing
+   * to the session, and what we are about to add was made from an older state of it.
+   */
+  readonly expectedBytes?: number;
+  /** Whether to start a new session file where there is none; true unless `expectedBytes` is given. */
+  readonly mayCreate?: boolean;
+  readonly openFile?: (path: string, mayCreate: boolean) => Promise<OpenedAppendFile>;
+  readonly lock?: AcquireLock;
+}
+
+export async function openTranscript(
+  path: string,
+  options: TranscriptOptions = {},
+): Promise<TranscriptWriter> {
+  const openFile = options.openFile ?? openAppendFile;
+  const lock: AcquireLock = options.lock ?? ((name) => lockSession(name));
+  const mayCreate = options.mayCreate ?? options.expectedBytes === undefined;
+  try {
+    const { file, realPath } = await openFile(path, mayCreate);
+    return new GroupCommitWriter(path, file, () => lock(realPath), options.expectedBytes);
+  } catch (error) {
+    if (!mayCreate && isSystemError(error) && error.code === "ENOENT") {
+      throw new LonghaulError("session-not-found", `There is no file ${path}.`, {
+        facts: { path },
+        cause: error,
+      });
+    }
+    throw notWritten(path, error);
+  }
+}
+
+interface PendingAppend {
+  readonly lines: Buffer;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** Appends that arrive while one is being written wait for it and then share one write and one sync. */
+class GroupCommitWriter implements TranscriptWriter {
+  readonly path: string;
+  readonly #file: AppendFile;
+  readonly #lock: () => Promise<() => Promise<void>>;
+  #expectedBytes: number | undefined;
+  #pending: PendingAppend[] = [];
+  #running: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(
+    path: string,
+    file: AppendFile,
+    lock: () => Promise<() => Promise<void>>,
+    expectedBytes: number | undefined,
+  ) {
+    this.path = path;
+    this.#file = file;
+    this.#lock = lock;
+    this.#expectedBytes = expectedBytes;
+  }
+
+  append(entries: readonly Entry[]): Promise<void> {
+    if (this.#isClosed) return Promise.reject(notWritten(this.path, new Error("the transcript is closed")));
+    if (entries.length === 0) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ lines: Buffer.from(linesOf(entries)), resolve, reject });
+      this.#running ??= this.#drain();
+    });
+  }
+
+  async read(uuids: readonly string[]): Promise<readonly Entry[]> {
+    await this.#running;
+    return await readWritten(this.path, uuids);
+  }
+
+  async stepBack(choice: { readonly redo: boolean }): Promise<StepBack | undefined> {
+    await this.#running;
+    const { index, lines } = indexWithoutDuplicates(await readAllEntries(this.path));
+    return stepBack(index, choice, lines);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#running;
+    await this.#file.close();
+  }
+
+  async #drain(): Promise<void> {
+    // One turn later, so that calls made together are written together.
+    await Promise.resolve();
+    while (this.#pending.length > 0) {
+      const batch = this.#pending;
+      this.#pending = [];
+      try {
+        await this.#commit(Buffer.concat(batch.map(({ lines }) => lines)));
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.#running = undefined;
+  }
+
+  async #commit(lines: Buffer): Promise<void> {
+    const release = await this.#lock().catch((error: unknown) => {
+      throw notWritten(this.path, error);
+    });
+    try {
+      const { bytes, endsWithNewline, isLinked } = await this.#file.state();
+      if (!isLinked) throw this.#changed("was deleted or replaced");
+      if (this.#expectedBytes !== undefined && bytes !== this.#expectedBytes) {
+        throw this.#changed("has changed since it was read");
+      }
+      // A killed writer may have left half a line: ours must not become part of it.
+      const payload = endsWithNewline ? lines : Buffer.concat([Buffer.from("\n"), lines]);
+      await this.#writeOrUndo(payload, bytes);
+      if (this.#expectedBytes !== undefined) this.#expectedBytes = bytes + payload.length;
+    } finally {
+      await release();
+    }
+  }
+
+  async #writeOrUndo(payload: Buffer, sizeBefore: number): Promise<void> {
+    let written = 0;
+    try {
+      while (written < payload.length) {
+        const count = await this.#file.write(payload.subarray(written));
+        if (count === 0) throw new Error("the system wrote nothing");
+        written += count;
+      }
+      await this.#file.datasync();
+    } catch (error) {
+      throw notWritten(this.path, error, await this.#undo(sizeBefore, written));
+    }
+  }
+
+  /** Only what is surely ours: if somebody else wrote meanwhile, cutting would take their lines too. */
+  async #undo(sizeBefore: number, written: number): Promise<"unchanged" | "unfinished line left"> {
+    try {
+      const { bytes } = await this.#file.state();
+      if (bytes === sizeBefore) return "unchanged";
+      if (bytes !== sizeBefore + written) return "unfinished line left";
+      await this.#file.truncate(sizeBefore);
+      await this.#file.datasync();
+      return "unchanged";
+    } catch {
+      return "unfinished line left";
+    }
+  }
+
+  #changed(how: string): LonghaulError {
+    return new LonghaulError("session-changed", `${this.path} ${how}; nothing was written.`, {
+      remedy: "The agent is probably still running in this session. End it there, then try again.",
+      facts: { path: this.path },
+    });
+  }
+}
+
+/** What appending needs of a file, and nothing more, so that every fault can be played in a test. */
+export interface AppendFile {
+  state(): Promise<AppendFileState>;
+  /** May write less than it is given, as the system may; gives the number of bytes written. */
+  write(bytes: Uint8Array): Promise<number>;
+  /** Resolves when everything written is on the disk. */
+  datasync(): Promise<void>;
+  truncate(bytes: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface AppendFileState {
+  readonly bytes: number;
+  readonly endsWithNewline: boolean;
+  /** False once somebody has deleted or replaced the file: what is written then reaches nobody. */
+  readonly isLinked: boolean;
+}
+
+export interface OpenedAppendFile {
+  readonly file: AppendFile;
+  /** Without symbolic links, so that all writers of the file lock the same name. */
+  readonly realPath: string;
+}
+
+const SESSION_FOLDER_MODE = 0o700;
+
+export async function openAppendFile(path: string, mayCreate: boolean): Promise<OpenedAppendFile> {
+  const flags = constants.O_RDWR | constants.O_APPEND | (constants.O_NONBLOCK ?? 0);
+  if (mayCreate) await mkdir(dirname(path), { recursive: true, mode: SESSION_FOLDER_MODE });
+  const created = mayCreate ? await create(path, flags) : undefined;
+  const handle = created ?? (await open(path, flags));
+  try {
+    if (created !== undefined) await syncFolderOf(path);
+    await refuseReadOnly(handle, path);
+    return { file: appendFileOf(handle), realPath: await realpath(path) };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** Undefined where there is a file of this name. */
+async function create(path: string, flags: number): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, flags | constants.O_CREAT | constants.O_EXCL, SESSION_FILE_MODE);
+  } catch (error) {
+    if (isSystemError(error) && error.code === "EEXIST") return undefined;
+    throw error;
+  }
+}
+
+/** The super-user may write to a file that is marked read-only; its owner meant it all the same. */
+async function refuseReadOnly(handle: FileHandle, path: string): Promise<void> {
+  const stat = await handle.stat();
+  if ((stat.mode & 0o222) !== 0 && stat.isFile()) return;
+  const [code, reason] = stat.isFile() ? ["EACCES", "marked read-only"] : ["EINVAL", "not a regular file"];
+  throw Object.assign(new Error(`${code}: ${reason}, open '${path}'`), { code, syscall: "open" });
+}
+
+const appendFileOf = (handle: FileHandle): AppendFile => ({
+  state: async () => {
+    const { size, nlink } = await handle.stat();
+    const last = Buffer.alloc(1);
+    if (size > 0) await handle.read(last, 0, 1, size - 1);
+    return { bytes: size, endsWithNewline: size === 0 || last.toString() === "\n", isLinked: nlink > 0 };
+  },
+  write: async (bytes) => (await handle.write(bytes)).bytesWritten,
+  datasync: () => handle.datasync(),
+  truncate: (bytes) => handle.truncate(bytes),
+  close: () => handle.close(),
+});
+
+/** Entries of a session file by their ids, as their last lines have them. Ids of no line are left out. */
+export async function readWritten(path: string, uuids: readonly string[]): Promise<readonly Entry[]> {
+  const wanted = new Set(uuids);
+  const { entries } = withQueuedMessages((await readAllEntries(path)).entries, true);
+  const found = new Map<string, Entry>();
+  for (const entry of entries) {
+    if (typeof entry.uuid === "string" && wanted.has(entry.uuid)) found.set(entry.uuid, entry);
+  }
+  return [...found.values()];
+}
+
+const readAllEntries = (path: string): Promise<ReadEntries> =>
+  withSessionFile(path, ({ readAt, bytes }) => readEntries(readAt, { from: 0, to: bytes }, path));

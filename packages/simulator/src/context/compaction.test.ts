@@ -1,0 +1,180 @@
+import type { ApiMessage, ContentBlock } from "@longhaul/core/messages";
+import { describe, expect, it } from "vitest";
+import type { JsonRecord } from "../../../core/src/messages/untrusted.ts";
+import { BETAS } from "../wording/betas.ts";
+import {
+  asked,
+  BINDING,
+  type CallOptions,
+  CONTROLS,
+  edited,
+  newTalk,
+  said,
+  type Talk,
+  TestProvider,
+  talkOn,
+  thought,
+  tokensOf,
+  withMessages,
+} from "./talk.case.ts";
+
+const THRESHOLD: CallOptions = { betas: [BETAS.thresholdCompaction, ...CONTROLS] };
+const LEAST_TRIGGER = 50_000;
+
+const compact = (more: JsonRecord = {}): JsonRecord => ({
+  context_management: {
+    edits: [{ type: "compact_20260112", trigger: { type: "input_tokens", value: LEAST_TRIGGER }, ...more }],
+  },
+});
+const assistant = (...content: readonly ContentBlock[]): ApiMessage => ({ role: "assistant", content });
+const block = (fields: JsonRecord): ContentBlock =>
+  ({ type: "compaction", ...fields }) as unknown as ContentBlock;
+
+/** A talk that is over the least trigger. */
+function longTalk(provider: TestProvider, model = BINDING): Talk {
+  const opening = { ...newTalk(model), system: "s".repeat(LEAST_TRIGGER) };
+  return talkOn(provider, opening, 2);
+}
+
+describe("compaction at a threshold", () => {
+  it("puts the block first, and the model goes on from the summary alone", () => {
+    const provider = new TestProvider();
+    const talk = longTalk(provider);
+    const prepared = provider.call({ ...talk, ...compact() }, THRESHOLD);
+    expect(prepared.compaction).toMatchObject({
+      kind: "threshold",
+      blocks: [{ type: "compaction", content: "What happened so far.", encrypted_content: null }],
+      end: undefined,
+      iteration: { type: "compaction", input_tokens: prepared.originalTokens, output_tokens: 21 },
+    });
+    expect(prepared.conversation.messages).toEqual([
+      { role: "user", content: [said("What happened so far.")] },
+    ]);
+    expect(prepared.tokens).toBe(tokensOf(prepared.conversation));
+    expect(prepared.appliedEdits).toEqual([]);
+  });
+
+  it("happens at the trigger and not below; by default that is 150,000 tokens", () => {
+    const provider = new TestProvider();
+    const talk = longTalk(provider);
+    const { tokens } = provider.call(talk);
+    const at = (value: number): JsonRecord => compact({ trigger: { type: "input_tokens", value } });
+    expect(provider.call({ ...talk, ...at(tokens) }, THRESHOLD).compaction).toBeDefined();
+    expect(provider.call({ ...talk, ...at(tokens + 1) }, THRESHOLD).compaction).toBeUndefined();
+    expect(provider.call({ ...talk, ...compact({ trigger: null }) }, THRESHOLD).compaction).toBeUndefined();
+    const larger = edited(talk, 0, () => asked("z".repeat(150_000)));
+    const body = { ...larger, messages: larger.messages.slice(0, 1), ...compact({ trigger: null }) };
+    expect(provider.call(body, THRESHOLD).compaction).toBeDefined();
+  });
+
+  it("ends the reply when the request wants a pause", () => {
+    const provider = new TestProvider();
+    const body = { ...longTalk(provider), ...compact({ pause_after_compaction: true }) };
+    expect(provider.call(body, THRESHOLD).compaction?.end).toEqual({ stopReason: "compaction" });
+  });
+
+  it("hands the instructions on in place of the default ones", () => {
+    const provider = new TestProvider();
+    const seen: (string | undefined)[] = [];
+    const summarise = (_: readonly ApiMessage[], instructions: string | undefined): string => {
+      seen.push(instructions);
+      return "summary";
+    };
+    const talk = longTalk(provider);
+    for (const instructions of ["Only names.", " ", null]) {
+      provider.call({ ...talk, ...compact({ instructions }) }, { ...THRESHOLD, summarise });
+    }
+    expect(seen).toEqual(["Only names.", undefined, undefined]);
+  });
+
+  it("leaves a block without content when there is no summary, and the model sees everything", () => {
+    const provider = new TestProvider();
+    const talk = longTalk(provider);
+    const prepared = provider.call({ ...talk, ...compact() }, { ...THRESHOLD, summarise: () => undefined });
+    expect(prepared.compaction?.blocks).toMatchObject([{ type: "compaction", content: null }]);
+    expect(prepared.conversation.messages).toBe(talk.messages);
+  });
+
+  it("is never made by a count, which reads the blocks that are there", () => {
+    const provider = new TestProvider();
+    const options: CallOptions = { ...THRESHOLD, endpoint: "count_tokens" };
+    const talk = longTalk(provider);
+    expect(provider.call({ ...talk, ...compact() }, options).compaction).toBeUndefined();
+    const compacted = withMessages(talk, [
+      ...talk.messages,
+      assistant(block({ content: "all" })),
+      asked("go"),
+    ]);
+    const prepared = provider.call(compacted, options);
+    expect(prepared.conversation.messages).toEqual([{ role: "user", content: [said("all")] }, asked("go")]);
+  });
+
+  it("lists iterations in every response under its beta", () => {
+    const provider = new TestProvider();
+    const talk = withMessages(newTalk(), [asked("a")]);
+    expect(provider.call(talk, THRESHOLD).reportsIterations).toBe(true);
+    expect(provider.call(talk).reportsIterations).toBe(false);
+  });
+});
+
+describe("a block of a compaction at a threshold", () => {
+  const provider = new TestProvider();
+  const reply = assistant(block({ content: "one" }), said("answer"));
+
+  it("hides everything before the last one, kept or not", () => {
+    const messages = [asked("a"), assistant(block({ content: "zero" })), asked("b"), reply, asked("c")];
+    const shown = provider.call(withMessages(newTalk(), messages), THRESHOLD).conversation.messages;
+    expect(shown).toEqual([{ role: "user", content: [said("one")] }, assistant(said("answer")), asked("c")]);
+    expect(shown[2]).toBe(messages[4]);
+    const dropped = withMessages(newTalk(), [reply, asked("c")]);
+    expect(provider.call(dropped, THRESHOLD).conversation.messages).toEqual(shown);
+  });
+
+  it("keeps its cache mark in what the model sees", () => {
+    const cache_control = { type: "ephemeral" };
+    const messages = [assistant(block({ content: "one", cache_control })), asked("c")];
+    const [first] = provider.call(withMessages(newTalk(), messages), THRESHOLD).conversation.messages;
+    expect(first).toEqual({ role: "user", content: [{ type: "text", text: "one", cache_control }] });
+  });
+
+  it("without content counts for nothing", () => {
+    const messages = [asked("a"), assistant(block({ content: null }), said("b")), asked("c")];
+    const shown = provider.call(withMessages(newTalk(), messages), THRESHOLD).conversation.messages;
+    expect(shown).toEqual([asked("a"), assistant(said("b")), asked("c")]);
+    const alone = [asked("a"), assistant(block({ content: null })), asked("c")];
+    expect(provider.call(withMessages(newTalk(), alone), THRESHOLD).conversation.messages).toHaveLength(2);
+  });
+
+  it("is gone on from when the reply was paused after it", () => {
+    const talk = withMessages(newTalk(), [asked("z".repeat(LEAST_TRIGGER))]);
+    const body = { ...talk, ...compact({ pause_after_compaction: true }) };
+    const paused = provider.reply(body, [], THRESHOLD);
+    const next = provider.call({ ...body, messages: [...talk.messages, assistant(...paused)] }, THRESHOLD);
+    expect(next.conversation.messages).toEqual([{ role: "user", content: [said("What happened so far.")] }]);
+    expect(next.compaction).toBeUndefined();
+  });
+
+  it("begins what thinking is bound to anew, whether the messages before it stay or go", () => {
+    const talk = longTalk(provider);
+    const content = provider.reply({ ...talk, ...compact() }, [thought("after"), said("answer")], THRESHOLD);
+    const kept = withMessages(talk, [...talk.messages, assistant(...content), asked("next")]);
+    const gone = withMessages(talk, [assistant(...content), asked("next")]);
+    const rewritten = edited(kept, 0, () => asked("other"));
+    for (const body of [kept, gone, rewritten]) {
+      expect(provider.call(body, THRESHOLD).inputTransformations).toEqual([]);
+    }
+    const otherSummary = withMessages(talk, [
+      assistant(block({ content: "forged" }), ...content.slice(1)),
+      asked("next"),
+    ]);
+    expect(provider.refusal(otherSummary, THRESHOLD).message).toContain("bound to a different conversation");
+  });
+
+  it("makes thinking invalid that is put back behind it", () => {
+    const talk = longTalk(provider);
+    const body = { ...talk, ...compact({ pause_after_compaction: true }) };
+    const content = provider.reply(body, [], THRESHOLD);
+    const tail = withMessages(talk, [assistant(...content), ...talk.messages.slice(4)]);
+    expect(provider.refusal(tail, THRESHOLD).message).toContain("bound to a different conversation");
+  });
+});

@@ -1,0 +1,277 @@
+import {
+  contentBlocks,
+  field,
+  isRecord,
+  type JsonRecord,
+  stringField,
+} from "@longhaul/core/internal/messages";
+import type { ApiMessage, CacheControl, ContentBlock } from "@longhaul/core/messages";
+import type { ApiRefusal } from "../exchange.ts";
+import { withoutMarks } from "../prompt/block-equality.ts";
+import { BETAS } from "../wording/betas.ts";
+import { refusal, refuse } from "../wording/refuse.ts";
+import type { PrefixWalk, SummarisedPrefix } from "./bound-prefix.ts";
+import {
+  asCompaction,
+  blockPath,
+  type CompactionBlock,
+  type Conversation,
+  hasSummary,
+  keepBlocks,
+} from "./conversation.ts";
+import { type Sealer, shortDigest } from "./signatures.ts";
+import { toolChanges } from "./tool-changes.ts";
+
+/** The trigger of an edit that names none, as documented. */
+const DEFAULT_TRIGGER_TOKENS = 150_000;
+
+/** The inner call ended without a summary; the client sees why. */
+interface NoSummary {
+  readonly stopReason: "max_tokens" | "model_context_window_exceeded" | "tool_use" | "refusal" | "end_turn";
+  readonly stopDetails?: JsonRecord;
+}
+
+/**
+ * Writes the summary of a compaction. Undefined or blank: the model answered with something else. To play a
+ * provider that cannot summarise now, throw {@link compactionUnavailable}.
+ */
+export type Summarise = (
+  messages: readonly ApiMessage[],
+  instructions: string | undefined,
+) => string | NoSummary | undefined;
+
+/** The cost of a summarising call: listed by itself, never part of the usage at the top. */
+interface CompactionIteration {
+  readonly type: "compaction";
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_read_input_tokens: 0;
+  readonly cache_creation_input_tokens: 0;
+  readonly cache_creation: null;
+}
+
+export interface CompactionOutcome {
+  readonly kind: "threshold" | "on-demand";
+  /** To be put first in the reply. */
+  readonly blocks: readonly ContentBlock[];
+  /** Set when nothing is answered after them. */
+  readonly end: { readonly stopReason: string; readonly stopDetails?: JsonRecord } | undefined;
+  readonly iteration: CompactionIteration;
+}
+
+/** To be thrown by a test's summariser: the answer that asks the client to try again. */
+export const compactionUnavailable = (): ApiRefusal => refusal("compactionUnavailable");
+
+interface Summariser {
+  readonly summarise: Summarise;
+  readonly countText: (text: string) => number;
+}
+
+interface ThresholdEdit {
+  readonly triggerTokens: number;
+  readonly pauses: boolean;
+  readonly instructions: string | undefined;
+}
+
+/** Undefined when the request has no such edit. */
+export function readThresholdEdit(edits: readonly JsonRecord[]): ThresholdEdit | undefined {
+  const edit = edits.find(({ type }) => type === "compact_20260112");
+  if (edit === undefined) return undefined;
+  const value = field(edit.trigger, "value");
+  const triggerTokens = typeof value === "number" ? value : DEFAULT_TRIGGER_TOKENS;
+  const pauses = edit.pause_after_compaction === true;
+  return { triggerTokens, pauses, instructions: instructionsOf(edit) };
+}
+
+/** A compaction that finds no summary leaves a block without content, and the answer goes on regardless. */
+export function compactAtThreshold(
+  shown: ShownMessages,
+  edit: ThresholdEdit,
+  summariser: Summariser,
+): CompactionOutcome {
+  const { content, iteration } = write(shown, edit.instructions, summariser);
+  const end = edit.pauses ? { stopReason: "compaction" } : undefined;
+  return { kind: "threshold", blocks: [compactionBlock(content)], end, iteration };
+}
+
+interface ShownMessages {
+  readonly messages: readonly ApiMessage[];
+  readonly tokens: number;
+}
+
+interface CompactionRequest {
+  readonly sent: Conversation;
+  readonly shown: ShownMessages;
+  readonly body: JsonRecord;
+  /** Undefined when the model does not bind thinking: kept thinking does not outlive such a summary. */
+  readonly walk: PrefixWalk | undefined;
+}
+
+/** The whole conversation becomes one signed block, and nothing is answered. */
+export function compactOnDemand(
+  { sent, shown, body, walk }: CompactionRequest,
+  sealer: Sealer,
+  summariser: Summariser,
+): CompactionOutcome {
+  const { summary, content, iteration } = write(shown, instructionsOf(body.compaction), summariser);
+  if (content === null) {
+    const end = typeof summary === "object" ? summary : { stopReason: "end_turn" };
+    return { kind: "on-demand", blocks: [], end, iteration };
+  }
+  const changes = toolChanges(sent.messages, sent.tools);
+  const signature = signSummary(sealer, { content, toolChanges: changes }, walk);
+  const block = compactionBlock(content, { signature, tool_changes: changes });
+  return { kind: "on-demand", blocks: [block], end: { stopReason: "compaction" }, iteration };
+}
+
+/** Empty instructions count as none. */
+function instructionsOf(config: unknown): string | undefined {
+  const instructions = isRecord(config) ? stringField(config, "instructions") : undefined;
+  return instructions === undefined || instructions.trim() === "" ? undefined : instructions;
+}
+
+/** The call inside the call: what it wrote, and what it cost. */
+function write(
+  { messages, tokens }: ShownMessages,
+  instructions: string | undefined,
+  { summarise, countText }: Summariser,
+): {
+  readonly summary: ReturnType<Summarise>;
+  readonly content: string | null;
+  readonly iteration: CompactionIteration;
+} {
+  const summary = summarise(messages, instructions);
+  const content = typeof summary === "string" && summary.trim() !== "" ? summary : null;
+  const iteration: CompactionIteration = {
+    type: "compaction",
+    input_tokens: tokens + countText(instructions ?? ""),
+    output_tokens: countText(content ?? ""),
+    cache_read_input_tokens: 0,
+    cache_creation_input_tokens: 0,
+    cache_creation: null,
+  };
+  return { summary, content, iteration };
+}
+
+const KIND = "compaction";
+const FIELDS_BEFORE_DIGESTS = 5;
+
+/** A block as the provider returns it: the client sends it back unchanged. */
+function compactionBlock(content: string | null, more: JsonRecord = {}): ContentBlock {
+  const block: JsonRecord = { type: "compaction", content, encrypted_content: null, ...more };
+  return block as unknown as ContentBlock;
+}
+
+/** The signature of a summary: over its text, and over the messages that it stands for. */
+function signSummary(
+  sealer: Sealer,
+  summary: { readonly content: string; readonly toolChanges: unknown },
+  /** Undefined when the summary is written by a model that does not bind thinking. */
+  walk: PrefixWalk | undefined,
+): string {
+  return sealer.seal([
+    KIND,
+    shortDigest(summary.content),
+    digestOfChanges(summary.toolChanges),
+    walk?.toolsDigest ?? "",
+    walk?.systemDigest ?? "",
+    ...(walk?.digests ?? []),
+  ]);
+}
+
+interface SummarySignature extends SummarisedPrefix {
+  readonly contentDigest: string;
+  readonly changesDigest: string;
+}
+
+export function readSummarySignature(sealer: Sealer, signature: string): SummarySignature | undefined {
+  const seal = sealer.open(signature);
+  if (seal === undefined || seal.fields[0] !== KIND) return undefined;
+  const [, contentDigest = "", changesDigest = "", toolsDigest = "", systemDigest = ""] = seal.fields;
+  const digests = seal.fields.slice(FIELDS_BEFORE_DIGESTS);
+  return { contentDigest, changesDigest, toolsDigest, systemDigest, digests };
+}
+
+const digestOfChanges = (changes: unknown): string =>
+  shortDigest(JSON.stringify(withoutMarks(changes ?? [])) ?? "");
+
+interface FoundBlock {
+  readonly message: number;
+  readonly index: number;
+  readonly block: CompactionBlock;
+  readonly path: string;
+}
+
+/**
+ * Compaction blocks as the model is shown them: the last summary is the first thing said, what stood before
+ * it is gone, and blocks of failed compactions are passed over.
+ */
+export function resolveSummaries(messages: readonly ApiMessage[]): readonly ApiMessage[] {
+  const found = findBlocks(messages);
+  if (found.length === 0) return messages;
+  const last = found.findLast(({ block }) => hasSummary(block));
+  const shown = last === undefined ? messages : fromSummary(messages, last);
+  return keepBlocks(shown, (block) => asCompaction(block) === undefined);
+}
+
+/** Loops by index: every request goes through here with its whole conversation. */
+function findBlocks(messages: readonly ApiMessage[]): readonly FoundBlock[] {
+  const found: FoundBlock[] = [];
+  for (let message = 0; message < messages.length; message++) {
+    const content = messages[message]?.content;
+    if (typeof content === "string") continue;
+    const blocks = contentBlocks(content);
+    for (let index = 0; index < blocks.length; index++) {
+      const given = blocks[index];
+      const block = given === undefined ? undefined : asCompaction(given);
+      if (block !== undefined) found.push({ message, index, block, path: blockPath(message, index) });
+    }
+  }
+  return found;
+}
+
+/**
+ * Refuses summaries that are not as they were returned. Only those of a compaction at a threshold come without
+ * a signature, so that beta has to be there for one without.
+ */
+export function checkSummaries(
+  messages: readonly ApiMessage[],
+  sealer: Sealer,
+  rules: { readonly betas: ReadonlySet<string>; readonly acceptsForeign: boolean },
+): void {
+  const needsSignature = !rules.betas.has(BETAS.thresholdCompaction);
+  for (const { block, path } of findBlocks(messages)) {
+    if (!hasSummary(block)) continue;
+    const isSigned = typeof block.signature === "string";
+    const signature = isSigned ? readSummarySignature(sealer, String(block.signature)) : undefined;
+    if (signature !== undefined) checkSignature(block, signature, path);
+    else if (isSigned ? !rules.acceptsForeign : needsSignature) refuse("compactionSignature", { path });
+  }
+}
+
+function checkSignature(block: CompactionBlock, signature: SummarySignature, path: string): void {
+  if (shortDigest(String(block.content)) !== signature.contentDigest) refuse("compactionContent", { path });
+  if (digestOfChanges(block.tool_changes) !== signature.changesDigest) {
+    refuse("compactionToolChanges", { path });
+  }
+}
+
+function fromSummary(
+  messages: readonly ApiMessage[],
+  { message, index, block }: FoundBlock,
+): readonly ApiMessage[] {
+  const own = messages[message];
+  const rest = contentBlocks(own?.content).slice(index + 1);
+  const after = own === undefined || rest.length === 0 ? [] : [{ ...own, content: rest }];
+  return [...summaryMessages(block), ...after, ...messages.slice(message + 1)];
+}
+
+/** The summary in the place of everything before it, with the tools that were on offer at its end. */
+export function summaryMessages(block: CompactionBlock): readonly ApiMessage[] {
+  const text = typeof block.content === "string" ? block.content : "";
+  const mark = block.cache_control as CacheControl | null | undefined;
+  const content: ContentBlock[] = [{ type: "text", text, ...(mark == null ? {} : { cache_control: mark }) }];
+  const changes = Array.isArray(block.tool_changes) ? block.tool_changes : [];
+  const summary: ApiMessage = { role: "user", content };
+  return changes.length === 0 ? [summary] : [summary, { role: "system", content: changes }];
+}

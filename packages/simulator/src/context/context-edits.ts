@@ -1,0 +1,230 @@
+import {
+  asList,
+  contentBlocks,
+  field,
+  isRecord,
+  isThinking,
+  type JsonRecord,
+  listField,
+  stringField,
+} from "@longhaul/core/internal/messages";
+import type { ApiMessage, ContentBlock, ToolUseBlock } from "@longhaul/core/messages";
+import type { SimulatedModel } from "../exchange.ts";
+import { textOf } from "../wording/refuse.ts";
+import { keepBlocks } from "./conversation.ts";
+
+type Clearing =
+  | { readonly type: "clear_tool_uses_20250919"; readonly cleared_tool_uses: number }
+  | { readonly type: "clear_thinking_20251015"; readonly cleared_thinking_turns: number };
+
+/** An edit that changed something, as `context_management.applied_edits` lists it. */
+export type AppliedEdit = Clearing & { readonly cleared_input_tokens: number };
+
+/** Tokens of the whole request with these messages. Costs something: called only where a figure is needed. */
+type Measure = (messages: readonly ApiMessage[]) => number;
+
+export interface EditedMessages {
+  readonly messages: readonly ApiMessage[];
+  readonly tokens: number;
+  readonly applied: readonly AppliedEdit[];
+}
+
+export function readEdits(body: JsonRecord): readonly JsonRecord[] {
+  return listField(body.context_management, "edits").filter(isRecord);
+}
+
+/**
+ * What the model is shown without any edit: system messages that were for one turn, or only set the effort, are
+ * gone, and on older models so is the thinking of earlier turns, unless the request says itself which to keep.
+ */
+export function withoutPastTurns(
+  messages: readonly ApiMessage[],
+  model: SimulatedModel,
+  edits: readonly JsonRecord[],
+): readonly ApiMessage[] {
+  const lastUser = messages.findLastIndex(({ role }) => role === "user");
+  const isOver = (message: ApiMessage, index: number): boolean =>
+    message.role === "system" &&
+    (saysNothing(message) || (index < lastUser && clearAt(message) === "next_user_message"));
+  const shown = messages.some(isOver)
+    ? messages.filter((message, index) => !isOver(message, index))
+    : messages;
+  const saysItself = edits.some(({ type }) => type === "clear_thinking_20251015");
+  return model.features.keepsEarlierThinking || saysItself ? shown : stripEarlierThinking(shown);
+}
+
+/** A message of the system may come without content; nobody who reads messages expects that. */
+const saysNothing = ({ content }: ApiMessage): boolean => !content?.length;
+
+const clearAt = (message: ApiMessage): unknown => (message as { readonly clear_at?: unknown }).clear_at;
+
+/** Applies the edits in the order in which they are listed. */
+export function applyEdits(
+  before: { readonly messages: readonly ApiMessage[]; readonly tokens: number },
+  edits: readonly JsonRecord[],
+  model: SimulatedModel,
+  measure: Measure,
+): EditedMessages {
+  let state: EditedMessages = { ...before, applied: [] };
+  for (const edit of edits) {
+    const cleared = clear(edit, state, model);
+    if (cleared === undefined) continue;
+    const tokens = measure(cleared.messages);
+    const clearedTokens = state.tokens - tokens;
+    if (clearedTokens < (cleared.leastTokens ?? clearedTokens)) continue;
+    const applied: AppliedEdit = { ...cleared.edit, cleared_input_tokens: clearedTokens };
+    state = { messages: cleared.messages, tokens, applied: [...state.applied, applied] };
+  }
+  return state;
+}
+
+/** What an edit makes of the messages. */
+interface Cleared {
+  readonly messages: readonly ApiMessage[];
+  readonly edit: Clearing;
+  /** An edit that clears less than this is not applied. */
+  readonly leastTokens?: number;
+}
+
+/** Undefined for an edit that has nothing to do, or is none of these. */
+function clear(edit: JsonRecord, state: EditedMessages, model: SimulatedModel): Cleared | undefined {
+  if (edit.type === "clear_thinking_20251015") return clearThinking(edit, state, model);
+  return edit.type === "clear_tool_uses_20250919" ? clearToolUses(edit, state) : undefined;
+}
+
+// Thinking
+
+/** Turns whose thinking stays on models that show themselves only the thinking of the turn they are in. */
+const DEFAULT_KEPT_TURNS = 1;
+
+function clearThinking(
+  edit: JsonRecord,
+  { messages }: EditedMessages,
+  model: SimulatedModel,
+): Cleared | undefined {
+  const kept = keptTurns(edit, model.features.keepsEarlierThinking);
+  const turns = thinkingTurns(messages);
+  const cleared = turns.slice(0, Math.max(0, turns.length - kept));
+  if (cleared.length === 0) return undefined;
+  return {
+    messages: withoutThinking(messages, cleared.flat()),
+    edit: { type: "clear_thinking_20251015", cleared_thinking_turns: cleared.length },
+  };
+}
+
+/** Of the turns that have thinking, the newest ones keep it: this many. */
+function keptTurns({ keep }: JsonRecord, keepsEarlierThinking: boolean): number {
+  if (keep === "all" || field(keep, "type") === "all") return Number.POSITIVE_INFINITY;
+  return numberOf(keep) ?? (keepsEarlierThinking ? Number.POSITIVE_INFINITY : DEFAULT_KEPT_TURNS);
+}
+
+/**
+ * Models that do not keep earlier thinking lose all of it when the user speaks again; tool results are part
+ * of the turn that called the tools.
+ */
+function stripEarlierThinking(messages: readonly ApiMessage[]): readonly ApiMessage[] {
+  const current = messages.findLastIndex(speaks);
+  const earlier = thinkingTurns(messages)
+    .flat()
+    .filter((index) => index < current);
+  return withoutThinking(messages, earlier);
+}
+
+/** The user says something: tool results alone continue a turn. */
+const speaks = ({ role, content }: ApiMessage): boolean =>
+  role === "user" && contentBlocks(content).some(({ type }) => type !== "tool_result");
+
+/** For every turn with thinking, the assistant messages that hold it. */
+function thinkingTurns(messages: readonly ApiMessage[]): readonly (readonly number[])[] {
+  const turns: number[][] = [];
+  let isNewTurn = true;
+  for (const [index, message] of messages.entries()) {
+    if (speaks(message)) isNewTurn = true;
+    if (message.role !== "assistant" || !contentBlocks(message.content).some(isThinking)) continue;
+    if (isNewTurn) turns.push([]);
+    turns.at(-1)?.push(index);
+    isNewTurn = false;
+  }
+  return turns;
+}
+
+function withoutThinking(messages: readonly ApiMessage[], indices: readonly number[]): readonly ApiMessage[] {
+  if (indices.length === 0) return messages;
+  const stripped = new Set(indices);
+  return keepBlocks(messages, (block, message) => !stripped.has(message) || !isThinking(block));
+}
+
+// Tool uses
+
+/** The defaults of the edit as documented. */
+const DEFAULT_TRIGGER_TOKENS = 100_000;
+const DEFAULT_KEPT_TOOL_USES = 3;
+/** Where the results are no longer than the placeholder there is nothing to gain. */
+const LEAST_GAIN_TOKENS = 1;
+/** What stands in the place of a cleared result. */
+export const CLEARED_RESULT: string = textOf("clearedResult");
+
+/** Results of the oldest uses become a placeholder; call and result stay a pair. */
+function clearToolUses(edit: JsonRecord, { messages, tokens }: EditedMessages): Cleared | undefined {
+  const uses = blocksOf(messages.filter(({ role }) => role === "assistant")).filter(
+    (block) => block.type === "tool_use",
+  );
+  const size = stringField(edit.trigger, "type") === "tool_uses" ? uses.length : tokens;
+  if (size <= (numberOf(edit.trigger) ?? DEFAULT_TRIGGER_TOKENS)) return undefined;
+  const cleared = new Set<string>();
+  const names = clearableUses(edit, uses, messages);
+  const changed = messages.map((message) => rewrite(message, clearBlock));
+  if (cleared.size === 0) return undefined;
+  return {
+    messages: changed,
+    edit: { type: "clear_tool_uses_20250919", cleared_tool_uses: cleared.size },
+    leastTokens: Math.max(LEAST_GAIN_TOKENS, numberOf(edit.clear_at_least) ?? 0),
+  };
+
+  function clearBlock(block: ContentBlock): ContentBlock {
+    if (block.type === "tool_result" && names.has(block.tool_use_id) && block.content !== CLEARED_RESULT) {
+      cleared.add(block.tool_use_id);
+      return { ...block, content: CLEARED_RESULT };
+    }
+    if (block.type !== "tool_use" || isEmpty(block.input)) return block;
+    const name = names.get(block.id);
+    const inputs = edit.clear_tool_inputs;
+    if (name === undefined || (inputs !== true && !asList(inputs).includes(name))) return block;
+    cleared.add(block.id);
+    return { ...block, input: {} };
+  }
+}
+
+/** Names of the tools by the ids of their uses. A call that still waits for its result cannot be cleared. */
+function clearableUses(
+  edit: JsonRecord,
+  uses: readonly ToolUseBlock[],
+  messages: readonly ApiMessage[],
+): ReadonlyMap<string, string> {
+  const answered = new Set(
+    blocksOf(messages).map((block) => (block.type === "tool_result" ? block.tool_use_id : undefined)),
+  );
+  const finished = uses.filter(({ id }) => answered.has(id));
+  const kept = numberOf(edit.keep) ?? DEFAULT_KEPT_TOOL_USES;
+  const excluded = asList(edit.exclude_tools);
+  const old = finished.slice(0, Math.max(0, finished.length - kept));
+  return new Map(old.filter(({ name }) => !excluded.includes(name)).map(({ id, name }) => [id, name]));
+}
+
+const blocksOf = (messages: readonly ApiMessage[]): readonly ContentBlock[] =>
+  messages.flatMap(({ content }) => (typeof content === "string" ? [] : contentBlocks(content)));
+
+function rewrite(message: ApiMessage, change: (block: ContentBlock) => ContentBlock): ApiMessage {
+  if (typeof message.content === "string") return message;
+  const blocks = contentBlocks(message.content);
+  const content = blocks.map(change);
+  return content.every((block, index) => block === blocks[index]) ? message : { ...message, content };
+}
+
+const isEmpty = (input: unknown): boolean => isRecord(input) && Object.keys(input).length === 0;
+
+/** The `value` of a trigger, of what is kept, or of what is cleared at least. */
+function numberOf(amount: unknown): number | undefined {
+  const value = field(amount, "value");
+  return typeof value === "number" ? value : undefined;
+}

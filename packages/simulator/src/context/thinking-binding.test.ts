@@ -1,0 +1,192 @@
+import type { ContentBlock } from "@longhaul/core/messages";
+import { describe, expect, it } from "vitest";
+import { BETAS } from "../wording/betas.ts";
+import {
+  asked,
+  edited,
+  failing,
+  newTalk,
+  reparsed,
+  said,
+  started,
+  type Talk,
+  TestProvider,
+  TOOL,
+  talkOn,
+  thought,
+  withMessages,
+  withoutThinking,
+} from "./talk.case.ts";
+
+describe("bound thinking stays valid", () => {
+  it("when the conversation is sent again as it was, parsed anew", () => {
+    const { provider, talk } = started();
+    expect(failing(provider, reparsed(talk))).toEqual([]);
+    expect(provider.call(talk).conversation.messages).toBe(talk.messages);
+  });
+
+  it("when messages are appended", () => {
+    const { provider, talk } = started();
+    const longer = talkOn(provider, talk, 2);
+    expect(failing(provider, longer)).toEqual([]);
+  });
+
+  it("when cache marks are added, moved or removed", () => {
+    const { provider, talk } = started();
+    const mark = { cache_control: { type: "ephemeral" } } as const;
+    const marked = edited(talk, 2, (message) => ({
+      ...message,
+      content: (message.content as readonly ContentBlock[]).map(
+        (block) => ({ ...block, ...mark }) as ContentBlock,
+      ),
+    }));
+    const system = [{ type: "text", text: talk.system, ...mark }];
+    expect(
+      failing(provider, { ...marked, system, tools: [{ ...TOOL, ...mark }] } as unknown as Talk),
+    ).toEqual([]);
+  });
+
+  it("when a deferred tool is added that nothing refers to", () => {
+    const { provider, talk } = started();
+    const deferred = { name: "later", input_schema: { type: "object" }, defer_loading: true };
+    expect(failing(provider, { ...talk, tools: [...talk.tools, deferred] })).toEqual([]);
+  });
+
+  it("when anything but system, tools and messages changes", () => {
+    const { provider, talk } = started();
+    const changed = { ...talk, max_tokens: 7, output_config: { effort: "low" }, metadata: { user_id: "u" } };
+    expect(failing(provider, changed)).toEqual([]);
+  });
+
+  it("when thinking is left out from the start, from the end, or altogether", () => {
+    const { provider, talk } = started();
+    for (let count = 1; count <= 6; count++) {
+      expect(
+        failing(
+          provider,
+          withoutThinking(talk, (number) => number < count),
+        ),
+      ).toEqual([]);
+      expect(
+        failing(
+          provider,
+          withoutThinking(talk, (number) => number >= 6 - count),
+        ),
+      ).toEqual([]);
+    }
+  });
+
+  it("when thinking that was left out from the start stays left out", () => {
+    const { provider, talk } = started();
+    const trimmed = withoutThinking(talk, (number) => number < 3);
+    expect(failing(provider, talkOn(provider, trimmed, 1))).toEqual([]);
+  });
+
+  it("when a text is sent as a block, and neighbours of one role as one message", () => {
+    const { provider, talk } = started();
+    const messages = talk.messages.flatMap((message) =>
+      message.role === "assistant" && typeof message.content !== "string"
+        ? message.content.map((block) => ({ role: message.role, content: [block] }) as const)
+        : [typeof message.content === "string" ? { ...message, content: [said(message.content)] } : message],
+    );
+    expect(failing(provider, withMessages(talk, messages))).toHaveLength(0);
+  });
+
+  it("when a simulator with the same secret goes on", () => {
+    const { talk } = started();
+    expect(failing(new TestProvider(), talk)).toEqual([]);
+  });
+
+  it("when an address of a picture changes only in its query", () => {
+    const provider = new TestProvider();
+    const picture = (url: string): Talk =>
+      withMessages(newTalk(), [{ role: "user", content: [{ type: "image", source: { type: "url", url } }] }]);
+    const first = picture("https://example.test/a.png?signature=1");
+    const content = provider.reply(first, [thought("a picture"), said("I see")]);
+    const next = (talk: Talk): Talk =>
+      withMessages(talk, [...talk.messages, { role: "assistant", content }, asked("next")]);
+    expect(failing(provider, next(picture("https://example.test/a.png?signature=2")))).toEqual([]);
+    expect(failing(provider, next(picture("https://example.test/b.png?signature=1")))).not.toEqual([]);
+  });
+});
+
+describe("bound thinking becomes invalid", () => {
+  it("after an edited message, from the edit on", () => {
+    const { provider, talk } = started();
+    const changed = edited(talk, 4, () => asked("another question"));
+    expect(failing(provider, changed)).toEqual([5, 7, 9, 11].map((index) => `messages.${index}.content.0`));
+  });
+
+  it("after a shortened tool result", () => {
+    const { provider, talk } = started();
+    const changed = edited(talk, 2, (message) => ({
+      ...message,
+      content: (message.content as readonly ContentBlock[]).map((block) =>
+        block.type === "tool_result" ? { ...block, content: "short" } : block,
+      ),
+    }));
+    expect(failing(provider, changed)).toHaveLength(5);
+  });
+
+  it("after a deleted message, and after messages that changed places", () => {
+    const { provider, talk } = started();
+    expect(failing(provider, withMessages(talk, talk.messages.slice(4)))).toHaveLength(4);
+    const [a, b, c, d, ...rest] = talk.messages;
+    const [e, f, g, h, ...end] = rest;
+    const swapped = [e, f, g, h, a, b, c, d, ...end].filter((message) => message !== undefined);
+    expect(failing(provider, withMessages(talk, swapped))).toHaveLength(6);
+  });
+
+  it("when system or tools change", () => {
+    const { provider, talk } = started();
+    expect(failing(provider, { ...talk, system: "Be long." })).toHaveLength(6);
+    expect(failing(provider, { ...talk, tools: [{ ...TOOL, description: "reads" }] })).toHaveLength(6);
+    expect(failing(provider, { ...talk, tools: [...talk.tools, { ...TOOL, name: "write" }] })).toHaveLength(
+      6,
+    );
+  });
+
+  it("for all later blocks when one is left out in the middle", () => {
+    const { provider, talk } = started();
+    const gap = withoutThinking(talk, (number) => number === 2);
+    expect(failing(provider, gap)).toEqual([7, 9, 11].map((index) => `messages.${index}.content.0`));
+  });
+
+  it("for all later blocks when one that was left out is put back", () => {
+    const { provider, talk } = started();
+    const trimmed = withoutThinking(talk, (number) => number < 3);
+    const longer = talkOn(provider, trimmed, 1);
+    const restored = withMessages(longer, [...talk.messages, ...longer.messages.slice(talk.messages.length)]);
+    expect(failing(provider, restored)).toEqual([
+      `messages.${talk.messages.length + 1}.content.0`,
+      `messages.${talk.messages.length + 3}.content.0`,
+    ]);
+  });
+
+  it("in a kept tail behind a summary of one's own", () => {
+    const { provider, talk } = started();
+    const tail = talk.messages.slice(8);
+    expect(
+      failing(
+        provider,
+        withMessages(talk, [asked("summary"), { role: "assistant", content: [said("ok")] }, ...tail]),
+      ),
+    ).toHaveLength(2);
+  });
+
+  it("when a deferred tool changes that the conversation already refers to", () => {
+    const provider = new TestProvider();
+    const deferred = (description: string): Talk => ({
+      ...newTalk(),
+      tools: [TOOL, { name: "later", description, input_schema: { type: "object" }, defer_loading: true }],
+    });
+    const betas = [BETAS.toolChanges];
+    const addition = { type: "tool_addition", tool: { type: "tool_reference", name: "later" } };
+    const opening = [asked("hello"), { role: "system", content: [addition] }];
+    const talk = { ...deferred("one"), messages: opening } as unknown as Talk;
+    const content = provider.reply(talk, [thought("a new tool"), said("thanks")], { betas });
+    const messages = [...talk.messages, { role: "assistant", content }, asked("next")] as const;
+    expect(failing(provider, withMessages(deferred("one"), messages), betas)).toEqual([]);
+    expect(failing(provider, withMessages(deferred("two"), messages), betas)).toHaveLength(1);
+  });
+});

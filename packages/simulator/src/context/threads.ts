@@ -1,0 +1,120 @@
+import { field, type JsonRecord, stringField } from "@longhaul/core/internal/messages";
+import type { ApiMessage, ContentBlock } from "@longhaul/core/messages";
+import type { SimulatedRequest, Switches } from "../exchange.ts";
+import { withoutMarks } from "../prompt/block-equality.ts";
+import { BETAS } from "../wording/betas.ts";
+import { refuse } from "../wording/refuse.ts";
+import { readConversation } from "./conversation.ts";
+
+/** A thread is forgotten this long after its last response. */
+export const THREAD_LIFETIME_MS = 300_000;
+
+/** Taken from the request that created the thread; one that continues it must not send them. */
+const KEPT_FIELDS = ["system", "tools"] as const;
+/** Sent with every request of a thread, and the same in all of them. */
+const FIXED_FIELDS = ["model", "output_config"] as const;
+
+/** One request on a thread. It ends with `store`, or with `release` when there is no reply to keep. */
+export interface ThreadTurn {
+  /** As it would have been sent without the thread: with all messages, system and tools. */
+  readonly body: JsonRecord;
+  store(id: string, reply: StoredReply): void;
+  release(): void;
+}
+
+interface StoredReply {
+  readonly content: readonly ContentBlock[];
+  readonly stopReason: string;
+  readonly at: number;
+}
+
+interface StoredThread {
+  readonly workspace: string;
+  readonly messages: readonly ApiMessage[];
+  /** The fields that the thread keeps or fixes, as they were sent. */
+  readonly fields: JsonRecord;
+  readonly lastUsedAt: number;
+  state: "open" | "in-flight" | "continued";
+}
+
+/** The conversations that the provider keeps for clients that send only what is new. */
+export class Threads {
+  readonly #threads = new Map<string, StoredThread>();
+
+  /** Undefined for a request that has nothing to do with threads, or that the rules will refuse for its thread. */
+  open(request: SimulatedRequest, accepted: Switches["threads"]): ThreadTurn | undefined {
+    const { thread } = request.body;
+    if (thread === undefined || thread === null) return undefined;
+    if (accepted === "refused" || !request.betas.has(BETAS.threads)) return undefined;
+    this.#forgetExpired(request.startedAt);
+    const previousId = stringField(thread, "previous_message_id");
+    if (field(thread, "type") !== "continue" || previousId === undefined) {
+      return this.#turn(request, request.body, undefined);
+    }
+    const previous = this.#find(previousId, request);
+    const body = continued(previous, request.body);
+    previous.state = "in-flight";
+    return this.#turn(request, body, previous);
+  }
+
+  #find(id: string, { workspace }: SimulatedRequest): StoredThread {
+    const thread = this.#threads.get(id);
+    if (thread === undefined || thread.workspace !== workspace) return refuse("threadNotFound", { id });
+    if (thread.state === "continued") refuse("threadContinued", { id });
+    if (thread.state === "in-flight") refuse("threadInFlight", { id });
+    return thread;
+  }
+
+  #turn(request: SimulatedRequest, body: JsonRecord, previous: StoredThread | undefined): ThreadTurn {
+    return {
+      body,
+      store: (id, { content, stopReason, at }) => {
+        if (previous !== undefined) previous.state = stopReason === "refusal" ? "open" : "continued";
+        if (stopReason === "refusal") return;
+        const known = previous?.messages ?? [];
+        const sent = readConversation(request.body).messages.map(withoutMessageMarks);
+        const reply: ApiMessage = { role: "assistant", content };
+        this.#threads.set(id, {
+          workspace: request.workspace,
+          messages: [...known, ...sent, reply],
+          fields: previous?.fields ?? threadFields(request.body),
+          lastUsedAt: at,
+          state: "open",
+        });
+      },
+      release: () => {
+        if (previous?.state === "in-flight") previous.state = "open";
+      },
+    };
+  }
+
+  #forgetExpired(now: number): void {
+    for (const [id, thread] of this.#threads) {
+      if (now - thread.lastUsedAt > THREAD_LIFETIME_MS) this.#threads.delete(id);
+    }
+  }
+}
+
+/** The body as it would be without the thread. What is no list of messages is left for the rules to refuse. */
+function continued(previous: StoredThread, body: JsonRecord): JsonRecord {
+  const given = KEPT_FIELDS.filter((name) => body[name] !== undefined);
+  const differing = [...FIXED_FIELDS, ...given].filter((name) => !isSame(body[name], previous.fields[name]));
+  if (differing.length > 0) refuse("threadDiffers", { fields: differing.join(", ") });
+  const [repeated] = given;
+  if (repeated !== undefined) refuse("threadRepeats", { field: repeated });
+  const kept = KEPT_FIELDS.filter((name) => previous.fields[name] !== undefined);
+  const fields = Object.fromEntries(kept.map((name) => [name, previous.fields[name]]));
+  const { messages } = body;
+  if (!Array.isArray(messages)) return body;
+  return { ...body, ...fields, messages: [...previous.messages, ...messages] };
+}
+
+function threadFields(body: JsonRecord): JsonRecord {
+  return Object.fromEntries([...KEPT_FIELDS, ...FIXED_FIELDS].map((name) => [name, body[name]]));
+}
+
+const isSame = (one: unknown, other: unknown): boolean =>
+  JSON.stringify(withoutMarks(one)) === JSON.stringify(withoutMarks(other));
+
+/** Marks belong to the request that set them: kept, they would soon be more than a request may have. */
+const withoutMessageMarks = (message: ApiMessage): ApiMessage => withoutMarks(message) as ApiMessage;

@@ -1,0 +1,117 @@
+import Anthropic from "@anthropic-ai/sdk";
+import { anthropicModel } from "@longhaul/anthropic";
+import type { CallOptions, Model, ModelEvent, ModelRequest } from "@longhaul/core/models";
+import { ModelError, withRetries } from "@longhaul/core/models";
+import { describe, expect, it } from "vitest";
+import { ANTHROPIC_WIRES } from "../../../../test/wire/anthropic/wires.ts";
+import { modelContract } from "./model-contract.ts";
+
+const connect = (baseURL: string): Model =>
+  anthropicModel({ model: "claude-opus-4-6", client: new Anthropic({ baseURL, apiKey: "key" }) });
+
+/** A model with one fault, made of a sound one. */
+type Fault = (sound: Model) => Model;
+
+const changingEvents =
+  (change: (event: ModelEvent) => readonly ModelEvent[]): Fault =>
+  (sound) => ({
+    ...sound,
+    stream: async function* (request, options) {
+      for await (const event of sound.stream(request, options)) yield* change(event);
+    },
+  });
+
+const changingReply = (change: (event: ModelEvent & { type: "end" }) => object): Fault =>
+  changingEvents((event) =>
+    event.type === "end" ? [{ ...event, reply: { ...event.reply, ...change(event) } }] : [event],
+  );
+
+const changingCall =
+  (change: (request: ModelRequest, options: CallOptions) => CallOptions): Fault =>
+  (sound) => ({
+    ...sound,
+    stream: async function* (request, options = {}) {
+      yield* sound.stream(request, change(request, options));
+    },
+  });
+
+const changingFailure =
+  (change: (error: ModelError) => unknown): Fault =>
+  (sound) => ({
+    ...sound,
+    stream: async function* (request, options) {
+      try {
+        yield* sound.stream(request, options);
+      } catch (error) {
+        throw error instanceof ModelError ? change(error) : error;
+      }
+    },
+  });
+
+const FAULTS: readonly (readonly [fault: string, make: Fault, caughtBy: string])[] = [
+  [
+    "loses pieces of text",
+    changingEvents((event) => (event.type === "text" ? [] : [event])),
+    "pieces make up",
+  ],
+  ["leaves out the start", changingEvents((event) => (event.type === "start" ? [] : [event])), "begins with"],
+  [
+    "speaks after its end",
+    changingEvents((event) => (event.type === "end" ? [event, event] : [event])),
+    "begins with",
+  ],
+  ["loses blocks", changingEvents((event) => (event.type === "block" ? [] : [event])), "pieces make up"],
+  ["miscounts", changingReply(() => ({ usage: { input_tokens: 1, output_tokens: 1 } })), "usage"],
+  ["mistakes why it stopped", changingReply(() => ({ stopReason: "other" })), "stop reason"],
+  ["loses content", changingReply(() => ({ content: [] })), "content"],
+  [
+    "writes to the request",
+    changingCall((request, options) => {
+      (request.messages as unknown[]).push({ role: "user", content: "x" });
+      return options;
+    }),
+    "text: the reply",
+  ],
+  ["ignores aborts", changingCall(() => ({})), "an abort before the call"],
+  [
+    "tries again by itself",
+    (sound) => withRetries(sound, { wait: async () => undefined }),
+    "overloaded: fails",
+  ],
+  ["throws what it likes", changingFailure(() => new Error("no")), "too-long: fails"],
+  [
+    "loses the numbers",
+    changingFailure((error) => new ModelError({ kind: "too-long" }, error.message)),
+    "too-long: fails",
+  ],
+  [
+    "loses the beginning",
+    changingFailure((error) => new ModelError(error.failure, error.message)),
+    "cut-off: fails",
+  ],
+  [
+    "counts nothing",
+    (sound) => ({ ...sound, countTokens: async () => ({ tokens: 0, source: "exact" }) }),
+    "countTokens",
+  ],
+];
+
+describe("the contract suite", () => {
+  it.each(FAULTS)("catches a model that %s", async (_, make, caughtBy) => {
+    const subject = {
+      name: "faulty",
+      wires: ANTHROPIC_WIRES,
+      connect: (baseUrl: string): Model => make(connect(baseUrl)),
+      patienceMs: 500,
+    };
+    const relevant = modelContract(subject).filter(({ title }) => title.includes(caughtBy));
+    const outcomes = await Promise.allSettled(relevant.map(({ run }) => run()));
+    expect(outcomes.some(({ status }) => status === "rejected")).toBe(true);
+  });
+
+  it("needs no answer for what a provider cannot do", () => {
+    const titles = modelContract({ name: "bare", wires: {}, connect }).map(({ title }) => title);
+    expect(titles.some((title) => title.startsWith("text"))).toBe(false);
+    expect(titles.some((title) => title.startsWith("nobody listens"))).toBe(true);
+  });
+});

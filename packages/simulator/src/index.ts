@@ -1,0 +1,56 @@
+/** For tests of what is built on longhaul, and of longhaul itself: `longhaul/testing`. Needs node. */
+
+export { always, callTool, echo, textTurn, toolTurn } from "./behaviours/answers.ts";
+export { type CoderOptions, coder } from "./behaviours/coder.ts";
+export {
+  BAD_NOTES_KINDS,
+  type BadNotesKind,
+  isNotesCall,
+  type NotesKind,
+  noteTaker,
+} from "./behaviours/notes.ts";
+export { type AddressedTurn, parseScript, type ScriptedTurn, scriptedTurns } from "./behaviours/scripted.ts";
+export { isSpanCall, type SpanKind, spanSummaries } from "./behaviours/spans.ts";
+export {
+  BAD_SUMMARY_KINDS,
+  type BadSummaryKind,
+  badSummary,
+  goodSummary,
+  type SummaryKind,
+  summaries,
+} from "./behaviours/summaries.ts";
+export { createFixedClock, createRunningClock, type MovableClock } from "./clock.ts";
+export { compactionUnavailable, type Summarise } from "./context/compaction.ts";
+export { modelContract } from "./contract/model-contract.ts";
+export type { ContractCase, ContractSubject, Scenario, WireAnswer } from "./contract/subject.ts";
+export {
+  type ExpectedFailure,
+  type ExpectedReply,
+  STANDARD_FAILURES,
+  STANDARD_REPLIES,
+  STANDARD_REQUEST,
+} from "./contract/subject.ts";
+export type {
+  Behaviour,
+  CallPurpose,
+  ClientMarks,
+  ReportedUsage,
+  SeenRequest,
+  Switches,
+  Turn,
+  TurnBlock,
+} from "./exchange.ts";
+export {
+  type Script,
+  type ScriptedAnswer,
+  type ScriptedModel,
+  type ScriptedModelOptions,
+  type ScriptedReply,
+  scriptedModel,
+} from "./scripted-model.ts";
+export type { ModelOptions } from "./server/catalogue.ts";
+export type { Fault, FaultCandidate, FaultConditions, StatusFault } from "./server/faults.ts";
+export type { LoggedError, LoggedRequest, LogTotals, RequestLog } from "./server/request-log.ts";
+export { DEFAULT_SWITCHES, type Simulator, type SimulatorOptions, startSimulator } from "./simulator.ts";
+export { KNOWN_BETAS } from "./wording/betas.ts";
+export { UNVERIFIED_TEXTS, type UnverifiedText } from "./wording/texts.ts";

@@ -1,0 +1,6 @@
+export { SPAN_KINDS } from "./behaviours/spans.ts";
+export { HOSTILE_SECTIONS } from "./behaviours/summaries.ts";
+export { createRandom, type Random } from "./demo/random.ts";
+export { createDemoSession, demoFiles, demoFilesAtStart, tourProjectFiles } from "./demo-session.ts";
+export { createTokenCounter, type TokenCounter } from "./prompt/token-count.ts";
+export { CODER_TURNS } from "./simulator.ts";

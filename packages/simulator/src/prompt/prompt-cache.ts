@@ -1,0 +1,371 @@
+import { type JsonRecord, listField, stringField } from "@longhaul/core/internal/messages";
+import type { CacheTtl, Prompt, PromptLevel, PromptPosition } from "./model-prompt.ts";
+import type { PrefixNode } from "./prefix-tree.ts";
+
+/** The part of `usage` that is known before the answer. What it holds adds up to what the model reads. */
+export interface InputUsage {
+  /** What comes after the last mark, and everything when nothing is cached. */
+  readonly input_tokens: number;
+  readonly cache_creation_input_tokens: number;
+  readonly cache_read_input_tokens: number;
+  readonly cache_creation: {
+    readonly ephemeral_5m_input_tokens: number;
+    readonly ephemeral_1h_input_tokens: number;
+  };
+  /** Left out of the prefix by cached edits. Only in answers to requests that carry such edits. */
+  readonly cache_deleted_input_tokens?: number;
+}
+
+export interface CacheCall {
+  /** Caches are kept apart by workspace. */
+  readonly workspace: string;
+  /** Lifetimes run from here, in milliseconds. */
+  readonly startedAt: number;
+  /** Results to leave out of the cached prefix: see `readCacheEdits`. Absent when the capability is off. */
+  readonly edits?: ReadonlySet<string> | undefined;
+  /** `diagnostics.previous_message_id`. */
+  readonly previousMessageId?: string | null | undefined;
+}
+
+export interface CacheLookup {
+  readonly usage: InputUsage;
+  /** What the model reads: the prompt without what cached edits left out. */
+  readonly tokens: number;
+  /** The edits that took effect: these results the model does not see. */
+  readonly deletedResults: readonly string[];
+  readonly diagnostics: CacheDiagnostics | null;
+  /** To be called when the response begins; only then can others read what this call writes. */
+  commit(messageId?: string): void;
+}
+
+/** What the provider keeps of prompts, and what it makes of the marks in a request. */
+export class PromptCache {
+  readonly #entries = new CacheEntries();
+  readonly #sent = new SentPrompts();
+  readonly #now: () => number;
+
+  constructor(clock: { now(): number }) {
+    this.#now = () => clock.now();
+  }
+
+  /** Entries that are kept, for tests that watch the memory. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  lookup(prompt: Prompt, call: CacheCall): CacheLookup {
+    this.#entries.sweep(this.#now());
+    const { workspace, startedAt, previousMessageId } = call;
+    const edits = CachedEdits.of(prompt.positions, call.edits);
+    const marks = usableMarks(prompt);
+    const scopes = scopesOf(prompt, workspace);
+    const hits = lookBack(prompt.positions, marks, ({ node, level }, index) =>
+      this.#entries.find(node, scopes[level], edits.idsUpTo(index), startedAt),
+    );
+    const reached = hits.reduce((highest, { index }) => Math.max(highest, index), NOTHING_READ);
+    const applied = edits.within(reached);
+    const usage = usageOf(prompt, marks, reached, applied);
+    const { cache_read_input_tokens: read, cache_creation_input_tokens: written } = usage;
+    return {
+      usage: call.edits?.size ? { ...usage, cache_deleted_input_tokens: applied.tokens } : usage,
+      tokens: prompt.tokens - applied.tokens,
+      deletedResults: [...applied.idsUpTo(reached)],
+      diagnostics:
+        typeof previousMessageId === "string"
+          ? this.#sent.diagnose(workspace, previousMessageId, prompt, read)
+          : null,
+      commit: (messageId) => {
+        for (const { entry } of hits) this.#entries.write(entry, startedAt);
+        for (const index of marks) {
+          const position = prompt.positions[index];
+          if (position?.mark === undefined) continue;
+          const { node, level, mark } = position;
+          const deleted = [...applied.idsUpTo(index)];
+          this.#entries.write({ node, scope: scopes[level], deleted, ttl: mark }, startedAt);
+        }
+        if (messageId !== undefined) this.#sent.remember(workspace, messageId, prompt, read + written);
+      },
+    };
+  }
+}
+
+/** The index before the first position. */
+const NOTHING_READ = -1;
+
+/** Positions with a mark. A prompt that is too short up to its mark is not cached, without a word. */
+function usableMarks({ positions, model }: Prompt): readonly number[] {
+  const marks: number[] = [];
+  for (const [index, { mark, tokens }] of positions.entries()) {
+    if (mark !== undefined && tokens >= model.features.minimumCacheTokens) marks.push(index);
+  }
+  return marks;
+}
+
+function scopesOf({ model, settings }: Prompt, workspace: string): Readonly<Record<PromptLevel, string>> {
+  const scope = (level: PromptLevel): string => [workspace, model.id, level, settings[level]].join("\0");
+  return { tools: scope("tools"), system: scope("system"), messages: scope("messages") };
+}
+
+/**
+ * Three points divide the prompt: where reading ends, the last mark of an hour after it, and the last mark
+ * of all. Up to the first is read, then written for an hour, then for five minutes; the rest is plain.
+ */
+function usageOf(prompt: Prompt, marks: readonly number[], reached: number, edits: CachedEdits): InputUsage {
+  const { positions } = prompt;
+  const after = marks.filter((index) => index > reached);
+  const lastHour = after.findLast((index) => positions[index]?.mark === "1h") ?? reached;
+  const last = after.at(-1) ?? reached;
+  const tokensAt = (index: number): number => (positions[index]?.tokens ?? 0) - edits.tokensUpTo(index);
+  const read = tokensAt(reached);
+  const hour = tokensAt(lastHour) - read;
+  const minutes = tokensAt(last) - tokensAt(lastHour);
+  return {
+    input_tokens: prompt.tokens - edits.tokens - tokensAt(last),
+    cache_creation_input_tokens: hour + minutes,
+    cache_read_input_tokens: read,
+    cache_creation: { ephemeral_5m_input_tokens: minutes, ephemeral_1h_input_tokens: hour },
+  };
+}
+
+/** How far a mark reaches back, itself included. */
+const LOOK_BACK_POSITIONS = 20;
+
+interface Hit {
+  /** Of the position at which the entry was written. */
+  readonly index: number;
+  readonly entry: CacheEntry;
+}
+
+/** For each mark the longest prefix within its reach that an earlier call has written. */
+function lookBack(
+  positions: readonly PromptPosition[],
+  marks: readonly number[],
+  find: (position: PromptPosition, index: number) => CacheEntry | undefined,
+): readonly Hit[] {
+  const hits: Hit[] = [];
+  for (const mark of marks) {
+    let steps = 0;
+    for (let index = mark; index >= 0; index--) {
+      if (index === mark || !isSameRun(positions[index], positions[index + 1])) steps++;
+      if (steps > LOOK_BACK_POSITIONS) break;
+      const position = positions[index];
+      const entry = position === undefined ? undefined : find(position, index);
+      if (entry === undefined) continue;
+      hits.push({ index, entry });
+      break;
+    }
+  }
+  return hits;
+}
+
+/** Parallel calls, and their results, count as one position each. */
+function isSameRun(one: PromptPosition | undefined, next: PromptPosition | undefined): boolean {
+  return one?.kind === next?.kind && (one?.kind === "tool_use" || one?.kind === "tool_result");
+}
+
+const MINUTE_MS = 60_000;
+const TTL_MS: Readonly<Record<CacheTtl, number>> = { "5m": 5 * MINUTE_MS, "1h": 60 * MINUTE_MS };
+
+/** Expired entries are never read, so it is enough to clear them away now and then. */
+const SWEEP_EVERY_MS = MINUTE_MS;
+
+/** A prefix that can be read again. */
+interface CacheEntry {
+  readonly node: PrefixNode;
+  /** Who can read it: workspace, model, level, and the settings on which that level depends. */
+  readonly scope: string;
+  /** Tool results that cached edits have left out of it, in their order. */
+  readonly deleted: readonly string[];
+  readonly ttl: CacheTtl;
+}
+
+interface LivingEntry extends CacheEntry {
+  readonly expiresAt: number;
+}
+
+class CacheEntries {
+  readonly #byNode = new Map<PrefixNode, readonly LivingEntry[]>();
+  #sweptAt = Number.NEGATIVE_INFINITY;
+
+  get size(): number {
+    let size = 0;
+    for (const entries of this.#byNode.values()) size += entries.length;
+    return size;
+  }
+
+  /**
+   * The entry that lacks the most of what the request wants left out, and nothing that it wants kept: the
+   * provider can cut out of a cached prefix, but not put back in.
+   */
+  find(node: PrefixNode, scope: string, wanted: ReadonlySet<string>, at: number): CacheEntry | undefined {
+    let best: CacheEntry | undefined;
+    for (const entry of this.#byNode.get(node) ?? []) {
+      if (entry.scope !== scope || entry.expiresAt <= at) continue;
+      if (!entry.deleted.every((id) => wanted.has(id))) continue;
+      if (best === undefined || entry.deleted.length > best.deleted.length) best = entry;
+    }
+    return best;
+  }
+
+  /** A hit does not change the lifetime of what is there: it starts it anew. */
+  write(entry: CacheEntry, at: number): void {
+    const entries = this.#byNode.get(entry.node) ?? [];
+    const known = entries.find((one) => isSameEntry(one, entry));
+    const { ttl } = known !== undefined && known.expiresAt > at ? known : entry;
+    const expiresAt = Math.max(known?.expiresAt ?? 0, at + TTL_MS[ttl]);
+    const others = entries.filter((one) => one !== known);
+    this.#byNode.set(entry.node, [...others, { ...entry, ttl, expiresAt }]);
+    if (known === undefined) entry.node.held++;
+  }
+
+  sweep(now: number): void {
+    if (now - this.#sweptAt < SWEEP_EVERY_MS) return;
+    this.#sweptAt = now;
+    for (const [node, entries] of this.#byNode) {
+      const alive = entries.filter(({ expiresAt }) => expiresAt > now);
+      node.held -= entries.length - alive.length;
+      if (alive.length === 0) this.#byNode.delete(node);
+      else this.#byNode.set(node, alive);
+    }
+  }
+}
+
+function isSameEntry(one: CacheEntry, other: CacheEntry): boolean {
+  return (
+    one.scope === other.scope &&
+    one.deleted.length === other.deleted.length &&
+    one.deleted.every((id, index) => id === other.deleted[index])
+  );
+}
+
+/** The ids in `cache_edits`. The shape is ours: no provider has published one. */
+export function readCacheEdits(body: JsonRecord): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const edit of listField(body, "cache_edits")) {
+    const id = stringField(edit, "tool_use_id");
+    if (stringField(edit, "type") === "delete_tool_result" && id !== undefined) ids.add(id);
+  }
+  return ids;
+}
+
+interface EditedResult {
+  readonly index: number;
+  readonly id: string;
+  readonly tokens: number;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** The tool results that a request wants left out of what is cached, with where they stand. */
+class CachedEdits {
+  readonly #results: readonly EditedResult[];
+
+  constructor(results: readonly EditedResult[]) {
+    this.#results = results;
+  }
+
+  static of(positions: readonly PromptPosition[], ids: ReadonlySet<string> = NONE): CachedEdits {
+    const results: EditedResult[] = [];
+    if (ids.size === 0) return new CachedEdits(results);
+    for (const [index, { toolUseId, tokens }] of positions.entries()) {
+      if (toolUseId === undefined || !ids.has(toolUseId)) continue;
+      results.push({ index, id: toolUseId, tokens: tokens - (positions[index - 1]?.tokens ?? 0) });
+    }
+    return new CachedEdits(results);
+  }
+
+  /** Of these, what a prefix up to this position holds. An edit outside of a cached prefix has no effect. */
+  within(index: number): CachedEdits {
+    return new CachedEdits(this.#results.filter((result) => result.index <= index));
+  }
+
+  get tokens(): number {
+    return this.#results.reduce((sum, { tokens }) => sum + tokens, 0);
+  }
+
+  tokensUpTo(index: number): number {
+    return this.within(index).tokens;
+  }
+
+  idsUpTo(index: number): ReadonlySet<string> {
+    return this.#results.length === 0 ? NONE : new Set(this.within(index).#results.map(({ id }) => id));
+  }
+}
+
+// Diagnosis of a miss
+
+/** In the words of the API. */
+type CacheMissReason =
+  | {
+      readonly type: "model_changed" | "tools_changed" | "system_changed" | "messages_changed";
+      readonly cache_missed_input_tokens: number;
+    }
+  | { readonly type: "previous_message_not_found" }
+  /** Something else that the prompt depends on has changed. */
+  | { readonly type: "unavailable" };
+
+interface CacheDiagnostics {
+  readonly cache_miss_reason: CacheMissReason | null;
+}
+
+/** Answers that can be asked about; a client asks about its last one. */
+const REMEMBERED_ANSWERS = 1_000;
+
+interface SentPrompt {
+  readonly model: string;
+  readonly speed: string;
+  readonly ends: Prompt["ends"];
+  readonly settings: Prompt["settings"];
+  readonly length: number;
+  readonly lastNode: PrefixNode | undefined;
+  /** Read or written: what a later call could have read. */
+  readonly cachedTokens: number;
+}
+
+/** What was sent for which answer, so that a later call can be told why it did not hit the cache. */
+class SentPrompts {
+  readonly #byAnswer = new Map<string, SentPrompt>();
+
+  remember(workspace: string, messageId: string, prompt: Prompt, cachedTokens: number): void {
+    this.#byAnswer.set(answerKey(workspace, messageId), {
+      model: prompt.model.id,
+      speed: prompt.speed,
+      ends: prompt.ends,
+      settings: prompt.settings,
+      length: prompt.positions.length,
+      lastNode: prompt.positions.at(-1)?.node,
+      cachedTokens,
+    });
+    const [oldest] = this.#byAnswer.keys();
+    if (this.#byAnswer.size > REMEMBERED_ANSWERS && oldest !== undefined) this.#byAnswer.delete(oldest);
+  }
+
+  /** Null when nothing has come between the two prompts. */
+  diagnose(
+    workspace: string,
+    previousId: string,
+    prompt: Prompt,
+    readTokens: number,
+  ): CacheDiagnostics | null {
+    const previous = this.#byAnswer.get(answerKey(workspace, previousId));
+    if (previous === undefined) return { cache_miss_reason: { type: "previous_message_not_found" } };
+    const type = firstDifference(previous, prompt);
+    if (type === undefined) return null;
+    if (type === "unavailable") return { cache_miss_reason: { type } };
+    const missed = Math.max(0, previous.cachedTokens - readTokens);
+    return { cache_miss_reason: { type, cache_missed_input_tokens: missed } };
+  }
+}
+
+type Difference = Exclude<CacheMissReason["type"], "previous_message_not_found">;
+
+function firstDifference(previous: SentPrompt, prompt: Prompt): Difference | undefined {
+  const { settings, ends, positions } = prompt;
+  if (previous.model !== prompt.model.id || previous.speed !== prompt.speed) return "model_changed";
+  if (previous.ends.tools !== ends.tools) return "tools_changed";
+  if (previous.ends.system !== ends.system) return "system_changed";
+  if (previous.settings.messages !== settings.messages) return "unavailable";
+  return positions[previous.length - 1]?.node === previous.lastNode ? undefined : "messages_changed";
+}
+
+const answerKey = (workspace: string, messageId: string): string => `${workspace}\0${messageId}`;

@@ -1,0 +1,162 @@
+import { MEDIA_TOKENS } from "@longhaul/core/internal/measure";
+import { asList, isRecord, type JsonRecord, stringField } from "@longhaul/core/internal/messages";
+import { ESTIMATORS } from "@longhaul/core/measure";
+import { LRUCache } from "lru-cache";
+import type { SimulatedModel } from "../exchange.ts";
+import { withoutMarks } from "./block-equality.ts";
+
+/** Counts before the model's own scale; see {@link scaleTokens}. */
+export interface TokenCounter {
+  /** `o200k` when gpt-tokenizer is installed. Either stands in for Claude's tokenizer, which is not public. */
+  readonly source: "o200k" | "estimate" | "custom";
+  text(text: string): number;
+  /** A content block of a message or of the system prompt. */
+  block(block: JsonRecord): number;
+  /** A definition in `tools`. */
+  tool(tool: JsonRecord): number;
+}
+
+/** The markup around a call or a result: its tags and its id. */
+export const TOOL_BLOCK_TOKENS = 12;
+
+/** The markup around a tool definition. */
+const TOOL_DEFINITION_TOKENS = 8;
+
+/** Tools that the provider defines send a short name and put a long description into the prompt. */
+const PROVIDER_TOOL_TOKENS = 500;
+
+/** A signature holds the thinking in encrypted form. */
+const SIGNATURE_CHARACTERS_PER_TOKEN = 4;
+
+export type CountText = (text: string) => number;
+
+export async function createTokenCounter(countText?: CountText | "estimate"): Promise<TokenCounter> {
+  if (typeof countText === "function") return counterOf("custom", countText);
+  const o200k = countText === "estimate" ? undefined : await loadO200k();
+  return o200k === undefined ? counterOf("estimate", ESTIMATORS.o200k) : counterOf("o200k", o200k);
+}
+
+function counterOf(source: TokenCounter["source"], countText: CountText): TokenCounter {
+  const text = countOnce(countText);
+  return {
+    source,
+    text,
+    block: (block) => countBlock(block, text),
+    tool: (tool) => countTool(tool, text),
+  };
+}
+
+/** What a count means in the tokens of this model. */
+export function scaleTokens(baseTokens: number, model: Pick<SimulatedModel, "features">): number {
+  return Math.round(baseTokens * model.features.tokenScale);
+}
+
+/** Characters of the texts whose counts are kept. A long conversation is a few million. */
+const KEPT_CHARACTERS = 16_000_000;
+
+/** A text shorter than this is counted sooner than it is found. */
+const SHORTEST_KEPT = 32;
+
+/** Counts each text once, as long as it is in use. A text that would fill half of the memory is not kept. */
+export function countOnce(count: CountText, keptCharacters: number = KEPT_CHARACTERS): CountText {
+  const known = new LRUCache<string, number>({
+    maxSize: keptCharacters,
+    maxEntrySize: keptCharacters / 2,
+    sizeCalculation: (_, text) => text.length,
+  });
+  return (text) => {
+    if (text.length < SHORTEST_KEPT) return text === "" ? 0 : count(text);
+    const counted = known.get(text);
+    if (counted !== undefined) return counted;
+    const tokens = count(text);
+    known.set(text, tokens);
+    return tokens;
+  };
+}
+
+/** The package is an optional peer. Without it our estimator counts, and `source` says so. */
+async function loadO200k(): Promise<CountText | undefined> {
+  const encoding = await import("gpt-tokenizer/encoding/o200k_base").catch(() => undefined);
+  if (encoding === undefined) return undefined;
+  // Text that spells a control token, such as `<|endoftext|>`, is text like any other; by default it throws.
+  const options = { disallowedSpecial: new Set<string>() };
+  return (text) => {
+    let tokens = 0;
+    for (const piece of cutLongRuns(text)) tokens += encoding.countTokens(piece, options);
+    return tokens;
+  };
+}
+
+/**
+ * The tokenizer takes time with the square of a run that it cannot split (20,000 letters: a quarter of a
+ * second), so longer ones are cut. At this length the cuts add well under one token in a hundred.
+ */
+const RUN_LIMIT = 512;
+const LONG_RUN = new RegExp(
+  `[\\p{L}\\p{M}]{${RUN_LIMIT}}|[^\\s\\p{L}\\p{N}]{${RUN_LIMIT}}|\\s{${RUN_LIMIT}}`,
+  "gu",
+);
+
+export function cutLongRuns(text: string): readonly string[] {
+  if (text.length <= RUN_LIMIT) return [text];
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { index, 0: run } of text.matchAll(LONG_RUN)) {
+    pieces.push(text.slice(from, index + run.length));
+    from = index + run.length;
+  }
+  if (from < text.length || pieces.length === 0) pieces.push(text.slice(from));
+  return pieces;
+}
+
+function countBlock(block: JsonRecord, text: CountText): number {
+  switch (block.type) {
+    case "text":
+      return text(asText(block.text));
+    case "image":
+      return MEDIA_TOKENS;
+    case "document":
+      return countDocument(block, text);
+    case "tool_use":
+      return TOOL_BLOCK_TOKENS + text(asText(block.name)) + text(asJson(block.input));
+    case "tool_result":
+      return TOOL_BLOCK_TOKENS + countContent(block.content, text);
+    case "thinking":
+      return asText(block.thinking) === "" ? encryptedTokens(block.signature) : text(asText(block.thinking));
+    case "redacted_thinking":
+      return encryptedTokens(block.data);
+    case "compaction":
+      return text(asText(block.content));
+    case "search_result":
+      return text(asText(block.title)) + text(asText(block.source)) + countContent(block.content, text);
+    default:
+      return text(asJson(withoutMarks(block)));
+  }
+}
+
+function countContent(content: unknown, text: CountText): number {
+  if (typeof content === "string") return text(content);
+  let tokens = 0;
+  for (const block of asList(content)) if (isRecord(block)) tokens += countBlock(block, text);
+  return tokens;
+}
+
+/** Text in a document is counted; what would have to be opened or fetched first has the flat figure. */
+function countDocument(block: JsonRecord, text: CountText): number {
+  const about = text(asText(block.title)) + text(asText(block.context));
+  const source = isRecord(block.source) ? block.source : {};
+  if (source.type === "text") return about + text(asText(source.data));
+  if (source.type === "content") return about + countContent(source.content, text);
+  return about + MEDIA_TOKENS;
+}
+
+function countTool(tool: JsonRecord, text: CountText): number {
+  const type = stringField(tool, "type") ?? "custom";
+  const tokens = TOOL_DEFINITION_TOKENS + text(asJson(withoutMarks(tool, "top")));
+  return type === "custom" ? tokens : tokens + PROVIDER_TOOL_TOKENS;
+}
+
+const encryptedTokens = (value: unknown): number =>
+  Math.ceil(asText(value).length / SIGNATURE_CHARACTERS_PER_TOKEN);
+const asText = (value: unknown): string => (typeof value === "string" ? value : "");
+const asJson = (value: unknown): string => JSON.stringify(value) ?? "";

@@ -1,0 +1,219 @@
+import type { JsonRecord } from "@longhaul/core/internal/messages";
+import { MAX_CACHE_MARKS, maxMediaFor } from "@longhaul/core/internal/request";
+import { refuse } from "../wording/refuse.ts";
+import {
+  type PlacedBlock,
+  pathOf,
+  type Role,
+  recordField,
+  recordsField,
+  type SentMessage,
+} from "./checked-body.ts";
+import { SERVER_TOOL_RESULTS } from "./shape/block-shapes.ts";
+import type { Inspection } from "./shape/shape-check.ts";
+
+/** What each message holds, one after the other, whatever its neighbours are. */
+export function checkContents(messages: readonly SentMessage[], inspection: Inspection): void {
+  const toolUseIds = new Set<unknown>();
+  const { body, model } = inspection.request;
+  const toolNames = new Set<unknown>(recordsField(body, "tools").map((tool) => tool.name));
+  for (const message of messages) {
+    if (message.role === "system" && model?.features.systemMessages === false) {
+      refuse("systemRole");
+    }
+    const isOpenEnd = message.role === "assistant" && message.message === messages.length - 1;
+    if (message.blocks.length === 0 && !isOpenEnd && !message.isEffortOnly) {
+      refuse("emptyMessage", { path: `messages.${message.message}` });
+    }
+    for (const placed of message.blocks) {
+      checkBlock(placed, message.role, inspection);
+      if (placed.type === "tool_use") checkUnique(placed, toolUseIds);
+      else if (message.role === "system") checkToolChange(placed, toolNames);
+    }
+  }
+}
+
+export function checkSystem(body: JsonRecord): void {
+  const { system } = body;
+  if (typeof system === "string") checkText({ text: system }, "system", () => "system");
+  for (const [index, block] of recordsField(body, "system").entries()) {
+    checkText(block, "system", () => `system.${index}`);
+  }
+}
+
+/** What is counted over all messages. */
+export function checkCounts(messages: readonly SentMessage[], inspection: Inspection): void {
+  checkToolsGiven(messages, inspection);
+  checkMediaCount(messages, inspection);
+}
+
+const KINDS: Readonly<Record<Role, ReadonlySet<string>>> = {
+  user: new Set([
+    "text",
+    "image",
+    "document",
+    "search_result",
+    "tool_result",
+    "container_upload",
+    "compaction",
+  ]),
+  assistant: new Set([
+    "text",
+    "thinking",
+    "redacted_thinking",
+    "tool_use",
+    "server_tool_use",
+    ...Object.values(SERVER_TOOL_RESULTS),
+    "mcp_tool_use",
+    "mcp_tool_result",
+    "mcp_tool_listing",
+    "container_upload",
+    "compaction",
+    "fallback",
+  ]),
+  system: new Set(["text", "tool_addition", "tool_removal"]),
+};
+
+function checkBlock(placed: PlacedBlock, role: Role, inspection: Inspection): void {
+  const { type, block } = placed;
+  const isOlder = inspection.request.version === "2023-06-01";
+  if (!KINDS[role].has(type) && !(isOlder && type === "document" && role === "assistant")) {
+    refuse("blockRole", { path: pathOf(placed), type, role });
+  }
+  if (type === "text") checkText(block, "messages", () => `${pathOf(placed)}.text`);
+  const nested = type === "tool_result" ? recordsField(block, "content") : [];
+  for (const [index, inner] of nested.entries()) {
+    if (inner.type === "text") checkText(inner, "messages", () => `${pathOf(placed)}.content.${index}.text`);
+  }
+  if (role === "user" && !isOlder) {
+    checkCitations(block, placed);
+    for (const inner of nested) checkCitations(inner, placed);
+  }
+}
+
+/** Citations belong to the assistant's text; a search result's text is the user's. */
+function checkCitations(block: JsonRecord, placed: PlacedBlock): void {
+  if (block.type === "text" && recordsField(block, "citations").length > 0) {
+    refuse("userCitations", { path: pathOf(placed) });
+  }
+  if (block.type !== "search_result") return;
+  for (const text of recordsField(block, "content")) checkCitations(text, placed);
+}
+
+function checkUnique(placed: PlacedBlock, toolUseIds: Set<unknown>): void {
+  const { id } = placed.block;
+  if (toolUseIds.has(id)) refuse("repeatedUseId", { path: pathOf(placed) });
+  toolUseIds.add(id);
+}
+
+/** A change of the tools names one that the request, or a change before it, has defined. */
+function checkToolChange(placed: PlacedBlock, toolNames: Set<unknown>): void {
+  const tool = recordField(placed.block, "tool");
+  if (tool?.type === "tool_definition") toolNames.add(recordField(tool, "definition")?.name);
+  if (tool?.type === "tool_reference" && !toolNames.has(tool.name)) {
+    refuse("toolReference", { path: pathOf(placed), name: String(tool.name) });
+  }
+}
+
+const VISIBLE = /\S/;
+
+/** Text says something. The path is asked for only when it does not and carries a mark. */
+function checkText(block: JsonRecord, root: "messages" | "system", textPath: () => string): void {
+  const text = block.text as string;
+  if (VISIBLE.test(text)) return;
+  if (text !== "") refuse("blankText", { root });
+  if (block.cache_control !== undefined && block.cache_control !== null) {
+    refuse("markOnEmptyText", { path: textPath() });
+  }
+  refuse("emptyText", { root });
+}
+
+function checkToolsGiven(messages: readonly SentMessage[], inspection: Inspection): void {
+  const { request, switches } = inspection;
+  if (!switches.requireTools || recordsField(request.body, "tools").length > 0) return;
+  const hasToolBlock = messages.some(({ blocks }) =>
+    blocks.some(({ type }) => type === "tool_use" || type === "tool_result"),
+  );
+  if (hasToolBlock) refuse("toolsMissing");
+}
+
+function checkMediaCount(messages: readonly SentMessage[], inspection: Inspection): void {
+  const maximum = maxMediaFor(inspection.request.model?.windowTokens ?? 0);
+  let count = 0;
+  for (const { blocks } of messages) {
+    for (const { type, block } of blocks) {
+      if (isMedia(type)) count++;
+      else if (type === "tool_result") {
+        for (const nested of recordsField(block, "content")) if (isMedia(nested.type)) count++;
+      }
+    }
+  }
+  if (count > maximum) refuse("tooManyMedia", { maximum, count });
+}
+
+function isMedia(type: unknown): boolean {
+  return type === "image" || type === "document";
+}
+
+// Cache marks
+
+/** In the order of the prompt: tools, system, messages (what is inside a result before the result), the automatic one. */
+export function checkCacheMarks(messages: readonly SentMessage[], inspection: Inspection): void {
+  const { body } = inspection.request;
+  const marks = new MarkCounter();
+  for (const [index, tool] of recordsField(body, "tools").entries())
+    marks.visit(tool, () => `tools.${index}.`);
+  for (const [index, block] of recordsField(body, "system").entries()) {
+    marks.visit(block, () => `system.${index}.`);
+  }
+  for (const { blocks } of messages) {
+    for (const placed of blocks) {
+      const { type, block } = placed;
+      if (type === "tool_result" && typeof block.content !== "string") {
+        for (const [index, nested] of recordsField(block, "content").entries()) {
+          marks.visit(nested, () => `${pathOf(placed)}.content.${index}.`);
+        }
+      }
+      if (block.cache_control !== undefined) marks.visit(block, () => `${pathOf(placed)}.`);
+    }
+  }
+  checkAutomaticMark(body, messages);
+  marks.visit(body, () => "");
+  if (marks.count > MAX_CACHE_MARKS) refuse("tooManyMarks", { maximum: MAX_CACHE_MARKS, count: marks.count });
+}
+
+class MarkCounter {
+  count = 0;
+  #hasShort = false;
+
+  visit(holder: JsonRecord, prefixOf: () => string): void {
+    const mark = holder.cache_control;
+    if (mark === undefined || mark === null) return;
+    this.count++;
+    if (lifetime(mark as JsonRecord) === "5m") this.#hasShort = true;
+    else if (this.#hasShort) refuse("ttlOrder", { path: `${prefixOf()}cache_control.ttl` });
+  }
+}
+
+function lifetime(mark: JsonRecord): string {
+  return mark.ttl === "1h" ? "1h" : "5m";
+}
+
+/** It goes to the last block that can carry one; a mark of another lifetime there is a contradiction. */
+function checkAutomaticMark(body: JsonRecord, messages: readonly SentMessage[]): void {
+  const automatic = recordField(body, "cache_control");
+  if (automatic === undefined) return;
+  const last = lastCacheable(messages);
+  const mark = last === undefined ? undefined : recordField(last, "cache_control");
+  if (mark !== undefined && lifetime(mark) !== lifetime(automatic)) refuse("automaticMarkTtl");
+}
+
+function lastCacheable(messages: readonly SentMessage[]): JsonRecord | undefined {
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const found = messages[at]?.blocks.findLast(
+      ({ type }) => type !== "thinking" && type !== "redacted_thinking",
+    );
+    if (found !== undefined) return found.block;
+  }
+  return undefined;
+}

@@ -1,0 +1,72 @@
+import type { ModelEvent, ModelRequest } from "@longhaul/core/models";
+import { complete, ModelError } from "@longhaul/core/models";
+import { describe, expect, it } from "vitest";
+import { toolUse } from "../../../test/support/builders.ts";
+import { scriptedModel } from "./scripted-model.ts";
+
+const request: ModelRequest = { messages: [{ role: "user", content: "Go on." }] };
+
+describe("a scripted model", () => {
+  it("gives its answers in order and keeps what it was sent", async () => {
+    const model = scriptedModel(["one", { content: [toolUse("t1", "Read", {})] }]);
+    expect(await complete(model, request)).toMatchObject({
+      content: [{ type: "text", text: "one" }],
+      stopReason: "end_turn",
+    });
+    expect((await complete(model, request)).stopReason).toBe("tool_use");
+    expect(model.requests).toEqual([request, request]);
+  });
+
+  it("streams each block in pieces, then whole, and ends with the reply", async () => {
+    const model = scriptedModel([{ content: [toolUse("t1", "Read", { path: "a" })] }]);
+    const events: ModelEvent[] = [];
+    for await (const event of model.stream(request)) events.push(event);
+    expect(events.map((event) => event.type)).toEqual([
+      "start",
+      "tool-call-start",
+      "tool-call-input",
+      "block",
+      "end",
+    ]);
+  });
+
+  it("answers by a function of the request, with the number of the call", async () => {
+    const model = scriptedModel((_, index) => `call ${index}`);
+    await complete(model, request);
+    expect((await complete(model, request)).content).toEqual([{ type: "text", text: "call 1" }]);
+  });
+
+  it("fails as told, at once or after what came before", async () => {
+    const overloaded = new ModelError({ kind: "overloaded" }, "Too busy.");
+    await expect(complete(scriptedModel([overloaded]), request)).rejects.toBe(overloaded);
+    const model = scriptedModel([{ content: "half an ans", failsWith: overloaded }]);
+    const seen: string[] = [];
+    await expect(async () => {
+      for await (const event of model.stream(request)) seen.push(event.type);
+    }).rejects.toBe(overloaded);
+    expect(seen).toEqual(["start", "text", "block"]);
+  });
+
+  it("says so when its script has ended", async () => {
+    await expect(complete(scriptedModel([]), request)).rejects.toMatchObject({ code: "model-other" });
+  });
+
+  it("hangs where told, until an abort ends it", async () => {
+    const abort = new AbortController();
+    const model = scriptedModel([{ content: "…", hangs: true }]);
+    const call = complete(model, request, { signal: abort.signal });
+    setTimeout(() => abort.abort(), 5);
+    await expect(call).rejects.toMatchObject({ code: "model-aborted" });
+    await expect(complete(model, request, { signal: abort.signal })).rejects.toMatchObject({
+      code: "model-aborted",
+    });
+  });
+
+  it("ends with an abort also while its script is still thinking", async () => {
+    const abort = new AbortController();
+    const model = scriptedModel(() => new Promise<never>(() => undefined));
+    const call = complete(model, { messages: [] }, { signal: abort.signal });
+    setImmediate(() => abort.abort());
+    await expect(call).rejects.toMatchObject({ code: "model-aborted" });
+  });
+});
