@@ -11,12 +11,8 @@ import {
   messageSnip,
   spanCollapse,
 } from "@longhaul/core";
-import type {
-  CollapseCommands,
-  CollapseOptions,
-  MemoryFilesOptions,
-  SnipCommands,
-} from "@longhaul/core/modules";
+import type { MemoryFilesOptions } from "@longhaul/core/memory-files";
+import type { CollapseCommands, CollapseOptions, SnipCommands } from "@longhaul/core/modules";
 import type { NotesOptions } from "@longhaul/notes";
 import { sessionNotes } from "@longhaul/notes";
 

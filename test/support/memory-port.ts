@@ -1,4 +1,4 @@
-import type { MemoryFilesPort } from "@longhaul/core/modules";
+import type { MemoryFilesPort } from "@longhaul/core/memory-files";
 import type { FileAnswer } from "@longhaul/core/restore";
 
 export interface TestPort extends MemoryFilesPort {

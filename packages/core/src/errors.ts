@@ -67,6 +67,15 @@ export type LonghaulErrorCode =
  * prints it under the message.
  */
 export class LonghaulError extends Error {
+  /** The same in every copy of this class: a program may carry one inside it, and two versions may be installed. */
+  static readonly brand: symbol = Symbol.for("longhaul.LonghaulError");
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // A subclass without a brand of its own is only itself.
+    if (!Object.hasOwn(this, "brand")) return Function.prototype[Symbol.hasInstance].call(this, value);
+    return value instanceof Error && hasBrand(value, this.brand);
+  }
+
   override readonly name: string = "LonghaulError";
   readonly code: LonghaulErrorCode;
   readonly remedy: string | undefined;
@@ -78,6 +87,17 @@ export class LonghaulError extends Error {
     this.remedy = details.remedy;
     this.facts = details.facts ?? {};
   }
+}
+
+function hasBrand(error: Error, brand: symbol): boolean {
+  let at: unknown = Object.getPrototypeOf(error);
+  while (typeof at === "object" && at !== null) {
+    const made: unknown = Object.getOwnPropertyDescriptor(at, "constructor")?.value;
+    if (typeof made === "function" && Object.getOwnPropertyDescriptor(made, "brand")?.value === brand)
+      return true;
+    at = Object.getPrototypeOf(at);
+  }
+  return false;
 }
 
 export interface LonghaulErrorDetails {

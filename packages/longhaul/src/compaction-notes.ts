@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
 import type { Thresholds } from "@longhaul/core/measure";
 import type { HostState } from "@longhaul/core/restore";
-import { notesAsSummary, notesLimitsFor, sectionName } from "@longhaul/notes/internal";
+import { sectionName } from "@longhaul/notes/internal/format";
+import { notesLimitsFor } from "@longhaul/notes/internal/keeper";
+import { notesAsSummary } from "@longhaul/notes/internal/work";
 import type { Session } from "@longhaul/sessions";
 import { buildNotes, fileState, notesPath, readNotes } from "@longhaul/sessions";
 import type { SessionNotesSource } from "@longhaul/sessions/internal";

@@ -1,8 +1,8 @@
 import { LonghaulError } from "@longhaul/core/errors";
 import { type SizedConversation, sizeUp } from "@longhaul/core/internal/compaction";
 import { accountKnown } from "@longhaul/core/internal/measure";
+import { NestedMemory } from "@longhaul/core/internal/memory-files";
 import { isEntry, isSummaryEntry, reportedUsage, undoRecordOf } from "@longhaul/core/internal/messages";
-import { NestedMemory } from "@longhaul/core/internal/modules";
 import { countMessages } from "@longhaul/core/internal/request";
 import { memoryPathOf } from "@longhaul/core/internal/restore";
 import {
@@ -14,9 +14,9 @@ import {
   type WindowState,
   windowState,
 } from "@longhaul/core/measure";
+import { type AttachedMemory, memoryFilesIn } from "@longhaul/core/memory-files";
 import type { Entry, UndoRecord } from "@longhaul/core/messages";
-import { type AttachedMemory, memoryFilesIn } from "@longhaul/core/modules";
-import { notesLimitsFor } from "@longhaul/notes/internal";
+import { notesLimitsFor } from "@longhaul/notes/internal/keeper";
 import type { Session, SessionProject } from "@longhaul/sessions";
 import { memoryFilesPort, notesPath, readNotes } from "@longhaul/sessions";
 import { counterFor } from "@longhaul/sessions/internal";

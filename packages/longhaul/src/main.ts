@@ -10,7 +10,7 @@ const EXIT_FAILED = 1;
 const EXIT_WRONG_USE = 2;
 
 const terminal = nodeTerminal(process);
-const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
   version: string;
 };
 

@@ -8,7 +8,7 @@ import {
   type NotesSize,
   overLimits,
   sectionName,
-} from "@longhaul/notes/internal";
+} from "@longhaul/notes/internal/format";
 import type { BuiltNotes, NotesCoverage, ReadNotes, Session } from "@longhaul/sessions";
 import { counterFor } from "@longhaul/sessions/internal";
 import type { Colours, Terminal } from "./terminal.ts";

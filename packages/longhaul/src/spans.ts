@@ -1,3 +1,4 @@
+import { collapsedIn, type SpanReport, spanReport } from "@longhaul/core/internal/collapse";
 import {
   type CollapsedSpan,
   contentText,
@@ -5,7 +6,6 @@ import {
   isCollapsedSpan,
   timeOf,
 } from "@longhaul/core/internal/messages";
-import { collapsedIn, type SpanReport, spanReport } from "@longhaul/core/internal/modules";
 import type { ContentBlock, Entry } from "@longhaul/core/messages";
 import { sentContent } from "@longhaul/core/request";
 import type { Session } from "@longhaul/sessions";

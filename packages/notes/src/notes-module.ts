@@ -7,16 +7,10 @@ import type {
   OfferedPlan,
   PlanRequest,
 } from "@longhaul/core/internal/engine";
-import {
-  hasMethods,
-  invalidOption,
-  measuredBy,
-  requireOneOf,
-  restoreBudget,
-  snapshotOf,
-} from "@longhaul/core/internal/engine";
+import { measuredBy, restoreBudget, snapshotOf } from "@longhaul/core/internal/engine";
 import { field } from "@longhaul/core/internal/messages";
 import { throwIfAborted } from "@longhaul/core/internal/models";
+import { hasMethods, invalidOption, requireOneOf } from "@longhaul/core/internal/options";
 import { asker } from "@longhaul/core/internal/restore";
 import { notesAsSummary } from "./as-summary.ts";
 import { isOnlyTemplate, type Notes, parseNotes } from "./notes-format.ts";

@@ -4,8 +4,8 @@ import type { Entry } from "@longhaul/core/messages";
 import { type DemoOptions, type DemoRecording, demoSession, filesAtStart } from "./demo/demo.ts";
 
 /** Beside the folder of this module, among the sources and in the package alike. */
-const RECORDING = new URL("../demo/harbour.json.gz", import.meta.url);
-const TOUR_PROJECT = new URL("../demo/tour-project.txt", import.meta.url);
+const RECORDING = new URL("./demo/harbour.json.gz", import.meta.url);
+const TOUR_PROJECT = new URL("./demo/tour-project.txt", import.meta.url);
 
 const readRecording = (): DemoRecording => JSON.parse(gunzipSync(readFileSync(RECORDING)).toString("utf8"));
 

@@ -3,4 +3,3 @@ export { compactionDisabled } from "../engine/health.ts";
 export type { AttachedModule, EngineModule, EngineParts, OfferedPlan, PlanRequest } from "../engine/parts.ts";
 export { measuredBy, restoreBudget, snapshotOf } from "../engine/planning.ts";
 export { codeOf } from "../engine/reporter.ts";
-export { hasMethods, invalidOption, requireOneOf } from "../engine/require-options.ts";

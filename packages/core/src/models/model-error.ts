@@ -50,6 +50,8 @@ export interface ModelErrorDetails {
 }
 
 export class ModelError extends LonghaulError {
+  static override readonly brand: symbol = Symbol.for("longhaul.ModelError");
+
   readonly failure: ModelFailure;
   /** True if the same request, sent again later, may succeed. */
   readonly retryHelps: boolean;

@@ -1,5 +1,5 @@
 import { LonghaulError } from "@longhaul/core/errors";
-import { notesLimitsFor } from "@longhaul/notes/internal";
+import { notesLimitsFor } from "@longhaul/notes/internal/keeper";
 import type { NotesProgress, Session } from "@longhaul/sessions";
 import {
   type BuildNotesOptions,

@@ -1,8 +1,8 @@
 import { realpath, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { listField, parseJson, stringField } from "@longhaul/core/internal/messages";
+import { memoryFilesNow } from "@longhaul/core/memory-files";
 import type { Entry, Todo } from "@longhaul/core/messages";
-import { memoryFilesNow } from "@longhaul/core/modules";
 import type { HostState, Plan } from "@longhaul/core/restore";
 import { agentFolder, isSessionId, type UserPlaces } from "../transcript/locations.ts";
 import { memoryFilesPort, projectFiles } from "./project-files.ts";

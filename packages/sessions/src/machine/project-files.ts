@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
 import { opendir, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, parse, relative, resolve, sep } from "node:path";
-import type { MemoryFilesPort } from "@longhaul/core/modules";
+import type { MemoryFilesPort } from "@longhaul/core/memory-files";
 import type { FileAnswer, ProjectFiles, UnavailableReason } from "@longhaul/core/restore";
 import { isSecretFile } from "./secret-files.ts";
 import { problemOf, readTextFile } from "./text-file.ts";

@@ -17,7 +17,7 @@ import { isForced } from "@longhaul/core/internal/compaction";
 import { indexInConversation } from "@longhaul/core/internal/messages";
 import { findModel, sessionRecord } from "@longhaul/core/measure";
 import type { HostState } from "@longhaul/core/restore";
-import { type NotesDecline, type NotesKeep, notesSource, planFromNotes } from "@longhaul/notes/internal";
+import { type NotesDecline, type NotesKeep, notesSource, planFromNotes } from "@longhaul/notes/internal/work";
 import { fileState } from "../machine/file-state.ts";
 import type { Session } from "../transcript/load.ts";
 import { isSessionId, type UserPlaces } from "../transcript/locations.ts";

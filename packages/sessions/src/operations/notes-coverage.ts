@@ -9,7 +9,7 @@ import {
 } from "@longhaul/core/internal/messages";
 import { ESTIMATORS } from "@longhaul/core/measure";
 import type { Entry } from "@longhaul/core/messages";
-import type { Notes } from "@longhaul/notes/internal";
+import type { Notes } from "@longhaul/notes/internal/format";
 import type { Session } from "../transcript/load.ts";
 import { type SessionHistory, sessionHistory } from "./session-history.ts";
 

@@ -3,7 +3,7 @@ import { type FileHandle, lstat, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { LonghaulError } from "@longhaul/core/errors";
 import { field } from "@longhaul/core/internal/messages";
-import type { NotesFile } from "@longhaul/notes/internal";
+import type { NotesFile } from "@longhaul/notes/internal/format";
 import { problemOf } from "../machine/text-file.ts";
 import { isSystemError, readerOf, withOpenFile } from "../transcript/file-bytes.ts";
 import { lockSession } from "../transcript/lock.ts";

@@ -8,18 +8,20 @@ import type { Model, ModelTimeLimits, ModelUsage } from "@longhaul/core/models";
 import { ModelError } from "@longhaul/core/models";
 import type { SummaryWishes } from "@longhaul/core/summary";
 import {
-  changedSections,
-  type ExtractionOutcome,
-  extractNotes,
   formatNotes,
   type Notes,
   type NotesFile,
   type NotesLimits,
   type NotesTemplate,
+} from "@longhaul/notes/internal/format";
+import {
+  changedSections,
+  type ExtractionOutcome,
+  extractNotes,
   saveNotes,
   sumUsage,
   updateNotes,
-} from "@longhaul/notes/internal";
+} from "@longhaul/notes/internal/work";
 import { coveredBy, inSoundSteps } from "./notes-coverage.ts";
 import type { SessionHistory } from "./session-history.ts";
 

@@ -23,7 +23,7 @@ import {
   notedUpTo,
   parseNotes,
   parseTemplate,
-} from "@longhaul/notes/internal";
+} from "@longhaul/notes/internal/format";
 import type { Session } from "../transcript/load.ts";
 import { coverageOf, type NotesCoverage, notNotedYet } from "./notes-coverage.ts";
 import { notesFile, notesPath } from "./notes-file.ts";

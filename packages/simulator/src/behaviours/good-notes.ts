@@ -1,7 +1,7 @@
 import { contentBlocks, filePathIn, fileUseOf, isShellTool } from "@longhaul/core/internal/messages";
 import { isContinuation } from "@longhaul/core/internal/summary";
 import type { ApiMessage } from "@longhaul/core/messages";
-import type { NotesSection } from "@longhaul/notes/internal";
+import type { NotesSection } from "@longhaul/notes/internal/format";
 import { progressLine, readProgress } from "./coder/progress.ts";
 import { inputText, resultHead, type SeenCall, seenCalls } from "./coder/sight.ts";
 import { isNamed, type SeenNotesRequest, sectionsShown, type Wish } from "./notes-protocol.ts";

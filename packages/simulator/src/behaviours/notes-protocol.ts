@@ -12,7 +12,7 @@ import {
   nameKey,
   readNotesRequest,
   sectionName,
-} from "@longhaul/notes/internal";
+} from "@longhaul/notes/internal/format";
 import type { SeenRequest, Turn, TurnBlock } from "../exchange.ts";
 import { textTurn } from "./answers.ts";
 

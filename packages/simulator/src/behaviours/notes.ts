@@ -1,7 +1,7 @@
 import { listField } from "@longhaul/core/internal/messages";
 import type { ApiMessage } from "@longhaul/core/messages";
-import type { NotesSection } from "@longhaul/notes/internal";
-import { NOTHING_TO_NOTE } from "@longhaul/notes/internal";
+import type { NotesSection } from "@longhaul/notes/internal/format";
+import { NOTHING_TO_NOTE } from "@longhaul/notes/internal/format";
 import { createRandom } from "../demo/random.ts";
 import type { Behaviour, SeenRequest, Turn } from "../exchange.ts";
 import type { FaultCandidate } from "../server/faults.ts";

@@ -1,5 +1,5 @@
+import { asCondensed, SPAN_SYSTEM_PROMPT } from "@longhaul/core/internal/collapse";
 import { contentBlocks } from "@longhaul/core/internal/messages";
-import { asCondensed, SPAN_SYSTEM_PROMPT } from "@longhaul/core/internal/modules";
 import { entriesOf, SUMMARY_HEADING } from "@longhaul/core/internal/summary";
 import { ESTIMATORS } from "@longhaul/core/measure";
 import type { ApiMessage } from "@longhaul/core/messages";

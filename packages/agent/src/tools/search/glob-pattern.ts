@@ -1,5 +1,5 @@
 import { isAbsolute, join, sep } from "node:path";
-import { expandBraces, fitsName, type NamePattern, namePattern } from "@longhaul/core/modules";
+import { expandBraces, fitsName, type NamePattern, namePattern } from "@longhaul/core/memory-files";
 import { isDynamicPattern } from "tinyglobby";
 
 /**

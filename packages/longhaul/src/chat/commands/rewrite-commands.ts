@@ -1,4 +1,5 @@
 import type { Agent, PromptAt } from "@longhaul/agent";
+import { collapsedIn, type SpanReport } from "@longhaul/core/internal/collapse";
 import { sizeUp } from "@longhaul/core/internal/compaction";
 import {
   indexOfMessage,
@@ -7,7 +8,6 @@ import {
   isSummaryEntry,
   timeOf,
 } from "@longhaul/core/internal/messages";
-import { collapsedIn, type SpanReport } from "@longhaul/core/internal/modules";
 import { countMessages } from "@longhaul/core/internal/request";
 import type { Entry } from "@longhaul/core/messages";
 import { spokenIn } from "@longhaul/sessions/internal";

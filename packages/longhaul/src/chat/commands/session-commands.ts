@@ -1,7 +1,7 @@
 import type { NotesWriter } from "@longhaul/agent";
 import { LonghaulError } from "@longhaul/core/errors";
 import type { Thresholds } from "@longhaul/core/measure";
-import { notesLimitsFor } from "@longhaul/notes/internal";
+import { notesLimitsFor } from "@longhaul/notes/internal/keeper";
 import { readNotes } from "@longhaul/sessions";
 import { readTextFile } from "@longhaul/sessions/internal";
 import { notesReport, notesView } from "../../notes-report.ts";

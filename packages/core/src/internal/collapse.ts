@@ -1,3 +1,2 @@
 export { collapsedIn, type SpanReport, spanReport } from "../modules/collapse/report.ts";
 export { asCondensed, SPAN_SYSTEM_PROMPT } from "../modules/collapse/summarise-span.ts";
-export { NestedMemory } from "../modules/memory-files/nested-memory.ts";

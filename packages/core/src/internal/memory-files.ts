@@ -1,0 +1,1 @@
+export { NestedMemory } from "../modules/memory-files/nested-memory.ts";

@@ -1,0 +1,8 @@
+export {
+  hasMethods,
+  invalidOption,
+  type OptionNames,
+  requireOneOf,
+  requireOptionNames,
+  requireWindow,
+} from "../engine/require-options.ts";

@@ -1,0 +1,1 @@
+export { notesLimitsFor } from "../notes-keeper.ts";

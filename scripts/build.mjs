@@ -1,0 +1,126 @@
+// Builds the packages that changed since their last build: `npm run build`. JavaScript and types are bundled, each entry
+// with what it needs in a few files, because loading hundreds of small files takes longer than everything they do. Types
+// need no compiler: `isolatedDeclarations` lets a parser write them, so no package waits for another.
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
+import { dts } from "rolldown-plugin-dts";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const PACKAGES = join(ROOT, "packages");
+const SOURCE = "@longhaul/source";
+const CLI = "longhaul";
+
+/**
+ * Programs carry our packages inside them. They start faster, because a bundle has only what they use, and whoever
+ * installs one gets no more than it needs.
+ */
+const PROGRAMS = [CLI, "simulator"];
+
+/** Files that the code reads at run time, by package: from `src` of the simulator to `dist`. */
+const ASSETS = { simulator: ["demo/harbour.json.gz", "demo/tour-project.txt"] };
+ASSETS[CLI] = ASSETS.simulator;
+
+const isOurs = (id) => id.startsWith("@longhaul/");
+const isPackage = (id) => !id.startsWith(".") && !id.startsWith("/") && !/^[a-z]:/i.test(id);
+
+const manifestOf = (name) => JSON.parse(readFileSync(join(PACKAGES, name, "package.json"), "utf8"));
+
+/** Published entries by their name in `dist`; one without a built file is for our programs. The command line has its program. */
+function entriesOf(name) {
+  if (name === CLI) return { main: join(PACKAGES, name, "src", "main.ts") };
+  const sources = Object.values(manifestOf(name).exports)
+    .filter((entry) => entry.default !== undefined)
+    .map((entry) => entry[SOURCE]);
+  return Object.fromEntries(
+    sources.map((path) => [path.replace("./src/", "").replace(".ts", ""), join(PACKAGES, name, path)]),
+  );
+}
+
+/**
+ * The chunk of a core file: one for each folder, because a chunk for every combination of entries would make a hundred
+ * tiny files. Rare modules stay apart.
+ */
+function chunkOf(id) {
+  const [, folder, inner] = /[\\/]core[\\/]src[\\/](\w+)[\\/]([\w-]+)/.exec(id) ?? [];
+  if (folder === undefined || folder === "internal") return null;
+  return folder === "modules" || /^(?:clear|restore|summary)$/.test(inner) ? inner : folder;
+}
+
+const CHUNKS = {
+  groups: [{ name: chunkOf, debugName: "folders of core" }],
+  includeDependenciesRecursively: false,
+};
+const ALL_TYPES = { groups: [{ name: "types.d", minShareCount: 2 }] };
+
+async function build(name) {
+  const dist = join(PACKAGES, name, "dist");
+  rmSync(dist, { recursive: true, force: true }); // a file deleted from src must not stay published
+  const options = {
+    input: entriesOf(name),
+    external: (id) => isPackage(id) && !(PROGRAMS.includes(name) && isOurs(id)),
+    platform: name === "core" ? "neutral" : "node",
+    resolve: { conditionNames: [SOURCE, "node", "import", "default"] },
+    tsconfig: false,
+    ...(name === "core" ? { preserveEntrySignatures: "allow-extension" } : {}),
+  };
+  const output = {
+    dir: dist,
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "[name]-[hash].js",
+  };
+  await (await rolldown(options)).write({ ...output, codeSplitting: name === "core" ? CHUNKS : true });
+  if (name !== CLI) {
+    const types = await rolldown({
+      ...options,
+      plugins: [dts({ oxc: true, emitDtsOnly: true, tsconfig: false })],
+    });
+    await types.write({ ...output, codeSplitting: ALL_TYPES });
+  }
+  for (const path of ASSETS[name] ?? []) {
+    mkdirSync(join(dist, path, ".."), { recursive: true });
+    copyFileSync(join(PACKAGES, "simulator", "src", path), join(dist, path));
+  }
+  if (name === CLI) {
+    rmSync(join(PACKAGES, name, "docs"), { recursive: true, force: true });
+    cpSync(join(ROOT, "docs"), join(PACKAGES, name, "docs"), { recursive: true });
+  }
+  writeFileSync(join(dist, ".built"), "");
+}
+
+const modifiedAt = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
+
+function newestIn(path) {
+  if (!statSync(path).isDirectory()) return modifiedAt(path);
+  const items = readdirSync(path).filter((name) => !name.endsWith(".test.ts"));
+  return Math.max(modifiedAt(path), ...items.map((name) => newestIn(join(path, name))));
+}
+
+const names = readdirSync(PACKAGES).filter((name) => existsSync(join(PACKAGES, name, "package.json")));
+const common = Math.max(
+  modifiedAt(fileURLToPath(import.meta.url)),
+  modifiedAt(join(ROOT, "node_modules", ".package-lock.json")),
+);
+const changedAt = Object.fromEntries(
+  names.map((name) => [
+    name,
+    Math.max(common, newestIn(join(PACKAGES, name, "src")), modifiedAt(join(PACKAGES, name, "package.json"))),
+  ]),
+);
+changedAt[CLI] = Math.max(...Object.values(changedAt), newestIn(join(ROOT, "docs")));
+
+const stale = names.filter((name) => modifiedAt(join(PACKAGES, name, "dist", ".built")) < changedAt[name]);
+if (stale.length > 0) process.stderr.write(`longhaul: building ${stale.join(", ")}\n`);
+await Promise.all(stale.map(build));
