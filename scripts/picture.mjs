@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const main = join(dirname(fileURLToPath(import.meta.url)), "..", "dist", "cli", "main.js");
+const main = join(dirname(fileURLToPath(import.meta.url)), "..", "packages", "longhaul", "dist", "main.js");
 const env = { ...process.env, FORCE_COLOR: "1" };
 const output = execFileSync(process.execPath, [main, "demo"], { encoding: "utf8", env })
   // The temporary folder differs from run to run and from machine to machine.

@@ -4,6 +4,7 @@ import { loadSession } from "@longhaul/sessions";
 import { coder, spanSummaries, summaries, textTurn } from "@longhaul/simulator";
 import { describe, expect, it } from "vitest";
 import { isCollapsedSpan, isSnipMarker, standInUuids } from "../../packages/core/src/messages/stand-ins.ts";
+import { FROM_SOURCE } from "../support/from-source.ts";
 import { agentScene, ran, toolOf } from "./agent-scene.case.ts";
 
 interface Killed {
@@ -17,7 +18,7 @@ const killAfter = (entries: number, args: readonly string[]): Promise<Killed> =>
 
 function killWhen(isEnough: (printed: string) => boolean, args: readonly string[]): Promise<Killed> {
   const program = join(import.meta.dirname, "agent-process.ts");
-  const child = spawn(process.execPath, ["--import", "tsx", program, ...args], {
+  const child = spawn(process.execPath, [...FROM_SOURCE, program, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let printed = "";

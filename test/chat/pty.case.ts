@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { IPty } from "@lydell/node-pty";
 import { EARLY_MS, QUIET_MS } from "../../packages/longhaul/src/chat/screen/choice.ts";
 import { CLI_MAIN } from "../support/cli.ts";
+import { FROM_SOURCE } from "../support/from-source.ts";
 import { openScreenBuffer } from "./screen-buffer.case.ts";
 
 export interface PtyOptions {
@@ -97,9 +98,7 @@ export const openScriptPty = (script: string, options: PtyOptions): Pty =>
 
 /** For Node: runs a script of this folder. */
 export const scriptArguments = (script: string): readonly string[] => [
-  "--import",
-  // By its place: the script runs in a folder where nothing is installed.
-  import.meta.resolve("tsx"),
+  ...FROM_SOURCE,
   join(import.meta.dirname, script),
 ];
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { FROM_SOURCE } from "../support/from-source.ts";
 import type { Orders, Report, ReportOf } from "./killed-report.case.ts";
 
 const PROGRAM = fileURLToPath(new URL("./killed-process.case.ts", import.meta.url));
@@ -14,7 +15,7 @@ export class Child {
   #listeners: ((report: Report) => void)[] = [];
 
   constructor(orders: Orders) {
-    const child = spawn(process.execPath, ["--import", "tsx", PROGRAM, JSON.stringify(orders)]);
+    const child = spawn(process.execPath, [...FROM_SOURCE, PROGRAM, JSON.stringify(orders)]);
     this.#process = child;
     let rest = "";
     child.stdout.setEncoding("utf8").on("data", (data: string) => {

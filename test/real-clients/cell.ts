@@ -12,7 +12,9 @@ import { readLines, recordedCompaction, sessionPath, uuidOf } from "./session-fi
 import { type Json, type Piece, piecesOf } from "./wire.ts";
 
 /** The built command line. */
-export const LONGHAUL: string = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+export const LONGHAUL: string = fileURLToPath(
+  new URL("../../packages/longhaul/dist/main.js", import.meta.url),
+);
 
 /** Between the start of a slow command and the input that is typed meanwhile. */
 const TYPING_DELAY_MS = 400;

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { FROM_SOURCE } from "../support/from-source.ts";
 import type { Plant } from "./exam.ts";
 import type { ScheduleReport } from "./schedule.ts";
 import type { Answer, Order } from "./schedules-process.ts";
@@ -107,7 +108,7 @@ class Lane {
   #start(): ChildProcess {
     const stdio = ["ignore", "inherit", "inherit", "ipc"] as const;
     return fork(PROGRAM, {
-      execArgv: ["--no-warnings", "--import", "tsx"],
+      execArgv: ["--no-warnings", ...FROM_SOURCE],
       stdio: [...stdio],
       serialization: "advanced",
     });

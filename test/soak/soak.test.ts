@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LoggedRequest } from "@longhaul/simulator";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FROM_SOURCE } from "../support/from-source.ts";
 import { lostMessages, type Plant, unseenResults } from "./exam.ts";
 import { Journal } from "./journal.ts";
 import { runSchedule } from "./schedule.ts";
@@ -16,7 +17,7 @@ const SEEDS = [3, 5, 12, 15, 18, 49];
 const SOUND_SEED = 3;
 
 const soak = (...args: readonly string[]): ReturnType<typeof spawnSync> =>
-  spawnSync(process.execPath, ["--import", "tsx", PROGRAM, ...args], { encoding: "utf8" });
+  spawnSync(process.execPath, [...FROM_SOURCE, PROGRAM, ...args], { encoding: "utf8" });
 
 describe("npm run soak", () => {
   let folder: string;

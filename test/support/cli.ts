@@ -3,7 +3,15 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** The program as users get it: built by `npm test` before the tests run. */
-export const CLI_MAIN: string = join(import.meta.dirname, "..", "..", "dist", "cli", "main.js");
+export const CLI_MAIN: string = join(
+  import.meta.dirname,
+  "..",
+  "..",
+  "packages",
+  "longhaul",
+  "dist",
+  "main.js",
+);
 
 export interface CliRun {
   readonly code: number | null;

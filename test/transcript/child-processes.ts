@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
+import { FROM_SOURCE } from "../support/from-source.ts";
 
 export interface Finished {
   /** The lines that it printed whole. */
@@ -9,8 +10,7 @@ export interface Finished {
 
 /** For Node: runs a script of this folder as it stands. */
 export const nodeArguments = (script: string): readonly string[] => [
-  "--import",
-  "tsx",
+  ...FROM_SOURCE,
   join(import.meta.dirname, script),
 ];
 

@@ -142,7 +142,7 @@ describe("the options of a subagent", () => {
   });
 
   it("are the ones that the documentation lists", () => {
-    const page = readFileSync(join(import.meta.dirname, "../../docs/engine.md"), "utf8");
+    const page = readFileSync(join(import.meta.dirname, "../../../../docs/engine.md"), "utf8");
     const section = page.slice(page.indexOf("## Subagents"), page.indexOf("## It never loops"));
     const listed = [...section.matchAll(/^\| ([^|]*) \| ([^|]*) \|/gm)].flatMap(([, names = "", kind = ""]) =>
       [...names.matchAll(/`([\w.]+)`/g)].map(([, name]) => [name, kind.trim()]),

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { DEFAULT_SWITCHES } from "@longhaul/simulator";
 import { createColors } from "picocolors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FROM_SOURCE } from "../../../../test/support/from-source.ts";
 import { parseSimConfig, SIM_CONFIG_KEYS } from "../sim-config.ts";
 import type { Terminal } from "../terminal.ts";
 import { type SimOptions, sim } from "./sim-command.ts";
@@ -184,7 +185,7 @@ describe("sim --config", () => {
   });
 
   it("is described key by key in the guide", () => {
-    const guide = readFileSync(join(import.meta.dirname, "../../../docs/simulator.md"), "utf8");
+    const guide = readFileSync(join(import.meta.dirname, "../../../../docs/simulator.md"), "utf8");
     for (const key of SIM_CONFIG_KEYS) expect(guide).toContain(`\`${key}\``);
   });
 });
@@ -271,9 +272,9 @@ describe("sim for real clients", () => {
 /** The program from its sources: the built one may be older than they are. */
 describe("as a process", () => {
   const start = (...args: readonly string[]): ChildProcessWithoutNullStreams =>
-    spawn(process.execPath, ["--import", "tsx", join(import.meta.dirname, "..", "main.ts"), "sim", ...args], {
+    spawn(process.execPath, [...FROM_SOURCE, join(import.meta.dirname, "..", "main.ts"), "sim", ...args], {
       env: { PATH: process.env.PATH ?? "", HOME: folder },
-      cwd: join(import.meta.dirname, "..", "..", ".."),
+      cwd: join(import.meta.dirname, "..", "..", "..", ".."),
     });
   const firstLine = async (child: ChildProcessWithoutNullStreams): Promise<string> => {
     let text = "";
