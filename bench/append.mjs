@@ -1,7 +1,7 @@
 // What it costs until a line is surely on the disk.
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { openTranscript } from "../dist/node.js";
+import { openTranscript } from "@longhaul/sessions";
 import { median } from "./measure.mjs";
 import { conversationOf } from "./session.mjs";
 import { milliseconds, table } from "./table.mjs";

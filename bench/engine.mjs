@@ -1,6 +1,6 @@
 // The engine in the loop: what a turn costs that needs nothing, what clearing and compacting cost, how each step
 // grows with the conversation, and whether a long run holds on to what is gone.
-import { flatten } from "../dist/index.js";
+import { flatten } from "@longhaul/core/request";
 import { claim } from "./claims.mjs";
 import { compareClearing, loadPeers, measurePeer, PATIENCE_MS } from "./engine/choosing.mjs";
 import { measureIdle, VARIANTS } from "./engine/idle.mjs";

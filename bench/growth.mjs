@@ -1,7 +1,7 @@
 // How well a count foretells the next one that the provider reports, on recorded sessions.
 import { basename } from "node:path";
-import { ContextMeter, ESTIMATORS, measureEntries } from "../dist/index.js";
-import { loadSession } from "../dist/node.js";
+import { ContextMeter, ESTIMATORS, measureEntries } from "@longhaul/core/measure";
+import { loadSession } from "@longhaul/sessions";
 import { claim } from "./claims.mjs";
 import { MISSING, realSessions } from "./real-sessions.mjs";
 import { signedPercent, table } from "./table.mjs";

@@ -38,7 +38,14 @@ export async function run({ isQuick }) {
 }
 
 function inspect(path) {
-  const args = ["--import", at("report-usage.mjs"), at("../dist/cli/main.js"), "inspect", path, "--json"];
+  const args = [
+    "--import",
+    at("report-usage.mjs"),
+    at("../packages/longhaul/bin/longhaul.js"),
+    "inspect",
+    path,
+    "--json",
+  ];
   const { status, stderr } = spawnSync(process.execPath, args, {
     encoding: "utf8",
     stdio: ["ignore", "ignore", "pipe"],

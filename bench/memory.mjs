@@ -3,7 +3,7 @@
 
 import { ESTIMATORS } from "@longhaul/core/measure";
 import { flatten } from "@longhaul/core/request";
-import { sessionNotes } from "../dist/index.js";
+import { sessionNotes } from "@longhaul/notes";
 import { updateNotes } from "../packages/notes/src/built-in/update-notes.ts";
 import { emptyNotes, formatNotes } from "../packages/notes/src/notes-format.ts";
 import { notesLimitsFor } from "../packages/notes/src/notes-keeper.ts";

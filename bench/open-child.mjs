@@ -4,11 +4,11 @@ import { peakBytes } from "./peak-memory.mjs";
 
 const WAYS = {
   load: async () => {
-    const { loadSession } = await import("../dist/node.js");
+    const { loadSession } = await import("@longhaul/sessions");
     return async (path) => (await loadSession(path)).entries.length;
   },
   resume: async () => {
-    const { resumeSession } = await import("../dist/node.js");
+    const { resumeSession } = await import("@longhaul/sessions");
     return async (path) => (await resumeSession(path)).conversation.length;
   },
   "read-all": async () => (await import("./peers/readers.mjs")).readAll,

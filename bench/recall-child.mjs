@@ -10,7 +10,7 @@ const QUERIES = {
 };
 
 const [step, path] = process.argv.slice(2);
-const { openRecall } = await import("../dist/node.js");
+const { openRecall } = await import("@longhaul/sessions");
 const recall = openRecall(path);
 const run = step === "read" ? () => readChunks(path) : () => recall.search(QUERIES[step] ?? QUERIES.words);
 const first = await timed(run);

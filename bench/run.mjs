@@ -37,7 +37,7 @@ if (unknown !== undefined) {
 installPeers();
 if (values.against !== undefined) {
   const rounds = Number(values.rounds);
-  if (!Number.isInteger(rounds) || rounds < 1 || !existsSync(join(values.against, "dist"))) {
+  if (!Number.isInteger(rounds) || rounds < 1 || !isBuilt(values.against)) {
     process.stderr.write("bench: --against takes a checkout that is built, --rounds a number from 1 on\n");
     process.exit(2);
   }
@@ -59,6 +59,11 @@ const { claimsTable } = await import("./claims.mjs");
 process.stdout.write(
   `${claimsTable(claims)}\n\n${Math.round((performance.now() - startedAt) / 1000)} s in all\n`,
 );
+
+/** With packages, or as it was before there were any. */
+function isBuilt(checkout) {
+  return ["packages/core/dist", "dist"].some((path) => existsSync(join(checkout, path)));
+}
 
 /** The peers are large and needed here only, so the project's own install leaves them out. */
 function installPeers() {

@@ -1,7 +1,7 @@
 // Conversations and session files of any size, out of the demo's sessions: told by several seeds, copied with
 // new ids, strung together. The same on every machine and in every run.
 
-import { contextTokens } from "../dist/index.js";
+import { contextTokens } from "@longhaul/core/measure";
 import { createDemoSession } from "../packages/simulator/src/demo-session.ts";
 
 /** More would cost time and change nothing: each copy's strings are made anew, so no copy profits from another. */

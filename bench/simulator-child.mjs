@@ -1,7 +1,8 @@
 // A process of its own, since the engine has compiled nothing yet: the second request of a conversation.
 // Prints { parseMs, handleMs } as JSON. Argument: roughly how many tokens the conversation has.
-import { checkRequest, flatten } from "../dist/index.js";
-import { startSimulator } from "../dist/testing/index.js";
+import { checkRequest } from "@longhaul/core";
+import { flatten } from "@longhaul/core/request";
+import { startSimulator } from "@longhaul/simulator";
 import { createDemoSession } from "../packages/simulator/src/demo-session.ts";
 
 const entries = createDemoSession({ approximateTokens: Number(process.argv[2]) });

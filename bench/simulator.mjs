@@ -1,8 +1,9 @@
 // What the simulator adds to a test: handling a request beside JSON.parse of its body, without the network.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { checkRequest } from "@longhaul/core";
+import { flatten } from "@longhaul/core/request";
 import { createFixedClock, RequestLog } from "@longhaul/simulator";
-import { checkRequest, flatten } from "../dist/index.js";
 import { createDemoSession } from "../packages/simulator/src/demo-session.ts";
 import { createTokenCounter } from "../packages/simulator/src/prompt/token-count.ts";
 import { beginSession } from "../packages/simulator/src/simulator.ts";

@@ -10,15 +10,21 @@ const importing = (what) => ["--input-type=module", "--eval", `import ${JSON.str
 
 const ROWS = [
   { key: "node", name: "node -e 0 (reference)", args: ["-e", "0"] },
-  { key: "import", name: 'import "longhaul"', ours: true, args: importing(at("../dist/index.js")) },
-  { key: "node-entry", name: 'import "longhaul/node"', ours: true, args: importing(at("../dist/node.js")) },
+  { key: "import", name: 'import "@longhaul/core"', ours: true, args: importing("@longhaul/core") },
+  { key: "sessions", name: 'import "@longhaul/sessions"', ours: true, args: importing("@longhaul/sessions") },
   {
-    key: "testing",
-    name: 'import "longhaul/testing"',
+    key: "simulator",
+    name: 'import "@longhaul/simulator"',
     ours: true,
-    args: importing(at("../dist/testing/index.js")),
+    args: importing("@longhaul/simulator"),
   },
-  { key: "help", name: "longhaul --help", ours: true, args: [at("../dist/cli/main.js"), "--help"] },
+  { key: "agent", name: 'import "@longhaul/agent"', ours: true, args: importing("@longhaul/agent") },
+  {
+    key: "help",
+    name: "longhaul --help",
+    ours: true,
+    args: [at("../packages/longhaul/bin/longhaul.js"), "--help"],
+  },
   { key: "ai", name: 'import "ai"', args: importing("ai") },
   {
     key: "langchain",
@@ -48,7 +54,7 @@ export async function run({ isQuick }) {
     text: table("Starting: the whole process, from spawn to exit", ["what", "time", "× node"], rows),
     claims: [
       claim(
-        'import "longhaul" adds, against starting Node',
+        'import "@longhaul/core" adds, against starting Node',
         "≤ 1×",
         msOf("import") / node - 1,
         (r) => r <= 1,

@@ -1,7 +1,8 @@
 // The built-in summary beside the least that any summary costs: reading the session.
 import { basename } from "node:path";
-import { estimateTokens, summarise } from "../dist/index.js";
-import { loadSession } from "../dist/node.js";
+import { estimateTokens } from "@longhaul/core";
+import { summarise } from "@longhaul/core/summary";
+import { loadSession } from "@longhaul/sessions";
 import { createDemoSession } from "../packages/simulator/src/demo-session.ts";
 import { claim } from "./claims.mjs";
 import { collectGarbage, median, medianMs } from "./measure.mjs";

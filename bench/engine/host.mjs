@@ -1,5 +1,5 @@
 // A host as agent builders write it: it holds the conversation, and adds a call and its result each turn.
-import { createCompactor, messageSnip } from "../../dist/index.js";
+import { createCompactor, messageSnip } from "@longhaul/core";
 
 /** So large that nothing is ever needed. */
 export const ENDLESS_WINDOW = 1_000_000_000;

@@ -1,14 +1,9 @@
 // How each step of the engine grows with the conversation.
 
-import { planReactive } from "@longhaul/core/compaction";
-import {
-  checkRequest,
-  ESTIMATORS,
-  flatten,
-  measureContext,
-  measureEntries,
-  planCompaction,
-} from "../../dist/index.js";
+import { checkRequest } from "@longhaul/core";
+import { planCompaction, planReactive } from "@longhaul/core/compaction";
+import { ESTIMATORS, measureContext, measureEntries } from "@longhaul/core/measure";
+import { flatten } from "@longhaul/core/request";
 import { consume } from "../measure.mjs";
 import { ENDLESS_WINDOW, Host } from "./host.mjs";
 

@@ -1,5 +1,5 @@
 // Ways to count tokens: `{ name, version, ours, isExact, vocabulary, isRival, load }`. `load` gives `(text) => tokens`.
-import { estimateTokens } from "../../dist/index.js";
+import { estimateTokens } from "@longhaul/core";
 import { versionOf } from "./version.mjs";
 
 const QUARTER = 4;

@@ -1,17 +1,16 @@
 // The parts of the engine that a peer has something like, each on its own; the whole of it is in engine/.
+
+import { findModel } from "@longhaul/core";
+import { applyClearing, chooseBySize, ResultIndex } from "@longhaul/core/clear";
+import { planCompaction } from "@longhaul/core/compaction";
 import {
-  applyClearing,
   ContextMeter,
-  chooseBySize,
   computeThresholds,
   contextTokens,
   ESTIMATORS,
-  findModel,
   measureContent,
-  planCompaction,
-  ResultIndex,
   windowState,
-} from "../../dist/index.js";
+} from "@longhaul/core/measure";
 
 const thresholds = computeThresholds(findModel("claude-sonnet-5"));
 

@@ -1,5 +1,5 @@
 // The conversation in a form that every peer's own one is easily made from.
-import { flatten } from "../../dist/index.js";
+import { flatten } from "@longhaul/core/request";
 
 const textIn = (content) =>
   typeof content === "string"
