@@ -36,7 +36,7 @@ npm run house -- --without NAME   runs the tests without a module: ${Object.keys
 function print(figures: Figures, ways: Readonly<Record<string, Way>>): void {
   const row = (name: string, value: string | number): void => console.log(`${name.padEnd(44)} ${value}`);
   const count = (number: number): string => number.toLocaleString("en-US");
-  row("files under src, without tests", count(figures.files));
+  row("files of the packages, without tests", count(figures.files));
   row("lines", count(figures.lines));
   row("median of a file", figures.median);
   row("splinters (under 40 lines, one importer)", figures.splinters);

@@ -1,148 +1,285 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { dirname, join } from "node:path";
+import { parseSync } from "oxc-parser";
 import { describe, expect, it } from "vitest";
 import { cyclesIn, readGraph } from "../scripts/house/graph.ts";
 
-const SOURCE = join(import.meta.dirname, "..", "src");
+const ROOT = join(import.meta.dirname, "..");
+const PACKAGES = join(ROOT, "packages");
+const SOURCE = "@longhaul/source";
 
-const BELOW_TURN: readonly string[] = [
-  "conversation",
-  "tokens",
-  "window",
-  "cost",
+/** Which packages a package may know. The table of docs/design/0001-architecture.md, enforced. */
+const MAY_KNOW_PACKAGE: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  anthropic: ["core"],
+  "ai-sdk": ["core"],
+  otel: ["core"],
+  notes: ["core"],
+  sessions: ["core", "notes"],
+  agent: ["core", "notes", "sessions"],
+  simulator: ["core", "notes"],
+  lab: ["anthropic", "core", "sessions", "simulator"],
+  longhaul: ["agent", "ai-sdk", "anthropic", "core", "lab", "notes", "sessions", "simulator"],
+};
+
+const BELOW_ENGINE: readonly string[] = [
+  "messages",
+  "request",
+  "measure/tokens",
+  "measure/window",
+  "measure/cost",
   "models",
-  "clear",
   "hooks",
-  "restore",
-  "summary",
+  "compaction/clear",
+  "compaction/restore",
+  "compaction/summary",
   "compaction",
 ];
-const BELOW_TESTING = [...BELOW_TURN, "turn", "modules", "telemetry", "transcript", "recall", "demo", "host"];
 
-/** Which rooms a room may know. The table of docs/design/0001-architecture.md, enforced. */
-const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
-  conversation: [],
-  tokens: ["conversation"],
-  window: ["conversation"],
-  cost: ["conversation", "tokens", "window"],
-  models: ["conversation", "tokens", "window"],
-  clear: ["conversation", "tokens", "models"],
-  hooks: ["conversation", "models"],
-  restore: ["conversation", "tokens"],
-  summary: ["conversation", "tokens", "models"],
-  compaction: ["conversation", "tokens", "models", "hooks", "restore", "summary"],
-  turn: BELOW_TURN,
-  modules: [...BELOW_TURN, "turn"],
-  telemetry: ["turn", "models", "compaction"],
-  transcript: ["conversation"],
-  recall: ["conversation", "tokens", "transcript"],
-  demo: ["conversation", "tokens"],
-  host: [...BELOW_TURN, "modules", "transcript", "recall"],
-  /** Only what everybody has: see the test about it below. */
-  agent: [],
-  testing: BELOW_TESTING,
-  evaluate: [...BELOW_TESTING, "testing"],
-  cli: [...BELOW_TESTING, "testing", "evaluate", "agent"],
+/** Which folders of its package a folder may know; files beside the folders are open to all of them. */
+const MAY_KNOW_FOLDER: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  core: {
+    messages: [],
+    request: ["messages"],
+    "measure/tokens": ["messages", "request"],
+    "measure/window": ["messages", "request"],
+    "measure/cost": ["messages", "measure/tokens", "measure/window"],
+    models: ["messages", "request", "measure/tokens", "measure/window"],
+    hooks: ["messages", "models"],
+    "compaction/clear": ["messages", "measure/tokens", "models"],
+    "compaction/restore": ["messages", "request", "measure/tokens"],
+    "compaction/summary": ["messages", "request", "measure/tokens", "models"],
+    compaction: [
+      "messages",
+      "request",
+      "measure/tokens",
+      "models",
+      "hooks",
+      "compaction/restore",
+      "compaction/summary",
+    ],
+    engine: BELOW_ENGINE,
+    modules: [...BELOW_ENGINE, "engine"],
+    internal: [...BELOW_ENGINE, "engine", "modules"],
+  },
+  anthropic: {},
+  "ai-sdk": {},
+  otel: {},
+  notes: { "built-in": [], internal: ["built-in"] },
+  sessions: {
+    transcript: [],
+    machine: ["transcript"],
+    recall: ["transcript"],
+    operations: ["machine", "recall", "transcript"],
+  },
+  agent: {
+    agents: [],
+    loop: [],
+    permissions: [],
+    workplace: [],
+    tools: ["agents", "permissions", "workplace"],
+  },
+  simulator: {
+    demo: [],
+    wording: [],
+    contract: [],
+    rules: ["wording"],
+    context: ["prompt", "wording"],
+    prompt: ["context"],
+    server: ["context", "demo", "prompt", "rules", "wording"],
+    behaviours: ["demo", "server"],
+  },
+  lab: { replay: [] },
+  longhaul: { view: [], chat: ["commands", "view"], commands: ["chat", "view"] },
 };
 
 /** Effects live at the edge: everything else runs wherever JavaScript runs. */
-const MAY_IMPORT_NODE = ["transcript", "recall", "host", "agent", "testing", "evaluate", "cli"];
-/** Packages of others, by room. */
-const MAY_IMPORT_PACKAGE: Readonly<Record<string, readonly string[]>> = {
-  transcript: ["proper-lockfile"],
-  agent: ["diff", "html-to-text", "ignore", "lru-cache", "tinyglobby", "zod"],
-  testing: ["lru-cache"],
-  cli: ["commander", "picocolors", "zod"],
-};
+const MAY_IMPORT_NODE = ["sessions", "agent", "simulator", "lab", "longhaul"];
 
-interface Import {
-  readonly file: string;
-  readonly room: string;
-  readonly target: string;
+/** Programs are bundled with our packages, so they need what those need: see scripts/build.mjs. */
+const PROGRAMS = ["simulator", "longhaul"];
+
+/** Packages that the code imports by a name in a variable. */
+const NAMED_AT_RUN_TIME: Readonly<Record<string, readonly string[]>> = { "ai-sdk": ["ai"] };
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, Readonly<Record<string, string>> | string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
-const files = readdirSync(SOURCE, { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
-  .map((name) => join(SOURCE, name));
+interface Import {
+  /** By its path under `packages`. */
+  readonly file: string;
+  /** As it is written. */
+  readonly request: string;
+}
 
-const roomOf = (path: string): string => relative(SOURCE, path).split(sep)[0] ?? "";
+const graph = readGraph(ROOT);
+const files = [...graph.keys()];
+const packageOf = (file: string): string => file.split("/")[0] ?? "";
+const manifestOf = (name: string): Manifest =>
+  JSON.parse(readFileSync(join(PACKAGES, name, "package.json"), "utf8"));
 
-/** The demonstration's project is code in template literals, with imports of its own. */
-const withoutTemplates = (code: string): string => code.replace(/`(?:\\.|[^`\\])*`/gs, "``");
+/** The longest row of the table that the file lies in; empty for a file beside the folders. */
+function folderOf(file: string): string {
+  const [name = "", , ...path] = file.split("/");
+  const rows = Object.keys(MAY_KNOW_FOLDER[name] ?? {}).sort((one, other) => other.length - one.length);
+  return rows.find((row) => path.join("/").startsWith(`${row}/`)) ?? "";
+}
 
-const imports: Import[] = files.flatMap((file) =>
-  [
-    ...withoutTemplates(readFileSync(file, "utf8")).matchAll(/^(?:import|export)\b[^;"]*from\s+"([^"]+)"/gm),
-  ].map(([, target = ""]) => ({
-    file: relative(SOURCE, file),
-    room: roomOf(file),
-    target: target.startsWith(".") ? roomOf(resolve(dirname(file), target)) : target,
-  })),
-);
+/** Imports of other packages, those that wait until they are needed included. */
+const imports: readonly Import[] = files.flatMap((file) => {
+  const { module, program } = parseSync(file, graph.get(file)?.text ?? "");
+  const later = [
+    ...JSON.stringify(program).matchAll(
+      /"type":"ImportExpression".*?"source":\{"type":"Literal".*?"value":"([^"]+)"/g,
+    ),
+  ];
+  return [
+    ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
+    ...module.staticExports.flatMap(({ entries }) =>
+      entries.flatMap((entry) => entry.moduleRequest?.value ?? []),
+    ),
+    ...later.map(([, request = ""]) => request),
+  ]
+    .filter((request) => !request.startsWith("."))
+    .map((request) => ({ file, request }));
+});
+
+const packageName = (request: string): string =>
+  request
+    .split("/")
+    .slice(0, request.startsWith("@") ? 2 : 1)
+    .join("/");
+
+const isOurs = (name: string): boolean => name.startsWith("@longhaul/");
+const isNode = (request: string): boolean => request.startsWith("node:");
 
 describe("import directions", () => {
-  it("every folder of src is in the table", () => {
-    const folders = readdirSync(SOURCE, { withFileTypes: true }).filter((item) => item.isDirectory());
-    expect(folders.map(({ name }) => name).sort()).toEqual(Object.keys(MAY_KNOW).sort());
+  it("the tables list every package and every folder", () => {
+    const names = readdirSync(PACKAGES).sort();
+    expect(Object.keys(MAY_KNOW_PACKAGE).sort()).toEqual(names);
+    for (const name of names) {
+      const folders = new Set(
+        files
+          .filter((file) => packageOf(file) === name && file.split("/").length > 3)
+          .map((file) => file.split("/")[2]),
+      );
+      const rows = new Set(Object.keys(MAY_KNOW_FOLDER[name] ?? {}).map((row) => row.split("/")[0]));
+      expect({ name, folders: [...folders].sort() }).toEqual({ name, folders: [...rows].sort() });
+    }
   });
 
   it("no files import each other, type imports included", () => {
-    expect(cyclesIn(readGraph(join(SOURCE, "..")))).toEqual([]);
+    expect(cyclesIn(graph)).toEqual([]);
   });
 
-  it("a room knows only the rooms below it", () => {
+  it("a package knows only the packages below it", () => {
     const wrong = imports.filter(
-      ({ room, target }) =>
-        room in MAY_KNOW && target in MAY_KNOW && target !== room && !MAY_KNOW[room]?.includes(target),
+      ({ file, request }) =>
+        isOurs(request) &&
+        !MAY_KNOW_PACKAGE[packageOf(file)]?.includes(packageName(request).replace("@longhaul/", "")),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it("a folder knows only the folders below it", () => {
+    const wrong = files.flatMap((file) =>
+      [...(graph.get(file)?.imports ?? [])]
+        .filter((target) => packageOf(target) === packageOf(file))
+        .filter((target) => {
+          const [folder, other] = [folderOf(file), folderOf(target)];
+          const known = MAY_KNOW_FOLDER[packageOf(file)]?.[folder];
+          return known !== undefined && other !== "" && other !== folder && !known.includes(other);
+        })
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it("a package is reached through its entries, and nothing inside it goes through them", () => {
+    const entries = new Map(
+      Object.keys(MAY_KNOW_PACKAGE).flatMap((name) =>
+        Object.values(manifestOf(name).exports).flatMap((entry) =>
+          typeof entry === "string" ? [] : [[join(name, entry[SOURCE] ?? ""), name] as const],
+        ),
+      ),
+    );
+    const outside = files.flatMap((file) =>
+      [...(graph.get(file)?.imports ?? [])]
+        .filter((target) => packageOf(target) !== packageOf(file) && !entries.has(target))
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(outside).toEqual([]);
+    const within = files.flatMap((file) =>
+      [...(graph.get(file)?.imports ?? [])]
+        .filter((target) => entries.get(target) === packageOf(file) && target !== "core/src/errors.ts")
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(within).toEqual([]);
   });
 
   it("the engine knows no module, and a module knows no other", () => {
-    const folders = readdirSync(join(SOURCE, "modules"));
-    const wrong = files.filter((file) => {
-      const [room, own] = relative(SOURCE, file).split(sep);
-      const others = folders.filter((folder) => room !== "modules" || folder !== own);
-      const code = readFileSync(file, "utf8");
-      const isBound = room === "modules" || BELOW_TURN.includes(room ?? "") || room === "turn";
-      return isBound && others.some((folder) => new RegExp(`from "[./]+(modules/)?${folder}/`).test(code));
-    });
+    const modules = files.filter((file) => file.startsWith("core/src/modules/"));
+    const moduleOf = (file: string): string | undefined =>
+      modules.includes(file) ? file.split("/")[3] : undefined;
+    const wrong = files
+      .filter((file) => folderOf(file) !== "" && folderOf(file) !== "internal" && packageOf(file) === "core")
+      .flatMap((file) =>
+        [...(graph.get(file)?.imports ?? [])]
+          .filter((target) => moduleOf(target) !== undefined && moduleOf(target) !== moduleOf(file))
+          .map((target) => `${file} imports ${target}`),
+      );
     expect(wrong).toEqual([]);
   });
 
-  it("the core imports nothing from node, and each room only the packages it is allowed", () => {
-    const outside = imports.filter(({ target }) => !(target in MAY_KNOW) && !target.endsWith(".ts"));
-    const wrong = outside.filter(({ room, target }) =>
-      target.startsWith("node:")
-        ? !MAY_IMPORT_NODE.includes(room)
-        : !MAY_IMPORT_PACKAGE[room]?.includes(target),
-    );
-    expect(wrong).toEqual([]);
-  });
-
-  it("the agent is built on the public entries alone, as anybody else's would be", () => {
+  it("the core and its adapters import nothing from node", () => {
     const wrong = imports.filter(
-      ({ room, target }) =>
-        room === "agent" && target.endsWith(".ts") && !/^(?:index|node)\.ts$/.test(target),
+      ({ file, request }) => isNode(request) && !MAY_IMPORT_NODE.includes(packageOf(file)),
     );
     expect(wrong).toEqual([]);
-    expect(imports.some(({ room, target }) => room === "agent" && target === "index.ts")).toBe(true);
+  });
+
+  it("the core imports no package at all", () => {
+    expect(imports.filter(({ file }) => packageOf(file) === "core")).toEqual([]);
+    const { dependencies, peerDependencies } = manifestOf("core");
+    expect([dependencies, peerDependencies]).toEqual([undefined, undefined]);
+  });
+
+  it.each(Object.keys(MAY_KNOW_PACKAGE))("%s declares what it imports, and nothing else", (name) => {
+    const isProgram = PROGRAMS.includes(name);
+    const carried = isProgram ? [name, ...(MAY_KNOW_PACKAGE[name] ?? [])] : [name];
+    const used = imports
+      .filter(({ file, request }) => carried.includes(packageOf(file)) && !isNode(request))
+      .map(({ request }) => packageName(request))
+      .filter((each) => !(isProgram && isOurs(each)));
+    const { dependencies, devDependencies, peerDependencies } = manifestOf(name);
+    const declared = Object.keys({ ...dependencies, ...peerDependencies });
+    const named = carried.flatMap((each) => NAMED_AT_RUN_TIME[each] ?? []);
+    expect([...new Set([...used, ...named])].sort()).toEqual(declared.sort());
+    const inside = isProgram ? (MAY_KNOW_PACKAGE[name] ?? []).map((each) => `@longhaul/${each}`) : [];
+    expect(Object.keys(devDependencies ?? {}).sort()).toEqual([...inside].sort());
+  });
+
+  it("the agent is built on public entries alone, as anybody else's would be", () => {
+    const own = imports.filter(({ file, request }) => packageOf(file) === "agent" && isOurs(request));
+    expect(own.filter(({ request }) => request.includes("/internal"))).toEqual([]);
+    expect(own.some(({ request }) => request === "@longhaul/core")).toBe(true);
   });
 
   it("everybody reads sessions through the entry of the readers", () => {
-    const folder = join(SOURCE, "summary", "readers");
-    const inside = files
+    const folder = "core/src/compaction/summary/readers";
+    const reached = files
       .filter((file) => dirname(file) !== folder)
-      .flatMap((file) => {
-        const found = [...readFileSync(file, "utf8").matchAll(/from\s+"(\.[^"]+)"/g)];
-        return found.map(([, target = ""]) => resolve(dirname(file), target));
-      });
-    const reached = inside.filter((target) => dirname(target) === folder);
-    expect([...new Set(reached)]).toEqual([join(folder, "readers.ts")]);
+      .flatMap((file) => [...(graph.get(file)?.imports ?? [])])
+      .filter((target) => dirname(target) === folder);
+    expect([...new Set(reached)]).toEqual([`${folder}/readers.ts`]);
   });
 
   it("nothing imports a test or a support file into what is published", () => {
-    const wrong = files.filter((file) => /(\.\.\/)+test\//.test(readFileSync(file, "utf8")));
+    const wrong = files.filter((file) => /from "(?:\.\.\/)+test\//.test(graph.get(file)?.text ?? ""));
     expect(wrong).toEqual([]);
   });
 });

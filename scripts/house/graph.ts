@@ -1,4 +1,4 @@
-// The files under src as a graph of imports, type imports included, and figures about it.
+// The files of the packages as a graph of imports, type imports included, and figures about it.
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { parseSync } from "oxc-parser";
@@ -9,42 +9,65 @@ const LONGEST_FILE_LINES = 500;
 /** As often as this a file name may occur. */
 const MOST_NAMESAKES = 2;
 
+/** Entries of packages: their names are bound to occur often. */
+const isEntry = (file: string): boolean => /^[^/]+\/src\/(?:internal\/)?[\w-]+\.ts$/.test(file);
+
 const isTest = (file: string): boolean => /\.(test|case)\.ts$/.test(file);
 
 export interface SourceFile {
   readonly text: string;
   readonly lines: number;
-  /** By their paths under src. */
+  /** By their paths under `packages`. */
   readonly imports: ReadonlySet<string>;
 }
 
 export type Graph = ReadonlyMap<string, SourceFile>;
 
-/** Every file under `root`/src that is no test. */
+/** Every file of the packages under `root` that is no test, by its path under `packages`. */
 export function readGraph(root: string): Graph {
-  const source = join(root, "src");
-  const names = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) =>
-    name.endsWith(".ts"),
-  );
-  const files = new Map<string, SourceFile>();
-  for (const name of names.filter((each) => !isTest(each))) {
-    const path = join(source, name);
-    const text = readFileSync(path, "utf8");
-    const { module } = parseSync(path, text);
-    const requests = [
-      ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
-      ...module.staticExports.flatMap(({ entries }) =>
-        entries.flatMap((entry) => entry.moduleRequest?.value ?? []),
+  const packages = join(root, "packages");
+  const names = readdirSync(packages)
+    .map((each) => join(each, "src"))
+    .flatMap((each) =>
+      readdirSync(join(packages, each), { recursive: true, encoding: "utf8" }).map((name) =>
+        join(each, name),
       ),
-    ];
-    const imports = new Set(
-      requests
-        .filter((each) => each.startsWith("."))
-        .map((each) => relative(source, resolve(dirname(path), each))),
     );
-    files.set(name.split(sep).join("/"), { text, lines: text.split("\n").length - 1, imports });
+  const files = new Map<string, SourceFile>();
+  for (const name of names.filter((each) => each.endsWith(".ts") && !isTest(each))) {
+    const path = join(packages, name);
+    const text = readFileSync(path, "utf8");
+    const imports = requestsIn(path, text).flatMap((request) => targetOf(packages, path, request) ?? []);
+    files.set(toSlashes(name), {
+      text,
+      lines: text.split("\n").length - 1,
+      imports: new Set(imports.map((each) => toSlashes(relative(packages, each)))),
+    });
   }
   return files;
+}
+
+const toSlashes = (path: string): string => path.split(sep).join("/");
+
+function requestsIn(path: string, text: string): readonly string[] {
+  const { module } = parseSync(path, text);
+  return [
+    ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
+    ...module.staticExports.flatMap(({ entries }) =>
+      entries.flatMap((entry) => entry.moduleRequest?.value ?? []),
+    ),
+  ];
+}
+
+/** The file of an import: a file beside it, or the source of an entry of one of our packages. */
+function targetOf(packages: string, from: string, request: string): string | undefined {
+  if (request.startsWith(".")) return resolve(dirname(from), request);
+  const [, name = "", entry = ""] = /^@longhaul\/([^/]+)(\/.+)?$/.exec(request) ?? [];
+  if (name === "") return undefined;
+  const { exports } = JSON.parse(readFileSync(join(packages, name, "package.json"), "utf8"));
+  const source: string | undefined = exports[`.${entry}`]?.["@longhaul/source"];
+  if (source === undefined) throw new Error(`${from} imports ${request}, which ${name} does not export.`);
+  return join(packages, name, source);
 }
 
 /** Groups of files that import each other, largest first. */
@@ -101,7 +124,8 @@ export function figuresOf(files: Graph): Figures {
   }
   const lengths = [...files.values()].map(({ lines }) => lines).sort((one, other) => one - other);
   const byName = new Map<string, string[]>();
-  for (const file of files.keys()) byName.set(basename(file), [...(byName.get(basename(file)) ?? []), file]);
+  for (const file of [...files.keys()].filter((each) => !isEntry(each)))
+    byName.set(basename(file), [...(byName.get(basename(file)) ?? []), file]);
   return {
     files: files.size,
     lines: sum(lengths),
@@ -115,7 +139,7 @@ export function figuresOf(files: Graph): Figures {
     cycles: cyclesIn(files),
     fanIn: leaders(importers),
     fanOut: leaders(new Map([...files].map(([file, { imports }]) => [file, imports.size]))),
-    closure: closureOf(files, "turn/create-compactor.ts"),
+    closure: closureOf(files, "core/src/engine/create-compactor.ts"),
   };
 }
 

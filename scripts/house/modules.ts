@@ -10,28 +10,32 @@ interface Module {
 
 export const MODULES: Readonly<Record<string, Module>> = {
   cached: {
-    file: "src/modules/cached-edits/cached-edits.ts",
+    file: "packages/core/src/modules/cached-edits/cached-edits.ts",
     maker: "cachedEdits",
     words: /cachedEdits|cache_edits|cacheEdits|form: "cached"/,
   },
   api: {
-    file: "src/modules/api-clearing/api-clearing.ts",
+    file: "packages/core/src/modules/api-clearing/api-clearing.ts",
     maker: "apiClearing",
     words: /apiClearing|contextEdits|context_management|form: "api"/,
   },
-  snip: { file: "src/modules/snip/snip-module.ts", maker: "messageSnip", words: /\bsnip|messageSnip/i },
+  snip: {
+    file: "packages/core/src/modules/snip/snip-module.ts",
+    maker: "messageSnip",
+    words: /\bsnip|messageSnip/i,
+  },
   collapse: {
-    file: "src/modules/collapse/collapse.ts",
+    file: "packages/core/src/modules/collapse/collapse.ts",
     maker: "spanCollapse",
     words: /collaps|\bspans?\b|\.expand\(/i,
   },
   notes: {
-    file: "src/modules/notes/notes-module.ts",
+    file: "packages/notes/src/notes-module.ts",
     maker: "sessionNotes",
     words: /\bnotes?\b|sessionNotes/i,
   },
   "memory-files": {
-    file: "src/modules/memory-files/memory-files-module.ts",
+    file: "packages/core/src/modules/memory-files/memory-files-module.ts",
     maker: "memoryFiles",
     words: /memoryFiles|memory-attached|nested_memory|memory files?\b|AGENTS\.md|CLAUDE\.md/i,
   },

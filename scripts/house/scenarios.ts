@@ -1,10 +1,10 @@
-// Runs one scenario in a copy of the sources that reports the files it goes through: see trace.mjs.
+// Runs one scenario in a copy of the sources that reports the files it goes through: see trace.ts.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const WINDOW_TOKENS = 200_000;
 const [scenario = "", home = ""] = process.argv.slice(2);
-const source = (path: string): string => new URL(`src/${path}`, import.meta.url).href;
+const source = (path: string): string => new URL(`packages/${path}`, import.meta.url).href;
 const visited = new Set<number>();
 const record = (isOn: boolean): void => {
   (globalThis as { visit?: unknown }).visit = isOn ? (at: number) => visited.add(at) : undefined;
@@ -27,16 +27,10 @@ const rounds = (count: number, lines: number) =>
 const NEXT = { role: "user", content: "Please continue." };
 
 async function engine() {
-  const { createCompactor } = await import(source("turn/create-compactor.ts"));
+  const { createCompactor } = await import(source("core/src/engine/create-compactor.ts"));
   const request = { system: "You are careful.", max_tokens: 1_000 };
   const [model, environment] = ["claude-haiku-4-5", {}];
-  try {
-    return createCompactor({ model, window: { tokens: WINDOW_TOKENS }, request, settings: { environment } });
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== "option-unknown") throw error;
-    // An older checkout, from before options had groups.
-    return createCompactor({ modelName: model, windowTokens: WINDOW_TOKENS, request, environment });
-  }
+  return createCompactor({ model, window: { tokens: WINDOW_TOKENS }, request, settings: { environment } });
 }
 
 /** A turn with one new message in a long conversation, and its response. */
@@ -83,7 +77,7 @@ async function inPlace(): Promise<void> {
   writeFileSync(file, `${lines.join("\n")}\n`, { mode: 0o600 });
   process.argv = [process.execPath, "longhaul", "compact", file, "--in-place", "--json"];
   record(true);
-  await import(source("cli/main.ts"));
+  await import(source("longhaul/src/main.ts"));
   record(false);
   if (process.exitCode !== 0) throw new Error("The command failed.");
 }

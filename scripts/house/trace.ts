@@ -1,13 +1,13 @@
-// Which files a real run goes through. A copy of src whose functions report their file when they are called is run by
-// tsx; the copy lies beside src, so that packages are found.
+// Which files a real run goes through. A copy of the packages whose functions report their file when they are called is run
+// by tsx; the copy lies beside them, so that packages of others are found.
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseSync } from "oxc-parser";
 import { readGraph } from "./graph.ts";
 
-/** The files of a run, and how often the next one lies in another folder of src. */
+/** The files of a run, and how often the next one lies in another folder of a package. */
 export interface Way {
   readonly files: number;
   readonly changes: number;
@@ -23,16 +23,21 @@ export function trace(root: string, scenario: string): Way {
     const files = readGraph(root);
     const names = [...files.keys()];
     for (const [at, name] of names.entries()) {
-      const path = join(folder, "src", name);
+      const path = join(folder, "packages", name);
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, withCalls(files.get(name)?.text ?? "", at));
     }
     cpSync(new URL("scenarios.ts", import.meta.url), join(folder, "scenarios.ts"));
-    cpSync(join(root, "package.json"), join(folder, "package.json"));
+    const scope = join(folder, "node_modules", "@longhaul");
+    mkdirSync(scope, { recursive: true });
+    for (const name of readdirSync(join(root, "packages"))) {
+      cpSync(join(root, "packages", name, "package.json"), join(folder, "packages", name, "package.json"));
+      symlinkSync(join(folder, "packages", name), join(scope, name), "junction");
+    }
     const home = mkdtempSync(join(tmpdir(), "house-"));
     const run = spawnSync(
       process.execPath,
-      ["--import", "tsx", join(folder, "scenarios.ts"), scenario, home],
+      ["--conditions=@longhaul/source", "--import", "tsx", join(folder, "scenarios.ts"), scenario, home],
       {
         encoding: "utf8",
         env: { ...process.env, HOME: home },
@@ -42,7 +47,7 @@ export function trace(root: string, scenario: string): Way {
     const answer = /^visited: (.*)$/m.exec(run.stdout);
     if (answer === null) throw new Error(`The scenario "${scenario}" failed:\n${run.stderr || run.stdout}`);
     const visited = (JSON.parse(answer[1] ?? "[]") as number[]).map((at) => names[at] ?? "");
-    const rooms = visited.map((name) => name.split("/")[0]);
+    const rooms = visited.map((name) => name.split("/").slice(0, 3).join("/"));
     const changes = rooms.filter((room, at) => at > 0 && room !== rooms[at - 1]).length;
     return { files: visited.length, changes, visited };
   } finally {

@@ -1,5 +1,5 @@
 // The whole test suite without one optional module: its maker makes one that attaches to nothing (see the plugin in
-// modules.mjs), and tests about the module are left out: those in its folder, and those that name it.
+// modules.ts), and tests about the module are left out: those in its folder, and those that name it.
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,11 +13,11 @@ export function runWithout(name: string): number {
     return 2;
   }
   const folder = dirname(module.file);
-  const tests = ["src", "test"]
+  const tests = ["packages", "test"]
     .flatMap((each) =>
       readdirSync(each, { recursive: true, encoding: "utf8" }).map((file) => join(each, file)),
     )
-    .filter((file) => file.endsWith(".test.ts"));
+    .filter((file) => file.endsWith(".test.ts") && !file.includes("node_modules"));
   const isAbout = (file: string): boolean =>
     file.startsWith(folder) || module.words.test(readFileSync(file, "utf8"));
   const left = tests.filter((file) => !isAbout(file));
