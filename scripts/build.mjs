@@ -62,7 +62,9 @@ const CHUNKS = {
   groups: [{ name: chunkOf, debugName: "folders of core" }],
   includeDependenciesRecursively: false,
 };
-const ALL_TYPES = { groups: [{ name: "types.d", minShareCount: 2 }] };
+
+/** Types that entries share are in one file. */
+const TYPES = { groups: [{ name: "types.d", minShareCount: 2 }] };
 
 async function build(name) {
   const dist = join(PACKAGES, name, "dist");
@@ -87,7 +89,7 @@ async function build(name) {
       ...options,
       plugins: [dts({ oxc: true, emitDtsOnly: true, tsconfig: false })],
     });
-    await types.write({ ...output, codeSplitting: ALL_TYPES });
+    await types.write({ ...output, codeSplitting: TYPES });
   }
   for (const path of ASSETS[name] ?? []) {
     mkdirSync(join(dist, path, ".."), { recursive: true });

@@ -1,19 +1,36 @@
 // Everything a machine can say about the code without running it: format and lint, types, dead code,
-// the shape of the package. Prints one line a check; the output of a check only when it fails.
+// the shape of the packages. Prints one line a check; the output of a check only when it fails.
 import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+
+const PUBLISHED = readdirSync(new URL("../packages", import.meta.url)).filter((name) => name !== "lab");
+/** Entries that only our programs use have no built file. */
+const FOR_PROGRAMS = ["internal", "internal/keeper"];
+const inPackage = (name) => fileURLToPath(new URL(`../packages/${name}`, import.meta.url));
 
 const checks = [
   ["format and lint", "biome", ["check", "--error-on-warnings", "."]],
   ["types", "tsc", ["-p", "tsconfig.json"]],
-  ["dead code", "knip", []],
-  ["package", "publint", ["--strict"]],
-  ["published types", "attw", ["--pack", ".", "--profile", "esm-only", "--quiet"]],
+  ["types of the core without Node", "tsc", ["-p", "packages/core"]],
+  ["dead code", "knip", ["--no-config-hints"]],
+  ...PUBLISHED.map((name) => [`package ${name}`, "publint", ["--strict"], inPackage(name)]),
+  ...PUBLISHED.filter((name) => name !== "longhaul").map((name) => [
+    `published types of ${name}`,
+    "attw",
+    ["--pack", ".", "--profile", "esm-only", "--quiet", "--exclude-entrypoints", ...FOR_PROGRAMS],
+    inPackage(name),
+  ]),
 ];
 
-function run([name, command, args]) {
+function run([name, command, args, cwd]) {
   const startedAt = Date.now();
   return new Promise((resolve) => {
-    const child = spawn("npx", ["--no-install", command, ...args], { shell: process.platform === "win32" });
+    const child = spawn("npx", ["--no-install", command, ...args], {
+      cwd,
+      shell: process.platform === "win32",
+    });
     let output = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += text));
     child.on("close", (code) => {
@@ -26,5 +43,10 @@ function run([name, command, args]) {
 }
 
 let hasFailed = false;
-for (const check of checks) if (!(await run(check))) hasFailed = true;
+const waiting = [...checks];
+async function work() {
+  for (let check = waiting.shift(); check !== undefined; check = waiting.shift())
+    if (!(await run(check))) hasFailed = true;
+}
+await Promise.all(Array.from({ length: availableParallelism() }, work));
 process.exit(hasFailed ? 1 : 0);

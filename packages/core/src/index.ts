@@ -21,13 +21,13 @@ export type {
   Turn,
   UndoOptions,
 } from "./engine/options.ts";
-export { LonghaulError, type LonghaulErrorCode } from "./errors.ts";
 export { createHooks, type Hooks } from "./hooks/runner.ts";
 export { estimateTokens } from "./measure/tokens/estimate/estimate.ts";
 export { findModel } from "./measure/window/models.ts";
 export { costOf } from "./measure/window/prices.ts";
 export type { Settings } from "./measure/window/settings.ts";
 export type { Entry, Usage } from "./messages/entry.ts";
+export { LonghaulError, type LonghaulErrorCode } from "./messages/errors.ts";
 export type { Ledger } from "./messages/fact-ledger.ts";
 export type {
   ApiMessage,

@@ -1,4 +1,3 @@
-import { LonghaulError } from "../errors.ts";
 import type {
   HookEvent,
   HookInput,
@@ -11,6 +10,7 @@ import { withRunLimit } from "../hooks/run-limit.ts";
 import { headThatFits, mayFit } from "../measure/tokens/fitting-head.ts";
 import { type CountText, measureContent } from "../measure/tokens/measure.ts";
 import type { Attachment } from "../messages/entry.ts";
+import { LonghaulError } from "../messages/errors.ts";
 import { stringField } from "../messages/untrusted.ts";
 import { untilAborted } from "../models/abortable.ts";
 import { attachmentContent } from "../request/flatten/attachment-content.ts";

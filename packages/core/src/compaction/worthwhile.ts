@@ -1,4 +1,4 @@
-import type { LonghaulError } from "../errors.ts";
+import type { LonghaulError } from "../messages/errors.ts";
 import { formatCount } from "../messages/text.ts";
 import { type CompactionPlan, type PlanOptions, unchangedTokens } from "./plan/compaction-plan.ts";
 import type { SummaryWishes } from "./summary/summary-prompt.ts";

@@ -1,4 +1,4 @@
-import { LonghaulError } from "../errors.ts";
+import { LonghaulError } from "../messages/errors.ts";
 import { isPromise, kindOf } from "../messages/given-messages.ts";
 import { inputTokens } from "../messages/responses.ts";
 import { field, isRecord, listField } from "../messages/untrusted.ts";

@@ -1,7 +1,7 @@
 import type { Compaction } from "../compaction/compact.ts";
 import type { planUnder } from "../compaction/plan/compaction-plan.ts";
-import { LonghaulError } from "../errors.ts";
 import { type Thresholds, windowState } from "../measure/window/thresholds.ts";
+import { LonghaulError } from "../messages/errors.ts";
 import { formatCount } from "../messages/text.ts";
 import { withinTime } from "../models/abortable.ts";
 import { ModelError } from "../models/model-error.ts";

@@ -7,9 +7,9 @@ import {
   MINIMUM_SAVING_TOKENS,
   savingBySize,
 } from "../compaction/clear/stale-results.ts";
-import { LonghaulError } from "../errors.ts";
 import type { Settings } from "../measure/window/settings.ts";
 import { inProportion } from "../measure/window/thresholds.ts";
+import { LonghaulError } from "../messages/errors.ts";
 import { untilAborted } from "../models/abortable.ts";
 import type { Needs } from "./parts.ts";
 import {

@@ -1,8 +1,8 @@
 import type { BackgroundAgent } from "../compaction/restore/host-state.ts";
-import { LonghaulError } from "../errors.ts";
 import { Pace } from "../measure/cost/pace.ts";
 import { measureRequest } from "../measure/tokens/measure.ts";
 import type { EntryLink } from "../messages/entry.ts";
+import { LonghaulError } from "../messages/errors.ts";
 import { formatCount } from "../messages/text.ts";
 import { maxMediaFor } from "../request/check/limits.ts";
 import { after } from "./after.ts";

@@ -7,7 +7,7 @@ import {
   createCompactor,
 } from "../../../../test/support/full-compactor.ts";
 import { codeOf } from "../../../../test/support/long-session.ts";
-import { LonghaulError } from "../errors.ts";
+import { LonghaulError } from "../messages/errors.ts";
 import type { ApiMessage } from "../messages/message.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { CompactorEvent } from "./events.ts";

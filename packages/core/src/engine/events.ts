@@ -1,8 +1,8 @@
 import type { RestoreKind } from "../compaction/restore/restored.ts";
 import type { SummaryAttempt } from "../compaction/write/attempts.ts";
-import type { LonghaulErrorCode } from "../errors.ts";
 import type { NetSaving, WeighedOption, Weighing } from "../measure/cost/rewrite-cost.ts";
 import type { StepKind } from "../messages/entry.ts";
+import type { LonghaulErrorCode } from "../messages/errors.ts";
 import type { ModelUsage } from "../models/port.ts";
 
 /** A setup that works worse than it could. */

@@ -1,5 +1,5 @@
-import { LonghaulError } from "../errors.ts";
 import type { Settings } from "../measure/window/settings.ts";
+import { LonghaulError } from "../messages/errors.ts";
 import type { EventDetail, FailureReason, SkipReason, Trigger } from "./events.ts";
 import type { Caller } from "./options.ts";
 

@@ -1,7 +1,7 @@
 import { chooseByHand } from "../compaction/clear/stale-results.ts";
 import { planCompaction } from "../compaction/plan/compaction-plan.ts";
 import { isForced } from "../compaction/worthwhile.ts";
-import { LonghaulError } from "../errors.ts";
+import { LonghaulError } from "../messages/errors.ts";
 import { turnResult } from "./before.ts";
 import { clearAsOneStep } from "./clear-stale.ts";
 import { compactionDisabled } from "./health.ts";

@@ -1,7 +1,7 @@
 import { tokensLeftOut } from "../compaction/clear/context-edits.ts";
 import { planReactive, promptLimit } from "../compaction/plan/reactive.ts";
 import { type SizedConversation, sizeUp, sum } from "../compaction/plan/sized.ts";
-import { LonghaulError } from "../errors.ts";
+import { LonghaulError } from "../messages/errors.ts";
 import { listField } from "../messages/untrusted.ts";
 import { failureOf } from "../models/foreign-error.ts";
 import { ModelError, type ModelFailure } from "../models/model-error.ts";

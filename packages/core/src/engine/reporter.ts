@@ -1,6 +1,6 @@
 import { attemptsOf, type SummaryAttempt, type SummaryProgress } from "../compaction/write/attempts.ts";
-import { LonghaulError, type LonghaulErrorCode } from "../errors.ts";
 import type { Entry } from "../messages/entry.ts";
+import { LonghaulError, type LonghaulErrorCode } from "../messages/errors.ts";
 import type { CompactorEvent, EventDetail, FailureReason, SetupCode } from "./events.ts";
 import type { HostCallbacks } from "./options.ts";
 

@@ -1,5 +1,5 @@
-import { LonghaulError } from "../errors.ts";
 import { type Settings, SMALLEST_WINDOW_TOKENS } from "../measure/window/settings.ts";
+import { LonghaulError } from "../messages/errors.ts";
 import { kindOf, requireJson } from "../messages/given-messages.ts";
 import { field, isRecord } from "../messages/untrusted.ts";
 import { isTimeLimit } from "../models/abortable.ts";

@@ -1,5 +1,5 @@
-import { LonghaulError } from "../errors.ts";
 import type { Entry } from "../messages/entry.ts";
+import { LonghaulError } from "../messages/errors.ts";
 import { withinTime } from "../models/abortable.ts";
 import type { TranscriptPort } from "./options.ts";
 

@@ -1,7 +1,7 @@
 import { carriedEntries, continueBefore, restoredEntries } from "../compaction/apply/undo-lines.ts";
-import { LonghaulError } from "../errors.ts";
 import { inProportion } from "../measure/window/thresholds.ts";
 import type { Entry } from "../messages/entry.ts";
+import { LonghaulError } from "../messages/errors.ts";
 import { asOneWrite, movedWith } from "../messages/one-write.ts";
 import { collapsedUuids } from "../messages/stand-ins.ts";
 import type { StepBack } from "../messages/undo-marks.ts";

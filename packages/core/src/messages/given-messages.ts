@@ -1,4 +1,4 @@
-import { LonghaulError } from "../errors.ts";
+import { LonghaulError } from "./errors.ts";
 import {
   isNestedTooDeep,
   isRecord,

@@ -1,4 +1,4 @@
-import { LonghaulError } from "../errors.ts";
+import { LonghaulError } from "../messages/errors.ts";
 import type { ContentBlock } from "../messages/message.ts";
 import type { Overflow } from "./overflow.ts";
 import type { ModelRequest } from "./port.ts";

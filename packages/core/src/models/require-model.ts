@@ -1,4 +1,4 @@
-import { LonghaulError } from "../errors.ts";
+import { LonghaulError } from "../messages/errors.ts";
 import { kindOf } from "../messages/given-messages.ts";
 import { field, isRecord } from "../messages/untrusted.ts";
 import type { Model } from "./port.ts";

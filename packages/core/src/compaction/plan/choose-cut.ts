@@ -1,5 +1,5 @@
-import { LonghaulError } from "../../errors.ts";
 import { type Entry, isCompactBoundary, isSummaryEntry } from "../../messages/entry.ts";
+import { LonghaulError } from "../../messages/errors.ts";
 import { indexOfMessage } from "../../messages/lines.ts";
 import { previousSound, soundCuts } from "../../messages/pairs.ts";
 

@@ -1,6 +1,6 @@
-import { LonghaulError } from "../../errors.ts";
 import { type CountText, measureContent } from "../../measure/tokens/measure.ts";
 import { type Entry, isCompactBoundary, isSummaryEntry } from "../../messages/entry.ts";
+import { LonghaulError } from "../../messages/errors.ts";
 import type { ShortenedResult } from "../../messages/fact-ledger.ts";
 import { requireOwnShapes } from "../../messages/given-messages.ts";
 import type { MessageContent } from "../../messages/message.ts";

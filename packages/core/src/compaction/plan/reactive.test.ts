@@ -10,9 +10,9 @@ import {
   longSession,
   withoutUsage,
 } from "../../../../../test/support/long-session.ts";
-import { LonghaulError } from "../../errors.ts";
 import { ESTIMATORS, measureEntry } from "../../measure/tokens/measure.ts";
 import type { Entry } from "../../messages/entry.ts";
+import { LonghaulError } from "../../messages/errors.ts";
 import { indexPairs } from "../../messages/pairs.ts";
 import type { ModelFailure } from "../../models/model-error.ts";
 import { flatten } from "../../request/flatten/flatten.ts";

@@ -1,5 +1,5 @@
-import { LonghaulError } from "../../errors.ts";
 import { type Entry, isEntry } from "../../messages/entry.ts";
+import { LonghaulError } from "../../messages/errors.ts";
 import {
   type ApiMessage,
   type ContentBlock,

@@ -1,4 +1,4 @@
-import { LonghaulError, type LonghaulErrorCode, type LonghaulErrorDetails } from "../../errors.ts";
+import { LonghaulError, type LonghaulErrorCode, type LonghaulErrorDetails } from "../../messages/errors.ts";
 import type { ModelUsage } from "../../models/port.ts";
 
 /** The ways to a summary, in the order in which they are tried. */

@@ -1,7 +1,7 @@
-import { LonghaulError } from "../../errors.ts";
 import type { HookOutcome } from "../../hooks/hook.ts";
 import { ESTIMATORS } from "../../measure/tokens/measure.ts";
 import { type Entry, isSummaryEntry } from "../../messages/entry.ts";
+import { LonghaulError } from "../../messages/errors.ts";
 import { abortedError, TimeBudget, throwIfAborted, untilAborted } from "../../models/abortable.ts";
 import { ModelError, type ModelFailureKind } from "../../models/model-error.ts";
 import { type ModelTimeLimits, timedOut, timeLimitsOf } from "../../models/model-time-limits.ts";

@@ -4,9 +4,9 @@ import type { Message, Turn } from "../../engine/options.ts";
 import type { EngineParts } from "../../engine/parts.ts";
 import { beginRewrite, type Rewrite, takeIn } from "../../engine/rewrite.ts";
 import { fromTranscript } from "../../engine/transcript-queue.ts";
-import { LonghaulError } from "../../errors.ts";
 import type { CollapseMark, Entry } from "../../messages/entry.ts";
 import { isEntry } from "../../messages/entry.ts";
+import { LonghaulError } from "../../messages/errors.ts";
 import {
   type CollapsedSpan,
   collapsedUuids,

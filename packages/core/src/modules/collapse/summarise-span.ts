@@ -15,9 +15,9 @@ import {
   NoSummaryError,
   ownRequest,
 } from "../../compaction/write/ask-model.ts";
-import { LonghaulError } from "../../errors.ts";
 import type { CountText } from "../../measure/tokens/measure.ts";
 import type { Entry } from "../../messages/entry.ts";
+import { LonghaulError } from "../../messages/errors.ts";
 import type { ApiMessage } from "../../messages/message.ts";
 import { contentText } from "../../messages/untrusted.ts";
 import { untilAborted } from "../../models/abortable.ts";

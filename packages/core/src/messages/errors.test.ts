@@ -1,0 +1,40 @@
+import { describe, expect, it, vi } from "vitest";
+import { ModelError } from "../models/model-error.ts";
+import { LonghaulError } from "./errors.ts";
+
+/** The classes once more, as a program that carries its own copy of them has them. */
+async function copies(): Promise<{ Base: typeof LonghaulError; Failure: typeof ModelError }> {
+  vi.resetModules();
+  const { LonghaulError: Base } = await import("./errors.ts");
+  const { ModelError: Failure } = await import("../models/model-error.ts");
+  return { Base, Failure };
+}
+
+class OwnError extends LonghaulError {}
+
+describe("errors of another copy of the package", () => {
+  it("are recognized by instanceof, as the class they are and as its parent", async () => {
+    const { Base, Failure } = await copies();
+    expect([Base === LonghaulError, Failure === ModelError]).toEqual([false, false]);
+    const error = new Base("option-invalid", "No.");
+    const failure = new Failure({ kind: "overloaded" }, "Busy.");
+    expect([error instanceof LonghaulError, error instanceof ModelError]).toEqual([true, false]);
+    expect([failure instanceof LonghaulError, failure instanceof ModelError]).toEqual([true, true]);
+  });
+
+  it("are not mistaken for a subclass that has no brand of its own", () => {
+    expect(new LonghaulError("option-invalid", "No.") instanceof OwnError).toBe(false);
+    const own = new OwnError("option-invalid", "No.");
+    expect([own instanceof OwnError, own instanceof LonghaulError, own instanceof ModelError]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it("are not imitated by objects of another kind", () => {
+    const brand = LonghaulError.brand;
+    const imitations: readonly unknown[] = [null, 1, "x", {}, new Error("x"), { constructor: { brand } }];
+    expect(imitations.filter((value) => value instanceof LonghaulError)).toEqual([]);
+  });
+});
