@@ -71,9 +71,8 @@ export class LonghaulError extends Error {
   static readonly brand: symbol = Symbol.for("longhaul.LonghaulError");
 
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // A subclass without a brand of its own is only itself.
-    if (!Object.hasOwn(this, "brand")) return Function.prototype[Symbol.hasInstance].call(this, value);
-    return value instanceof Error && hasBrand(value, this.brand);
+    // biome-ignore lint/complexity/noThisInStatic: `this` is the class after `instanceof`, often a subclass.
+    return isMadeBy(this, value);
   }
 
   override readonly name: string = "LonghaulError";
@@ -89,11 +88,14 @@ export class LonghaulError extends Error {
   }
 }
 
-function hasBrand(error: Error, brand: symbol): boolean {
-  let at: unknown = Object.getPrototypeOf(error);
+/** True for instances of the class and of its copies. A subclass without a brand of its own has no copies. */
+function isMadeBy(asked: typeof LonghaulError, value: unknown): boolean {
+  if (!Object.hasOwn(asked, "brand")) return Function.prototype[Symbol.hasInstance].call(asked, value);
+  if (!(value instanceof Error)) return false;
+  let at: unknown = Object.getPrototypeOf(value);
   while (typeof at === "object" && at !== null) {
     const made: unknown = Object.getOwnPropertyDescriptor(at, "constructor")?.value;
-    if (typeof made === "function" && Object.getOwnPropertyDescriptor(made, "brand")?.value === brand)
+    if (typeof made === "function" && Object.getOwnPropertyDescriptor(made, "brand")?.value === asked.brand)
       return true;
     at = Object.getPrototypeOf(at);
   }
