@@ -184,7 +184,7 @@ describe("the README's table of entries", () => {
     ([entry, has]) => [codeIn(entry)[0] ?? "", codeIn(has)] as const,
   );
   /** Source files of all entries that users can import, by the name that they import. */
-  const entries = new Map(
+  const entries = new Map<string, string>(
     packages.flatMap((folder) => {
       const { name, exports, private: isPrivate } = JSON.parse(read("packages", folder, "package.json"));
       return Object.entries<Readonly<Record<string, string>>>(isPrivate ? {} : exports).flatMap(
