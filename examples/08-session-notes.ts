@@ -35,6 +35,5 @@ for (let turns = 0; turns < 24; turns++) {
   messages = [...turn.messages, { role: "assistant", content: reply.content }, next];
 }
 await compactor.close();
-const notes = (await file.read()) ?? "";
-console.log(`${notes.split("\n# ").length - 1} sections of notes`);
+console.log(`${((await file.read()) ?? "").split("\n# ").length - 1} sections of notes`);
 await simulator.close();

@@ -26,11 +26,10 @@ for (;;) {
   compactor.after(reply);
   messages = [...turn.messages, { role: "assistant", content: reply.content }];
   const results: ToolResultBlock[] = [];
-  for (const use of reply.content.filter((block) => block.type === "tool_use")) {
-    const isRecall = use.name === recall.definition.name;
+  for (const { id, name, input } of reply.content.filter((block) => block.type === "tool_use")) {
     const file = new URL("conversation.ts", import.meta.url);
-    const content = isRecall ? await recall.call(use.input) : await readFile(file, "utf8");
-    results.push({ type: "tool_result", tool_use_id: use.id, content });
+    const content = name === "recall" ? await recall.call(input) : await readFile(file, "utf8");
+    results.push({ type: "tool_result", tool_use_id: id, content });
   }
   if (results.length === 0) break;
   messages = [...messages, { role: "user", content: results }];

@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, "..");
 const read = (...path: readonly string[]): string => readFileSync(join(ROOT, ...path), "utf8");
 
 const page = read("docs", "events.md");
-const events = withoutComments(read("src", "turn", "events.ts"));
+const events = withoutComments(read("packages", "core", "src", "engine", "events.ts"));
 
 const firstColumn = (heading: string): readonly string[] =>
   tableUnder(page, heading)
@@ -95,9 +95,9 @@ describe("the page about events", () => {
   it("names every field of what is within events", () => {
     const shapes = fieldsInTable("## Shapes within events");
     expect(shapes.get("chain")).toEqual(interfaceFields(events, "ChainRecord"));
-    const written = withoutComments(read("src", "compaction", "write", "attempts.ts"));
+    const written = withoutComments(read("packages", "core", "src", "compaction", "write", "attempts.ts"));
     expect(shapes.get("attempts[]")).toEqual(interfaceFields(written, "SummaryAttempt"));
-    const costs = withoutComments(read("src", "cost", "rewrite-cost.ts"));
+    const costs = withoutComments(read("packages", "core", "src", "measure", "cost", "rewrite-cost.ts"));
     expect(shapes.get("options[]")).toEqual(interfaceFields(costs, "WeighedOption"));
     expect(shapes.get("netSaving")).toEqual(interfaceFields(costs, "NetSaving"));
   });
@@ -109,7 +109,7 @@ describe("the page about events", () => {
 });
 
 describe("the page about the bridge to OpenTelemetry", () => {
-  const names = withoutComments(read("src", "telemetry", "names.ts"));
+  const names = withoutComments(read("packages", "otel", "src", "names.ts"));
   const values = (constant: string): readonly string[] =>
     [...braces(names, names.indexOf("{", names.indexOf(`const ${constant} =`))).matchAll(/"([^"]+)"/g)]
       .map(([, value = ""]) => value)

@@ -14,12 +14,14 @@ import { dirname, join } from "node:path";
 import { compactSession, loadSession, writeCompaction } from "@longhaul/sessions";
 import { coder, type Simulator, startSimulator, summaries } from "@longhaul/simulator";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CLI_MAIN, type CliRun } from "./support/cli.ts";
+import type { CliRun } from "./support/cli.ts";
 import { demoProject } from "./support/demo-project.ts";
 import { guideSession, isCompacted } from "./support/guide-session.ts";
 import { codeBlocks } from "./support/markdown.ts";
 
 const ROOT = join(import.meta.dirname, "..");
+/** What `npx longhaul` starts. Commands and programs run against the build, as a user's do. */
+const CLI = join(ROOT, "packages", "longhaul", "bin", "longhaul.js");
 const GUIDES = join(ROOT, "docs", "guides");
 const guides = readdirSync(GUIDES).sort();
 const blocks = guides.flatMap((guide) =>
@@ -50,18 +52,18 @@ const fragments = readdirSync(join(ROOT, "docs"))
   .flatMap((name) => codeBlocks(readFileSync(join(ROOT, "docs", name), "utf8")))
   .filter(({ language }) => language === "ts");
 const NAMES = `
-declare const model: import("longhaul").Model;
-declare const request: import("longhaul").RequestFrame;
-declare const transcript: import("longhaul").TranscriptPort;
-declare const tools: readonly import("longhaul").ToolDefinition[];
+declare const model: import("@longhaul/core").Model;
+declare const request: import("@longhaul/core/compaction").RequestFrame;
+declare const transcript: import("@longhaul/core").TranscriptPort;
+declare const tools: readonly import("@longhaul/core").ToolDefinition[];
 declare const system: string;
 declare const max_tokens: number;
 declare const sessionPath: string;
 declare const sessionId: string;
 declare const cwd: string;
-declare const block: import("longhaul").ToolUseBlock;
+declare const block: import("@longhaul/core").ToolUseBlock;
 declare const signal: AbortSignal;
-declare const log: (event: import("longhaul").CompactorEvent) => void;
+declare const log: (event: import("@longhaul/core").CompactorEvent) => void;
 `;
 
 let home: string;
@@ -72,7 +74,7 @@ beforeAll(async () => {
   project = join(home, "harbour");
   mkdirSync(join(home, "bin"));
   // What npx would find in a project that has it installed.
-  const npx = `#!/bin/sh\n[ "$1" = longhaul ] || exit 64\nshift\nexec "${process.execPath}" "${CLI_MAIN}" "$@"\n`;
+  const npx = `#!/bin/sh\n[ "$1" = longhaul ] || exit 64\nshift\nexec "${process.execPath}" "${CLI}" "$@"\n`;
   writeFileSync(join(home, "bin", "npx"), npx);
   chmodSync(join(home, "bin", "npx"), 0o755);
   simulator = await startSimulator({ behaviours: [summaries(), coder({ turns: 3, inventsPaths: true })] });
@@ -159,15 +161,16 @@ describe("the programs of the guides", () => {
     folder = join(home, "programs");
     mkdirSync(join(folder, "node_modules", "@anthropic-ai"), { recursive: true });
     for (const scope of ["@types", "@opentelemetry"]) mkdirSync(join(folder, "node_modules", scope));
-    symlinkSync(ROOT, join(folder, "node_modules", "longhaul"));
-    for (const name of ["@anthropic-ai/sdk", "@types/node", "@opentelemetry/api", "zod"]) {
+    for (const name of ["@longhaul", "@anthropic-ai/sdk", "@types/node", "@opentelemetry/api", "zod"]) {
       symlinkSync(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
     }
     writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
-    const { compilerOptions } = JSON.parse(readFileSync(join(ROOT, "tsconfig.json"), "utf8"));
+    const { compilerOptions } = JSON.parse(readFileSync(join(ROOT, "tsconfig.base.json"), "utf8"));
     // They are programs, not modules that others import.
     const lenient = { isolatedDeclarations: false, declaration: false, noUnusedLocals: false };
-    const options = { ...compilerOptions, ...lenient };
+    // Users have the built types, not our sources.
+    const asInstalled = { customConditions: [], types: ["node"] };
+    const options = { ...compilerOptions, ...lenient, ...asInstalled };
     writeFileSync(
       join(folder, "tsconfig.json"),
       JSON.stringify({ compilerOptions: options, include: ["program-*.ts"] }),
@@ -187,18 +190,26 @@ describe("the programs of the guides", () => {
   });
 
   it("run, and print what they should", async () => {
-    // One process for all of them: to start one takes longer than to run them.
     const mark = "=== next program";
-    const all = programs.map(({ file }) => `await import("./${file}");\nconsole.log("${mark}");\n`).join("");
-    writeFileSync(join(folder, "all.ts"), all);
-    await begin({ guide: "read-the-ledger.md", heading: "In a program" });
     const tsx = join(ROOT, "node_modules", "tsx", "dist", "esm", "index.mjs");
-    const { code, stdout, stderr } = await run(process.execPath, ["--import", tsx, join(folder, "all.ts")]);
-    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
-    const printed = stdout.split(`${mark}\n`);
+    const printed = new Map<string, string>();
+    // One process for all of them: to start one takes longer than to run them. The private package has another.
+    for (const isPrivate of [false, true]) {
+      const own = programs.filter(({ code }) => code.includes('from "@longhaul/lab"') === isPrivate);
+      const all = own.map(({ file }) => `await import("./${file}");\nconsole.log("${mark}");\n`).join("");
+      const main = join(folder, `all-${isPrivate ? "private" : "public"}.ts`);
+      writeFileSync(main, all);
+      await begin({ guide: "read-the-ledger.md", heading: "In a program" });
+      const flags = isPrivate ? ["-C", "@longhaul/source"] : [];
+      const { code, stdout, stderr } = await run(process.execPath, [...flags, "--import", tsx, main]);
+      expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
+      const texts = stdout.split(`${mark}\n`);
+      for (const [index, { file }] of own.entries()) printed.set(file, texts[index] ?? "");
+    }
     const expected = guides.flatMap((guide) => PRINTED[guide] ?? []);
     expect(expected.length).toBe(programs.length);
-    for (const [index, pattern] of expected.entries()) expect(printed[index]).toMatch(pattern);
+    for (const [index, { file }] of programs.entries())
+      expect(printed.get(file)).toMatch(expected[index] ?? /^$/);
     expect(simulator.requests.invalid).toEqual([]);
   });
 });

@@ -9,20 +9,28 @@ import { declaredFields, withoutComments } from "./support/source-types.ts";
 const ROOT = join(import.meta.dirname, "..");
 const read = (...path: readonly string[]): string => readFileSync(join(ROOT, ...path), "utf8");
 const settings = read("docs", "reference", "settings.md");
-const sources = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && !name.startsWith("demo"))
-  .map((name) => withoutComments(read("src", name)))
+const packages = readdirSync(join(ROOT, "packages"));
+const sources = packages
+  .flatMap((name) => {
+    const folder = join(ROOT, "packages", name, "src");
+    return readdirSync(folder, { recursive: true, encoding: "utf8" }).map((file) => join(folder, file));
+  })
+  .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
+  .map((path) => withoutComments(readFileSync(path, "utf8")))
   .join("\n");
 
 const firstColumn = (page: string, heading: string): readonly string[] =>
   tableUnder(page, heading)
     .flatMap(([cell]) => codeIn(cell))
     .sort();
-const fields = (file: string, name: string): readonly string[] =>
-  declaredFields(read("src", ...file.split("/")), name);
+/** A file by its package and its path in `src`. */
+const fields = (file: string, name: string): readonly string[] => {
+  const [owner = "", ...path] = file.split("/");
+  return declaredFields(read("packages", owner, "src", ...path), name);
+};
 const found = (pattern: RegExp): readonly string[] =>
   [...sources.matchAll(pattern)].map(([, name = ""]) => name);
-const WISHES = fields("summary/summary-prompt.ts", "SummaryWishes");
+const WISHES = fields("core/compaction/summary/summary-prompt.ts", "SummaryWishes");
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)].sort();
 
 describe("the reader of declarations", () => {
@@ -36,8 +44,8 @@ describe("the reader of declarations", () => {
 describe("the page of settings and options", () => {
   it("has a row for every key of the settings file, and no other", () => {
     const known = [
-      ...fields("window/settings.ts", "Settings"),
-      ...fields("window/thresholds.ts", "WindowOptions"),
+      ...fields("core/measure/window/settings.ts", "Settings"),
+      ...fields("core/measure/window/thresholds.ts", "WindowOptions"),
     ];
     const others = found(/field\((?:file|\w+\.?settingsFile), "(\w+)"\)/g);
     expect(firstColumn(settings, "## The settings file")).toEqual(unique([...known, ...others]));
@@ -62,18 +70,18 @@ describe("the page of settings and options", () => {
   });
 
   it.each([
-    ["## `createCompactor`", "turn/options.ts", "CompactorOptions"],
-    ["### `window`", "turn/options.ts", "WindowSources"],
-    ["### `cost`", "turn/options.ts", "CostOptions"],
-    ["### `settings`", "window/settings.ts", "SettingsSources"],
-    ["### `session`", "turn/options.ts", "SessionOptions"],
-    ["### `clearing`", "turn/options.ts", "ClearingOptions"],
-    ["### `compaction`", "turn/options.ts", "CompactionOptions", WISHES],
-    ["### `transcript`", "turn/options.ts", "TranscriptPort"],
-    ["### `host`", "turn/options.ts", "HostCallbacks"],
-    ["### `chat`", "cli/command-settings.ts", "ChatSettings"],
-    ["### `compact`", "cli/command-settings.ts", "CompactSettings"],
-    ["### `notes`", "cli/command-settings.ts", "NotesSettings"],
+    ["## `createCompactor`", "core/engine/options.ts", "CompactorOptions"],
+    ["### `window`", "core/engine/options.ts", "WindowSources"],
+    ["### `cost`", "core/engine/options.ts", "CostOptions"],
+    ["### `settings`", "core/measure/window/settings.ts", "SettingsSources"],
+    ["### `session`", "core/engine/options.ts", "SessionOptions"],
+    ["### `clearing`", "core/engine/options.ts", "ClearingOptions"],
+    ["### `compaction`", "core/engine/options.ts", "CompactionOptions", WISHES],
+    ["### `transcript`", "core/engine/options.ts", "TranscriptPort"],
+    ["### `host`", "core/engine/options.ts", "HostCallbacks"],
+    ["### `chat`", "longhaul/command-settings.ts", "ChatSettings"],
+    ["### `compact`", "longhaul/command-settings.ts", "CompactSettings"],
+    ["### `notes`", "longhaul/command-settings.ts", "NotesSettings"],
     ["## `openAgent`", "agent/agent-options.ts", "AgentOptions"],
     ["### `permissions`", "agent/permission.ts", "PermissionSettings"],
     ["### `agentTypes`", "agent/agent-options.ts", "AgentType"],
@@ -85,20 +93,20 @@ describe("the page of settings and options", () => {
   );
 
   it("has a row for every port, and no other", () => {
-    const clock = fields("compaction/apply/new-entries.ts", "CompactionPorts");
-    const ports = [...clock, ...fields("turn/options.ts", "EnginePorts")];
+    const clock = fields("core/compaction/apply/new-entries.ts", "CompactionPorts");
+    const ports = [...clock, ...fields("core/engine/options.ts", "EnginePorts")];
     expect(firstColumn(settings, "### `ports`")).toEqual(unique(ports));
   });
 
   it("names what a host can put back", () => {
     const row = tableUnder(settings, "## `createCompactor`").find(([option]) => option === "`state`");
     const named = codeIn(row?.at(-1)).filter((name) => /^\w+$/.test(name));
-    expect(unique(named)).toEqual(fields("restore/host-state.ts", "HostState"));
+    expect(unique(named)).toEqual(fields("core/compaction/restore/host-state.ts", "HostState"));
   });
 
   it("names what an agent hands on to its compactor", () => {
     const row = tableUnder(settings, "## `openAgent`").find(([option]) => option === "`compactor`");
-    const code = read("src", "agent", "agent-options.ts");
+    const code = read("packages", "agent", "src", "agent-options.ts");
     const [, picked = ""] =
       /interface CompactorChoices\s+extends Pick<CompactorOptions, ([^>]*)>/.exec(code) ?? [];
     const handed = [...picked.matchAll(/"(\w+)"/g)].map(([, name = ""]) => name);
@@ -115,9 +123,9 @@ describe("the page of settings and options", () => {
     );
     const named = (call: string): readonly string[] =>
       unique((calls.get(call) ?? []).filter((name) => /^\w+$/.test(name)));
-    expect(named("`before(messages, …)`")).toEqual(fields("turn/options.ts", "BeforeOptions"));
+    expect(named("`before(messages, …)`")).toEqual(fields("core/engine/options.ts", "BeforeOptions"));
     expect(named("`compact(messages, …)`")).toEqual(
-      unique([...fields("turn/options.ts", "ManualOptions"), ...WISHES]),
+      unique([...fields("core/engine/options.ts", "ManualOptions"), ...WISHES]),
     );
   });
 });
@@ -125,22 +133,22 @@ describe("the page of settings and options", () => {
 describe("the tables of options on other pages", () => {
   const memory = read("docs", "memory.md");
   it.each([
-    ["## Session notes", "modules/notes/notes-keeper.ts", "NotesOptions"],
-    ["## Memory files", "modules/memory-files/memory-reader.ts", "MemoryFilesOptions"],
-    ["## Context collapse", "modules/collapse/collapse.ts", "CollapseOptions"],
+    ["## Session notes", "notes/notes-keeper.ts", "NotesOptions"],
+    ["## Memory files", "core/modules/memory-files/memory-reader.ts", "MemoryFilesOptions"],
+    ["## Context collapse", "core/modules/collapse/collapse.ts", "CollapseOptions"],
   ])("%s has a row for every option, and no other", (heading, file, name) => {
     expect(firstColumn(memory, heading)).toEqual(fields(file, name));
   });
 
   it("the most used options of the engine's page are options", () => {
-    const options = fields("turn/options.ts", "CompactorOptions");
+    const options = fields("core/engine/options.ts", "CompactorOptions");
     const named = firstColumn(read("docs", "engine.md"), "## Options");
     expect(named.filter((name) => !options.includes(name))).toEqual([]);
   });
 });
 
 describe("the page of an agent's events", () => {
-  const code = withoutComments(read("src", "agent", "agent-events.ts"));
+  const code = withoutComments(read("packages", "agent", "src", "agent-events.ts"));
   const union = code.slice(code.indexOf("export type AgentEvent"), code.indexOf("export interface"));
   /** What stands beside `type`, and what an interface adds to it. */
   const declared = union
@@ -172,25 +180,39 @@ describe("the guide to the agent", () => {
 });
 
 describe("the README's table of entries", () => {
-  const rows = tableUnder(read("README.md"), "## The library").map(([entry, has]) => [
-    codeIn(entry)[0],
-    codeIn(has),
-  ]);
-  const { exports } = JSON.parse(read("package.json"));
+  const rows = tableUnder(read("README.md"), "## The library").map(
+    ([entry, has]) => [codeIn(entry)[0] ?? "", codeIn(has)] as const,
+  );
+  /** Source files of all entries that users can import, by the name that they import. */
+  const entries = new Map<string, string>(
+    packages.flatMap((folder) => {
+      const { name, exports, private: isPrivate } = JSON.parse(read("packages", folder, "package.json"));
+      return Object.entries<Readonly<Record<string, string>>>(isPrivate ? {} : exports).flatMap(
+        ([entry, { "@longhaul/source": file }]) =>
+          file === undefined || entry.startsWith("./internal")
+            ? []
+            : [[`${name}${entry.slice(1)}`, read("packages", folder, file)] as const],
+      );
+    }),
+  );
+
+  it("has a row for every public entry of every package, and no other", () => {
+    expect(rows.map(([entry]) => entry).sort()).toEqual([...entries.keys()].sort());
+  });
 
   it.each(rows)("names only what %s exports", (entry, named) => {
-    const { types } = exports[String(entry).replace(/^longhaul/, ".")];
-    const file = types.replace("./dist/", "").replace(".d.ts", ".ts");
-    const exported = new Set(read("src", ...file.split("/")).match(/\w+/g));
-    expect(named?.length).toBeGreaterThan(0);
-    expect([...(named ?? [])].filter((one) => !exported.has(one))).toEqual([]);
+    const exported = new Set(entries.get(entry)?.match(/\w+/g));
+    expect(named.length).toBeGreaterThan(0);
+    expect(named.filter((one) => !exported.has(one))).toEqual([]);
   });
 });
 
 describe("the page of errors", () => {
   const page = read("docs", "reference", "errors.md");
   const declared = unique(
-    [...read("src", "errors.ts").matchAll(/\| "([a-z-]+)"/g)].map(([, code = ""]) => code),
+    [...read("packages", "core", "src", "errors.ts").matchAll(/\| "([a-z-]+)"/g)].map(
+      ([, code = ""]) => code,
+    ),
   );
   const rows = tableUnder(page, "## Codes");
 

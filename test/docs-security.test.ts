@@ -7,7 +7,7 @@ const read = (...path: readonly string[]): string =>
   readFileSync(join(import.meta.dirname, "..", ...path), "utf8");
 
 it("the security page has a row for every rule that a refusal can name, and no other", () => {
-  const code = read("src", "agent", "permission.ts");
+  const code = read("packages", "agent", "src", "permission.ts");
   const kinds = code.slice(code.indexOf("readonly kind:"), code.indexOf("readonly title"));
   const rules = code.slice(
     code.indexOf("export type PermissionRule"),

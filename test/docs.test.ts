@@ -4,7 +4,15 @@ import { describe, expect, it } from "vitest";
 
 const ROOT = join(import.meta.dirname, "..");
 const pages = [
-  ...["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"].map((name) => join(ROOT, name)),
+  ...[
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "CODE_OF_CONDUCT.md",
+    "bench/README.md",
+  ].map((name) => join(ROOT, name)),
+  ...readdirSync(join(ROOT, "packages")).map((name) => join(ROOT, "packages", name, "README.md")),
   ...readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
     .map((name) => join(ROOT, "docs", name)),
@@ -37,22 +45,50 @@ describe.each(pages.map((page) => [relative(ROOT, page), page]))("%s", (_, page)
   });
 
   it("names only files that exist", () => {
-    const paths = [...text.matchAll(/`((?:src|test|docs|scripts|examples|bench|\.ci)\/[\w./-]*)`/g)].map(
-      ([, path = ""]) => path,
-    );
+    const paths = [
+      ...text.matchAll(/`((?:src|packages|test|docs|scripts|examples|bench|\.ci|\.github)\/[\w./-]*)`/g),
+    ].map(([, path = ""]) => path);
     expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+});
+
+describe("the packages' names", () => {
+  const packages = readdirSync(join(ROOT, "packages")).map((name) =>
+    JSON.parse(readFileSync(join(ROOT, "packages", name, "package.json"), "utf8")),
+  );
+  const entries = packages.flatMap(({ name, exports }) =>
+    Object.keys(exports).map((entry) => `${name}${entry.slice(1)}`),
+  );
+  const publicEntries = entries.filter((entry) => !/\/(?:internal\b|package\.json)/.test(entry));
+
+  it.each(pages.map((page) => relative(ROOT, page)))("%s imports only public entries", (page) => {
+    const text = readFileSync(join(ROOT, page), "utf8");
+    const imported = [...text.matchAll(/(?:from|import) "(@?longhaul[^"]*)"/g)].map(([, name = ""]) => name);
+    expect(imported.filter((name) => !publicEntries.includes(name))).toEqual([]);
+  });
+
+  // The changelog names the entries that there were before.
+  const current = pages.map((page) => relative(ROOT, page)).filter((page) => page !== "CHANGELOG.md");
+  it.each(current)("%s names only entries that exist", (page) => {
+    const text = readFileSync(join(ROOT, page), "utf8");
+    const named = [...text.matchAll(/`(@?longhaul\/[a-z][\w/-]*)`/g)].map(([, name = ""]) => name);
+    const known = [...entries, "@longhaul/source"]; // the condition of development
+    expect(named.filter((name) => !known.includes(name))).toEqual([]);
   });
 });
 
 describe("the command line's documentation", () => {
   it("names no option that the program does not have", () => {
-    const folder = join(ROOT, "src", "cli");
+    const folder = join(ROOT, "packages", "longhaul", "src");
     const program = readdirSync(folder)
       .filter((name) => /(?:program|-command)\.ts$/.test(name))
       .map((name) => readFileSync(join(folder, name), "utf8"))
       .join("\n");
+    // A line with nothing but the name of a package, `@longhaul/core`, is about another program.
     const options = new Set(
-      pages.flatMap((page) => readFileSync(page, "utf8").match(/(?<=longhaul[^\n|]*)--[a-z][a-z-]+/g) ?? []),
+      pages.flatMap(
+        (page) => readFileSync(page, "utf8").match(/(?<=(?<!@)longhaul[^\n|]*)--[a-z][a-z-]+/g) ?? [],
+      ),
     );
     expect([...options].filter((option) => !program.includes(option) && option !== "--help")).toEqual([]);
   });
