@@ -110,18 +110,24 @@ function newestIn(path) {
   return Math.max(modifiedAt(path), ...items.map((name) => newestIn(join(path, name))));
 }
 
-const names = readdirSync(PACKAGES).filter((name) => existsSync(join(PACKAGES, name, "package.json")));
+const sources = readdirSync(PACKAGES).filter((name) => existsSync(join(PACKAGES, name, "package.json")));
+/** A private package is only ever part of a program. */
+const names = sources.filter((name) => manifestOf(name).private !== true);
 const common = Math.max(
   modifiedAt(fileURLToPath(import.meta.url)),
   modifiedAt(join(ROOT, "node_modules", ".package-lock.json")),
 );
 const changedAt = Object.fromEntries(
-  names.map((name) => [
+  sources.map((name) => [
     name,
     Math.max(common, newestIn(join(PACKAGES, name, "src")), modifiedAt(join(PACKAGES, name, "package.json"))),
   ]),
 );
-changedAt[CLI] = Math.max(...Object.values(changedAt), newestIn(join(ROOT, "docs")));
+for (const name of PROGRAMS) {
+  const inside = Object.keys(manifestOf(name).devDependencies).map((each) => each.replace("@longhaul/", ""));
+  changedAt[name] = Math.max(changedAt[name], ...inside.map((each) => changedAt[each]));
+}
+changedAt[CLI] = Math.max(changedAt[CLI], newestIn(join(ROOT, "docs")));
 
 const stale = names.filter((name) => modifiedAt(join(PACKAGES, name, "dist", ".built")) < changedAt[name]);
 if (stale.length > 0) process.stderr.write(`longhaul: building ${stale.join(", ")}\n`);

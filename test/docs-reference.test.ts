@@ -210,7 +210,7 @@ describe("the README's table of entries", () => {
 describe("the page of errors", () => {
   const page = read("docs", "reference", "errors.md");
   const declared = unique(
-    [...read("packages", "core", "src", "errors.ts").matchAll(/\| "([a-z-]+)"/g)].map(
+    [...read("packages", "core", "src", "messages", "errors.ts").matchAll(/\| "([a-z-]+)"/g)].map(
       ([, code = ""]) => code,
     ),
   );
