@@ -18,6 +18,7 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
+    reporters: ["default", "./scripts/slow-reporter.ts"],
     setupFiles: ["test/support/property-seed.ts"],
     maxWorkers: Math.max(LEAST_WORKERS, availableParallelism() - 1),
     testTimeout: 60_000,

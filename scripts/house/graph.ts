@@ -49,7 +49,8 @@ export function readGraph(root: string): Graph {
 
 const toSlashes = (path: string): string => path.split(sep).join("/");
 
-function requestsIn(path: string, text: string): readonly string[] {
+/** The modules that a file imports, as they are written. */
+export function requestsIn(path: string, text: string): readonly string[] {
   const { module } = parseSync(path, text);
   return [
     ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
@@ -60,7 +61,7 @@ function requestsIn(path: string, text: string): readonly string[] {
 }
 
 /** The file of an import: a file beside it, or the source of an entry of one of our packages. */
-function targetOf(packages: string, from: string, request: string): string | undefined {
+export function targetOf(packages: string, from: string, request: string): string | undefined {
   if (request.startsWith(".")) return resolve(dirname(from), request);
   const [, name = "", entry = ""] = /^@longhaul\/([^/]+)(\/.+)?$/.exec(request) ?? [];
   if (name === "") return undefined;

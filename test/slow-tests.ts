@@ -1,0 +1,24 @@
+/** Tests may take this long without a reason. */
+export const SLOW_TEST_MS = 10_000;
+
+/** Test files that take longer than ten seconds on two cores, each with the reason. `docs/testing.md` shows the list. */
+export const SLOW_TESTS: Readonly<Record<string, string>> = {
+  "test/engine/long-run.test.ts": "runs hundreds of turns with faults on five windows against the simulator",
+  "test/cli/undo-figures.test.ts":
+    "starts the command line about a hundred times, and compares every figure before and after",
+  "test/agent/hostile-model.test.ts":
+    "lets a hostile model try every tool with hundreds of inputs, in real processes",
+  "test/engine/children.test.ts": "lets many subagents compact at once beside their parent",
+  "test/engine/killed-compaction.test.ts": "kills real processes at many points of a compaction",
+  "test/engine/killed-background.test.ts":
+    "kills real processes while a background summary is written or swapped in",
+  "test/agent/killed.test.ts": "kills real agents after each number of messages, and resumes them",
+  "test/cli/one-number.test.ts":
+    "compares the figures of all commands on the same sessions, each in a process of its own",
+  "test/evaluate/figures.test.ts": "evaluates and replays a whole session under every policy",
+  "packages/core/src/modules/cached-edits/cached-clearing-rewrites.test.ts":
+    "drives random schedules of edits and rewrites through the engine",
+  "packages/notes/src/engine-killed-notes.test.ts": "kills real processes while notes are taken",
+  "packages/sessions/src/operations/clear-chain.test.ts":
+    "clears and compacts a session many times in a row, with every line checked",
+};
