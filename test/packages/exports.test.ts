@@ -1,0 +1,94 @@
+import { relative } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Entry, importsOf, type Package, readPackages } from "../support/packages.ts";
+
+const MOST_EXPORTS = 60;
+/** Programs carry our packages inside them, entries for development included. */
+const PROGRAMS = ["longhaul", "@longhaul/simulator"];
+
+const packages = readPackages();
+const imports = packages.flatMap((from) => importsOf(from).map((each) => ({ from, ...each })));
+
+function packageNamed(name: string): Package {
+  const found = packages.find(({ manifest }) => manifest.name === name);
+  if (found === undefined) throw new Error(`There is no package ${name}`);
+  return found;
+}
+
+const nameOf = (specifier: string): string => specifier.split("/").slice(0, 2).join("/");
+const namesOf = ({ names }: Entry): readonly string[] => names.map(({ name }) => name);
+
+function entryAt(specifier: string): Entry | undefined {
+  return packages.flatMap(({ entries }) => entries).find((entry) => entry.specifier === specifier);
+}
+
+describe("the exports of @longhaul/core", () => {
+  const { entries } = packageNamed("@longhaul/core");
+  const top = entries.filter(({ path }) => path === ".").flatMap(namesOf);
+  const topics = entries.filter(({ path, isInternal }) => path !== "." && !isInternal);
+  const topicsOf = (name: string): readonly string[] =>
+    topics.filter((topic) => namesOf(topic).includes(name)).map(({ path }) => path);
+
+  it(`has at most ${MOST_EXPORTS} names at its top, types included`, () => {
+    expect(top.length).toBeGreaterThan(0);
+    expect(top.length).toBeLessThanOrEqual(MOST_EXPORTS);
+  });
+
+  it("has each name of the top in a topic too", () => {
+    expect(top.filter((name) => topicsOf(name).length === 0)).toEqual([]);
+  });
+
+  it("has no public name in two topics", () => {
+    const names = new Set(topics.flatMap(namesOf));
+    const shared = [...names].filter((name) => topicsOf(name).length > 1);
+    expect(shared.map((name) => [name, ...topicsOf(name)])).toEqual([]);
+  });
+});
+
+describe("imports between packages", () => {
+  it("every internal name has a package that imports it", () => {
+    const unused = packages.flatMap(({ manifest, entries }) =>
+      entries
+        .filter(({ isInternal }) => isInternal)
+        .flatMap(({ specifier, names }) => {
+          const users = imports.filter(
+            (each) => each.specifier === specifier && each.from.manifest.name !== manifest.name,
+          );
+          return names
+            .filter(({ name }) => !users.some((user) => user.name === undefined || user.name === name))
+            .map(({ name }) => `${specifier}: ${name}`);
+        }),
+    );
+    expect(unused).toEqual([]);
+  });
+
+  it("every import names a path that the other package exports, and a name that is there", () => {
+    const wrong = imports.filter(({ specifier, name }) => {
+      const entry = entryAt(specifier);
+      return entry === undefined || (name !== undefined && !namesOf(entry).includes(name));
+    });
+    expect(
+      wrong.map(({ file, specifier, name }) => [relative(process.cwd(), file), specifier, name]),
+    ).toEqual([]);
+  });
+
+  it("a library imports only entries that are published, and a program may import all", () => {
+    const wrong = imports.filter(
+      ({ from, specifier }) =>
+        !from.manifest.private && !PROGRAMS.includes(from.manifest.name) && !entryAt(specifier)?.isPublished,
+    );
+    expect(wrong.map(({ file, specifier }) => [relative(process.cwd(), file), specifier])).toEqual([]);
+  });
+
+  it("every package that is imported is a dependency, and every dependency of ours is imported", () => {
+    for (const from of packages) {
+      const { name, dependencies, devDependencies } = from.manifest;
+      const used = new Set(
+        imports.filter((each) => each.from === from).map(({ specifier }) => nameOf(specifier)),
+      );
+      const declared = Object.keys((PROGRAMS.includes(name) ? devDependencies : dependencies) ?? {});
+      const ours = declared.filter((each) => each.startsWith("@longhaul/"));
+      expect({ name, imported: [...used].sort() }).toEqual({ name, imported: ours.sort() });
+    }
+  });
+});

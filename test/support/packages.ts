@@ -1,0 +1,150 @@
+/** The packages of this workspace: their manifests, the names they export and the names they import. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { type EcmaScriptModule, parseSync } from "oxc-parser";
+
+const PACKAGES: string = join(import.meta.dirname, "..", "..", "packages");
+const SOURCE = "@longhaul/source";
+
+export interface ExportedPath {
+  readonly [SOURCE]: string;
+  readonly types?: string;
+  /** Missing in an entry that exists only for development. */
+  readonly default?: string;
+}
+
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly private?: boolean;
+  readonly exports: Readonly<Record<string, ExportedPath | string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+export interface Entry {
+  /** Path in the manifest: `.` or `./clear`. */
+  readonly path: string;
+  /** The specifier of an import: `@longhaul/core/clear`. */
+  readonly specifier: string;
+  /** Used by our own packages only, without any promise of stability. */
+  readonly isInternal: boolean;
+  /** An entry for development only is not published. */
+  readonly isPublished: boolean;
+  readonly names: readonly ExportedName[];
+}
+
+export interface ExportedName {
+  readonly name: string;
+  readonly isType: boolean;
+}
+
+export interface ImportedName {
+  readonly file: string;
+  readonly specifier: string;
+  /** Undefined when the import takes the whole module. */
+  readonly name: string | undefined;
+}
+
+export interface Package {
+  readonly folder: string;
+  readonly manifest: Manifest;
+  readonly entries: readonly Entry[];
+}
+
+export function readPackages(): readonly Package[] {
+  return readdirSync(PACKAGES)
+    .map((name) => join(PACKAGES, name))
+    .filter((folder) => existsSync(join(folder, "package.json")))
+    .map((folder) => {
+      const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
+      return { folder, manifest, entries: entriesOf(folder, manifest) };
+    });
+}
+
+function entriesOf(folder: string, manifest: Manifest): readonly Entry[] {
+  return Object.entries(manifest.exports).flatMap(([path, entry]) => {
+    if (typeof entry === "string") return [];
+    return [
+      {
+        path,
+        specifier: manifest.name + path.slice(1),
+        isInternal: path.startsWith("./internal"),
+        isPublished: entry.default !== undefined,
+        names: exportedNames(join(folder, entry[SOURCE])),
+      },
+    ];
+  });
+}
+
+function exportedNames(file: string): readonly ExportedName[] {
+  const { module } = parseSync(file, readFileSync(file, "utf8"));
+  return module.staticExports
+    .flatMap(({ entries }) => entries)
+    .map(({ exportName, isType }) => {
+      if (exportName.name === null) throw new Error(`${file} has an export without a name`);
+      return { name: exportName.name, isType };
+    });
+}
+
+/** Names that the sources of a package, without its tests, import from other packages of ours. */
+export function importsOf({ folder }: Package): readonly ImportedName[] {
+  const files = readdirSync(join(folder, "src"), { recursive: true, encoding: "utf8" });
+  return files
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
+    .flatMap((file) => importedNames(join(folder, "src", file)))
+    .filter(({ specifier }) => specifier.startsWith("@longhaul/"));
+}
+
+function importedNames(file: string): readonly ImportedName[] {
+  const code = readFileSync(file, "utf8");
+  const { module } = parseSync(file, code);
+  return [
+    ...module.staticImports.flatMap(({ moduleRequest, entries }) =>
+      entries.map(({ importName }) => ({
+        file,
+        specifier: moduleRequest.value,
+        name: importName.name ?? undefined,
+      })),
+    ),
+    ...module.staticExports.flatMap(({ entries }) =>
+      entries.flatMap(({ moduleRequest, importName }) =>
+        moduleRequest ? [{ file, specifier: moduleRequest.value, name: importName.name ?? undefined }] : [],
+      ),
+    ),
+    ...dynamicImportsIn(code, module).map((specifier) => ({ file, specifier, name: undefined })),
+  ];
+}
+
+/** Specifiers of dynamic imports. One that is computed appears as its code in parentheses. */
+function dynamicImportsIn(code: string, { dynamicImports }: EcmaScriptModule): readonly string[] {
+  return dynamicImports.map(({ moduleRequest }) => {
+    const text = code.slice(moduleRequest.start, moduleRequest.end);
+    return /^["'`]/.test(text) ? text.slice(1, -1) : `(${text})`;
+  });
+}
+
+/** Specifiers that a file imports, side effects and dynamic imports included. */
+export function importsIn(file: string): readonly string[] {
+  const code = readFileSync(file, "utf8");
+  const { module } = parseSync(file, code);
+  return [
+    ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
+    ...module.staticExports.flatMap(({ entries }) =>
+      entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
+    ),
+    ...dynamicImportsIn(code, module),
+  ];
+}
+
+/** The file and all files of the same package that it imports, directly or not. */
+export function filesBehind(file: string, seen: Set<string> = new Set()): ReadonlySet<string> {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  for (const name of importsIn(file)) {
+    if (name.startsWith(".")) filesBehind(resolve(dirname(file), name), seen);
+  }
+  return seen;
+}
