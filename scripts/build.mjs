@@ -35,6 +35,9 @@ ASSETS[CLI] = ASSETS.simulator;
 const isOurs = (id) => id.startsWith("@longhaul/");
 const isPackage = (id) => !id.startsWith(".") && !id.startsWith("/") && !/^[a-z]:/i.test(id);
 
+/** A file whose age is that of the last build. It is outside dist, because all of dist is published. */
+const stampOf = (name) => join(PACKAGES, name, ".built");
+
 const manifestOf = (name) => JSON.parse(readFileSync(join(PACKAGES, name, "package.json"), "utf8"));
 
 /** Published entries by their name in `dist`; one without a built file is for our programs. The command line has its program. */
@@ -99,7 +102,7 @@ async function build(name) {
     rmSync(join(PACKAGES, name, "docs"), { recursive: true, force: true });
     cpSync(join(ROOT, "docs"), join(PACKAGES, name, "docs"), { recursive: true });
   }
-  writeFileSync(join(dist, ".built"), "");
+  writeFileSync(stampOf(name), "");
 }
 
 const modifiedAt = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
@@ -129,6 +132,6 @@ for (const name of PROGRAMS) {
 }
 changedAt[CLI] = Math.max(changedAt[CLI], newestIn(join(ROOT, "docs")));
 
-const stale = names.filter((name) => modifiedAt(join(PACKAGES, name, "dist", ".built")) < changedAt[name]);
+const stale = names.filter((name) => modifiedAt(stampOf(name)) < changedAt[name]);
 if (stale.length > 0) process.stderr.write(`longhaul: building ${stale.join(", ")}\n`);
 await Promise.all(stale.map(build));

@@ -1,36 +1,23 @@
 // Everything a machine can say about the code without running it: format and lint, types, dead code,
 // the shape of the packages. Prints one line a check; the output of a check only when it fails.
 import { spawn } from "node:child_process";
-import { readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { fileURLToPath } from "node:url";
-
-const PUBLISHED = readdirSync(new URL("../packages", import.meta.url)).filter((name) => name !== "lab");
-/** Entries that only our programs use have no built file. */
-const FOR_PROGRAMS = ["internal", "internal/keeper"];
-const inPackage = (name) => fileURLToPath(new URL(`../packages/${name}`, import.meta.url));
 
 const checks = [
   ["format and lint", "biome", ["check", "--error-on-warnings", "."]],
   ["types", "tsc", ["-p", "tsconfig.json"]],
   ["types of the core without Node", "tsc", ["-p", "packages/core"]],
   ["dead code", "knip", ["--no-config-hints"]],
-  ...PUBLISHED.map((name) => [`package ${name}`, "publint", ["--strict"], inPackage(name)]),
-  ...PUBLISHED.filter((name) => name !== "longhaul").map((name) => [
-    `published types of ${name}`,
-    "attw",
-    ["--pack", ".", "--profile", "esm-only", "--quiet", "--exclude-entrypoints", ...FOR_PROGRAMS],
-    inPackage(name),
-  ]),
+  ["published packages", "node", ["scripts/check-packages.mjs"]],
 ];
 
-function run([name, command, args, cwd]) {
+function run([name, command, args]) {
   const startedAt = Date.now();
   return new Promise((resolve) => {
-    const child = spawn("npx", ["--no-install", command, ...args], {
-      cwd,
-      shell: process.platform === "win32",
-    });
+    const isTool = command !== "node";
+    const child = isTool
+      ? spawn("npx", ["--no-install", command, ...args], { shell: process.platform === "win32" })
+      : spawn(process.execPath, args);
     let output = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += text));
     child.on("close", (code) => {

@@ -156,6 +156,8 @@ describe("the programs of the guides", () => {
   const programs = blocks
     .filter(({ language }) => language === "ts")
     .map((block, index) => ({ ...block, file: `program-${index}.ts` }));
+  /** The private package has no build. */
+  const isPrivate = ({ code }: { readonly code: string }): boolean => code.includes('from "@longhaul/lab"');
   let folder: string;
   beforeAll(() => {
     folder = join(home, "programs");
@@ -168,12 +170,20 @@ describe("the programs of the guides", () => {
     const { compilerOptions } = JSON.parse(readFileSync(join(ROOT, "tsconfig.base.json"), "utf8"));
     // They are programs, not modules that others import.
     const lenient = { isolatedDeclarations: false, declaration: false, noUnusedLocals: false };
-    // Users have the built types, not our sources.
-    const asInstalled = { customConditions: [], types: ["node"] };
-    const options = { ...compilerOptions, ...lenient, ...asInstalled };
+    const options = { ...compilerOptions, ...lenient, types: ["node"] };
+    const own = programs.filter(isPrivate).map(({ file }) => file);
     writeFileSync(
       join(folder, "tsconfig.json"),
-      JSON.stringify({ compilerOptions: options, include: ["program-*.ts"] }),
+      // Users have the built types, not our sources.
+      JSON.stringify({
+        compilerOptions: { ...options, customConditions: [] },
+        include: ["program-*.ts"],
+        exclude: own,
+      }),
+    );
+    writeFileSync(
+      join(folder, "tsconfig.private.json"),
+      JSON.stringify({ compilerOptions: options, files: own }),
     );
     for (const { file, code } of programs) writeFileSync(join(folder, file), code);
     writeFileSync(join(folder, "program-names.d.ts"), NAMES);
@@ -184,9 +194,11 @@ describe("the programs of the guides", () => {
 
   it("have the right types, and so have the fragments on other pages", async () => {
     const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc");
-    const { code, stdout } = await run(process.execPath, [compiler, "-p", folder], folder);
-    expect(stdout).toBe("");
-    expect(code).toBe(0);
+    for (const name of ["tsconfig.json", "tsconfig.private.json"]) {
+      const { code, stdout } = await run(process.execPath, [compiler, "-p", join(folder, name)], folder);
+      expect(stdout).toBe("");
+      expect(code).toBe(0);
+    }
   });
 
   it("run, and print what they should", async () => {
@@ -194,13 +206,13 @@ describe("the programs of the guides", () => {
     const tsx = join(ROOT, "node_modules", "tsx", "dist", "esm", "index.mjs");
     const printed = new Map<string, string>();
     // One process for all of them: to start one takes longer than to run them. The private package has another.
-    for (const isPrivate of [false, true]) {
-      const own = programs.filter(({ code }) => code.includes('from "@longhaul/lab"') === isPrivate);
+    for (const fromSource of [false, true]) {
+      const own = programs.filter((program) => isPrivate(program) === fromSource);
       const all = own.map(({ file }) => `await import("./${file}");\nconsole.log("${mark}");\n`).join("");
-      const main = join(folder, `all-${isPrivate ? "private" : "public"}.ts`);
+      const main = join(folder, `all-${fromSource ? "private" : "public"}.ts`);
       writeFileSync(main, all);
       await begin({ guide: "read-the-ledger.md", heading: "In a program" });
-      const flags = isPrivate ? ["-C", "@longhaul/source"] : [];
+      const flags = fromSource ? ["-C", "@longhaul/source"] : [];
       const { code, stdout, stderr } = await run(process.execPath, [...flags, "--import", tsx, main]);
       expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
       const texts = stdout.split(`${mark}\n`);

@@ -1,8 +1,1 @@
-export {
-  hasMethods,
-  invalidOption,
-  type OptionNames,
-  requireOneOf,
-  requireOptionNames,
-  requireWindow,
-} from "../engine/require-options.ts";
+export { hasMethods, invalidOption, requireOneOf } from "../engine/require-options.ts";
