@@ -7,10 +7,20 @@ export default {
   plugins: ["@stryker-mutator/vitest-runner"],
   vitest: { configFile: "vitest.mutation.config.mjs" },
   coverageAnalysis: "perTest",
-  mutate: ["src/{clear,compaction,conversation,modules}/**/*.ts", "!src/**/*.test.ts"],
+  mutate: [
+    "packages/{core/src/{compaction,messages,modules,request},notes/src}/**/*.ts",
+    "!packages/**/*.test.ts",
+  ],
   // Stryker rewrites tsconfig files through the compiler's API, which TypeScript 7 does not have: none is named.
   tsconfigFile: "no-tsconfig.json",
-  ignorePatterns: ["/bench", "/coverage", "/dist", "/docs", "/examples"],
+  ignorePatterns: [
+    "/bench",
+    "/coverage",
+    "/packages/*/dist",
+    "/packages/longhaul/docs",
+    "/docs",
+    "/examples",
+  ],
   tempDirName: `${FOLDER}/sandbox`,
   concurrency: 2,
   // A mutant may make a loop endless; no test of these rooms comes near this.

@@ -1,8 +1,11 @@
 import { fileURLToPath } from "node:url";
+import { defaultServerConditions } from "vite";
 import { defineConfig } from "vitest/config";
 
 const FEW_RUNS = fileURLToPath(new URL("scripts/fast-check-few-runs.mjs", import.meta.url));
-const ALL_ROOMS = "src/{clear,compaction,conversation,modules}/**/*.test.ts";
+const ALL_ROOMS = "packages/{core/src/{compaction,messages,modules,request},notes/src}/**/*.test.ts";
+
+const conditions = ["@longhaul/source", ...defaultServerConditions.filter((name) => name !== "module")];
 
 // biome-ignore lint/style/noDefaultExport: vitest reads its configuration so.
 export default defineConfig({
@@ -13,6 +16,8 @@ export default defineConfig({
       resolveId: (id, importer) => (id === "fast-check" && importer !== FEW_RUNS ? FEW_RUNS : undefined),
     },
   ],
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
   test: {
     include: [process.env.MUTATION_TESTS ?? ALL_ROOMS],
     // They need recordings that are not in the repository.

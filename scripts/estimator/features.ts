@@ -1,6 +1,6 @@
 /**
  * The features of a text as the scanner sees them, told one by one with the character they are about.
- * It mirrors src/tokens/estimate/estimate.ts step by step; train.ts checks at the end that both agree.
+ * It mirrors packages/core/src/measure/tokens/estimate/estimate.ts step by step; train.ts checks at the end that both agree.
  */
 import {
   CJK,

@@ -1,5 +1,5 @@
 /**
- * Writes the tables of src/tokens/estimate from a folder of texts and the vocabularies of ai-tokenizer:
+ * Writes the tables of packages/core/src/measure/tokens/estimate from a folder of texts and the vocabularies of ai-tokenizer:
  *
  *   npx tsx scripts/estimator/train.ts FOLDER
  *
@@ -45,7 +45,7 @@ const AVERAGED_EVERY = 64;
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error("usage: train.ts FOLDER");
 writeFileSync(
-  join(import.meta.dirname, "../../src/tokens/estimate/packed-tables.ts"),
+  join(import.meta.dirname, "../../packages/core/src/measure/tokens/estimate/packed-tables.ts"),
   [
     "// Written by scripts/estimator/train.ts; not to be edited by hand.",
     'import type { PackedTables } from "./learned-tables.ts";',

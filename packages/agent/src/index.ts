@@ -1,4 +1,4 @@
-/** A small real agent on longhaul's public parts: `longhaul/agent`. Needs node. */
+/** A coding agent on the public parts of the other packages. Needs Node. */
 
 export type { Agent } from "./agent.ts";
 export type { AgentEvent, RunResult, WindowReading } from "./agent-events.ts";

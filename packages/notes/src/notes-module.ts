@@ -48,7 +48,7 @@ const OPTIONS: OptionNames<NotesOptions> = {
 function requireNotesOptions(options: NotesOptions): void {
   const file: unknown = field(options, "file");
   if (!hasMethods(file, ["read", "write"])) {
-    const remedy = "Pass notesFile(path) of longhaul/node, or your own { path, read, write }.";
+    const remedy = "Pass notesFile(path) of @longhaul/sessions, or your own { path, read, write }.";
     throw invalidOption("sessionNotes.file", "an object with read(), write()", file, remedy);
   }
   requireOptionNames(options, OPTIONS, "sessionNotes");

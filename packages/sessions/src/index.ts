@@ -1,4 +1,4 @@
-/** Everything that touches files: `longhaul/node`. The package's main entry runs anywhere. */
+/** Session files and everything else that touches the disk. `@longhaul/core` runs anywhere. */
 
 export { type FileStateOptions, fileState } from "./machine/file-state.ts";
 export { endProcessTree, isGroupRunning } from "./machine/process-tree.ts";

@@ -1,4 +1,4 @@
-/** For tests of what is built on longhaul, and of longhaul itself: `longhaul/testing`. Needs node. */
+/** Parts for tests of agents: the simulator, a scripted model, contract suites. Needs Node. */
 
 export { always, callTool, echo, textTurn, toolTurn } from "./behaviours/answers.ts";
 export { type CoderOptions, coder } from "./behaviours/coder.ts";

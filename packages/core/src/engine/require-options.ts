@@ -291,7 +291,7 @@ const OBJECTS = [
   [
     "transcript",
     "append",
-    "Pass { path, append(entries) }, such as await openTranscript(path) of longhaul/node.",
+    "Pass { path, append(entries) }, such as await openTranscript(path) of @longhaul/sessions.",
   ],
   ["hooks", "run", "Pass createHooks({ settings, callbacks }), not the settings themselves."],
 ] as const;

@@ -32,7 +32,7 @@ export interface HooksOptions {
   readonly model?: Model | undefined;
   /** Asked by hooks of kind `agent`. */
   readonly agent?: HookAgent | undefined;
-  /** Runs hooks of kind `command`; on node, `runCommand` of `longhaul/node`. */
+  /** Runs hooks of kind `command`; on node, `runCommand` of `@longhaul/sessions`. */
   readonly runCommand?: RunCommand | undefined;
   readonly now?: (() => number) | undefined;
 }

@@ -196,7 +196,7 @@ async function isBesideSession({ cwd, paths, sessionPath }: FilePlace, file: Res
   return own.some((each) => !isWithin(here.realPath, each) && isWithin(file.realPath, each));
 }
 
-/** The folder of all projects' sessions is in it, as `sessionPath` of longhaul/node has it; a subagent's lie deeper. */
+/** The folder of all projects' sessions is in it, as `sessionPath` of @longhaul/sessions has it; a subagent's lie deeper. */
 function agentFolderOf(sessionPath: string): string | undefined {
   const folder = dirname(sessionPath);
   if (folder === sessionPath) return undefined;

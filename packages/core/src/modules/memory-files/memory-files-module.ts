@@ -46,7 +46,7 @@ const OPTIONS: OptionNames<MemoryFilesOptions> = {
 function requireMemoryFilesOptions(options: MemoryFilesOptions): void {
   const port: unknown = field(options, "port");
   if (!hasMethods(port, ["read", "list"])) {
-    const remedy = "Pass memoryFilesPort({ cwd }) of longhaul/node, or your own { read, list }.";
+    const remedy = "Pass memoryFilesPort({ cwd }) of @longhaul/sessions, or your own { read, list }.";
     throw invalidOption("memoryFiles.port", "an object with read(), list()", port, remedy);
   }
   requireOptionNames(options, OPTIONS, "memoryFiles");
