@@ -21,6 +21,11 @@ export default defineConfig({
     reporters: ["default", "./scripts/slow-reporter.ts"],
     setupFiles: ["test/support/property-seed.ts"],
     maxWorkers: Math.max(LEAST_WORKERS, availableParallelism() - 1),
+    coverage: {
+      include: ["packages/*/src/**/*.ts"],
+      exclude: ["**/*.test.ts", "**/*.case.ts"],
+      reporter: ["text-summary", "json-summary", "html"],
+    },
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
