@@ -1,1 +1,1 @@
-export { LonghaulError, type LonghaulErrorCode } from "./messages/errors.ts";
+export { LonghaulError, type LonghaulErrorCode, type LonghaulErrorDetails } from "./messages/errors.ts";
