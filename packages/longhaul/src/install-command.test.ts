@@ -32,10 +32,10 @@ describe("the command that installs a package beside longhaul", () => {
   it("is a global installation when longhaul is installed globally", () => {
     const linked = { "/usr/bin/longhaul": "#!/usr/bin/env node" };
     expect(installRemedy(PACKAGES, programAt(GLOBAL, linked))).toBe(
-      "Install them beside longhaul:\n  npm install -g ai@6 @ai-sdk/openai@3",
+      "Run this command and try again:\n  npm install -g ai@6 @ai-sdk/openai@3",
     );
     expect(installRemedy(["@ai-sdk/openai@3"], programAt(GLOBAL))).toBe(
-      "Install it beside longhaul:\n  npm install -g @ai-sdk/openai@3",
+      "Run this command and try again:\n  npm install -g @ai-sdk/openai@3",
     );
   });
 
@@ -100,7 +100,7 @@ describe("the command that installs a package beside longhaul", () => {
       { args },
     );
     expect(installRemedy(PACKAGES, program)).toBe(
-      "Run longhaul together with them:\n" +
+      "Run this command instead:\n" +
         "  npx -p longhaul@0.1.0 -p ai@6 -p @ai-sdk/openai@3 longhaul chat --model openai:gpt-5 -p 'Say it'\\''s done'",
     );
     expect(commandOf({ ...program, read: () => undefined })).toMatch(/^npx -p longhaul -p ai@6 /);

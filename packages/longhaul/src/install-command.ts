@@ -45,13 +45,12 @@ export function installedManifest(name: string, program: RunningProgram): unknow
   return undefined;
 }
 
-/** A sentence with the one command after which the running program finds these packages. */
+/** The one command after which longhaul finds these packages, with words around it. */
 export function installRemedy(packages: readonly string[], program: RunningProgram): string {
   const place = installPlace(program);
-  const them = packages.length === 1 ? "it" : "them";
   return place.kind === "npx-cache"
-    ? `Run longhaul together with ${them}:\n  ${npxCommand(place.packages, packages, program)}`
-    : `Install ${them} beside longhaul:\n  ${installCommand(place, packages, program)}`;
+    ? `Run this command instead:\n  ${npxCommand(place.packages, packages, program)}`
+    : `Run this command and try again:\n  ${installCommand(place, packages, program)}`;
 }
 
 /** The place that holds longhaul. Each kind needs another command to add a package. */

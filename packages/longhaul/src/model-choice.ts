@@ -152,9 +152,9 @@ const KEYS = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"]
 function noKey(name: string): LonghaulError {
   return new LonghaulError("model-authentication", `There is no key for ${name}.`, {
     remedy: [
-      "Set ANTHROPIC_API_KEY to one of console.anthropic.com, or ANTHROPIC_AUTH_TOKEN.",
-      "Another provider: longhaul chat --model openai:gpt-5 (its key in its own variable, such as OPENAI_API_KEY).",
-      "A server of your own: longhaul chat --model openai-compatible:NAME --base-url http://localhost:8000/v1",
+      "Set ANTHROPIC_API_KEY to a key from console.anthropic.com, or set ANTHROPIC_AUTH_TOKEN.",
+      "Another provider: set its key, such as OPENAI_API_KEY, and run longhaul chat --model openai:gpt-5",
+      "A server of your own: run longhaul chat --model openai-compatible:NAME --base-url http://localhost:8000/v1",
     ].join("\n"),
   });
 }
