@@ -32,12 +32,12 @@ export async function loadAiSdk(load: () => Promise<unknown> = () => import(PACK
   } catch (cause) {
     const [message, remedy] = isMissingPackage(cause, PACKAGE)
       ? [
-          "The AI SDK is not installed: there is no package `ai`.",
-          "Install it beside longhaul (npm install ai), or pass the module as `sdk`.",
+          "aiSdkModel needs the package `ai` (the AI SDK), which is not installed.",
+          "Install it in your project: npm install ai (on Node 20: npm install ai@6). Or pass the module as `sdk`.",
         ]
       : [
           `The AI SDK (the package \`ai\`) cannot be loaded: ${loadingProblem(cause)}`,
-          "Install a version that this Node can run (npm install ai@6 for Node 20), or pass the module as `sdk`.",
+          "Install a version that your Node can run: npm install ai@7 (on Node 20: npm install ai@6). Or pass the module as `sdk`.",
         ];
     throw new ModelError({ kind: "sdk-missing", package: PACKAGE }, message, { remedy, cause });
   }

@@ -42,7 +42,7 @@ export async function createClient(options: ClientOptions): Promise<AnthropicCli
   const Client = field(sdk, "default") ?? field(sdk, "Anthropic");
   if (!isClientClass(Client)) {
     throw new ModelError({ kind: "sdk-missing", package: PACKAGE }, `${PACKAGE} exports no client class.`, {
-      remedy: `Install a version we know: npm install ${PACKAGE}@1`,
+      remedy: `Install a supported version: npm install ${PACKAGE}@1`,
     });
   }
   return new Client({
@@ -65,10 +65,14 @@ async function loadSdk(load: () => Promise<unknown>): Promise<unknown> {
     return await load();
   } catch (cause) {
     if (!isMissingPackage(cause, PACKAGE)) throw cause;
-    throw new ModelError({ kind: "sdk-missing", package: PACKAGE }, `${PACKAGE} is not installed.`, {
-      remedy: `Install it: npm install ${PACKAGE}`,
-      cause,
-    });
+    throw new ModelError(
+      { kind: "sdk-missing", package: PACKAGE },
+      `Calls to Claude need the package ${PACKAGE}, which is not installed.`,
+      {
+        remedy: `Install it in your project: npm install ${PACKAGE}`,
+        cause,
+      },
+    );
   }
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { RunningProgram } from "./install-command.ts";
 import { chatModel } from "./model-choice.ts";
 
 const load = (): Promise<unknown> => import("@anthropic-ai/sdk");
@@ -42,6 +43,58 @@ describe("chatModel", () => {
       remedy: expect.stringMatching(/npm install @anthropic-ai\/sdk[\s\S]*chat --demo/),
     });
     await expect(named("groq:llama")).rejects.toMatchObject({ code: "model-sdk-missing" });
+  });
+
+  describe("when longhaul is installed globally", () => {
+    const AI = '{"version":"6.0.3"}';
+    const OPENAI = '{"version":"3.0.7","dependencies":{"@ai-sdk/provider":"3.0.19"}}';
+    const program = (files: Readonly<Record<string, string>> = {}): RunningProgram => ({
+      file: "/usr/lib/node_modules/longhaul/dist/main.js",
+      platform: "linux",
+      currentFolder: "/work/app",
+      nodePath: "/usr/bin/node",
+      nodeVersion: "20.19.0",
+      environment: {},
+      args: [],
+      read: (path) => files[path],
+    });
+    const TOUR = "`longhaul chat --demo` is a tour that needs no key, no network and no package.";
+
+    it("names the global command for another provider, and then the tour", async () => {
+      const options = { environment: {}, baseUrl: undefined, program: program() };
+      await expect(chatModel("openai:gpt-5", options)).rejects.toMatchObject({
+        message: "Models of openai need the packages ai and @ai-sdk/openai, which are not installed.",
+        remedy: `Run this command and try again:\n  npm install -g ai@6 @ai-sdk/openai@3\n${TOUR}`,
+      });
+    });
+
+    it("names the global command for the SDK of the default provider too", async () => {
+      const loadSdk = async (): Promise<never> => {
+        throw Object.assign(new Error("Cannot find package '@anthropic-ai/sdk'"), {
+          code: "ERR_MODULE_NOT_FOUND",
+        });
+      };
+      const options = { environment: {}, baseUrl: undefined, program: program(), loadSdk };
+      await expect(chatModel("claude-sonnet-5-5", options)).rejects.toMatchObject({
+        message: "Calls to Claude need the package @anthropic-ai/sdk, which is not installed.",
+        remedy: `Run this command and try again:\n  npm install -g @anthropic-ai/sdk@1\n${TOUR}`,
+      });
+    });
+
+    it("names a provider package that cannot create a provider", async () => {
+      const files = {
+        "/usr/lib/node_modules/ai/package.json": AI,
+        "/usr/lib/node_modules/@ai-sdk/openai/package.json": OPENAI,
+      };
+      const importPackage = async (): Promise<object> => ({ createdAt: 1 });
+      const options = { environment: {}, baseUrl: undefined, program: program(files), importPackage };
+      await expect(chatModel("openai:gpt-5", options)).rejects.toMatchObject({
+        code: "model-sdk-missing",
+        message:
+          "The package @ai-sdk/openai cannot be loaded: it exports no function that creates a provider.",
+        remedy: expect.stringContaining("npm install -g @ai-sdk/openai@3\n"),
+      });
+    });
   });
 
   it("does not take the built-in summariser for a model to talk with", async () => {

@@ -3,11 +3,18 @@ import { aiSdkModel } from "@longhaul/ai-sdk";
 import { anthropicModel } from "@longhaul/anthropic";
 import { createClient } from "@longhaul/anthropic/internal";
 import { LonghaulError } from "@longhaul/core/errors";
-import { isMissingPackage, loadingProblem } from "@longhaul/core/internal/models";
 import type { Model } from "@longhaul/core/models";
 import { ModelError } from "@longhaul/core/models";
 import { BUILT_IN_MODEL_NAME } from "@longhaul/core/summary";
 import { withRemedy } from "./hints.ts";
+import { installRemedy, type RunningProgram, runningProgram } from "./install-command.ts";
+import {
+  AI_SDK_PROVIDERS,
+  type ImportPackage,
+  loadProvider,
+  type ProviderModules,
+  unusableProvider,
+} from "./provider-packages.ts";
 
 export interface ModelChoice {
   /** `claude-…`, `provider:name`, or `built-in`. */
@@ -15,26 +22,11 @@ export interface ModelChoice {
   readonly baseUrl?: string;
 }
 
-/** Providers of the AI SDK that can be named before a colon; each is a package of its own. */
-const AI_SDK_PROVIDERS: readonly string[] = [
-  "amazon-bedrock",
-  "anthropic",
-  "azure",
-  "cerebras",
-  "cohere",
-  "deepinfra",
-  "deepseek",
-  "fireworks",
-  "google",
-  "google-vertex",
-  "groq",
-  "mistral",
-  "openai",
-  "openai-compatible",
-  "perplexity",
-  "togetherai",
-  "xai",
-];
+/** The place of longhaul and a loader of packages; both for tests. */
+export interface PackageSource {
+  readonly program?: RunningProgram | undefined;
+  readonly importPackage?: ImportPackage | undefined;
+}
 
 const ANY_SERVER = "openai-compatible";
 
@@ -45,7 +37,10 @@ const BUILT_IN_OFFER =
   "Nothing was changed. Without --model the built-in summariser does it, with no key and no network.";
 
 /** Undefined where the built-in summariser is meant. Nothing is connected to before the first call. */
-export async function chooseModel({ model, baseUrl }: ModelChoice): Promise<Model | undefined> {
+export async function chooseModel(
+  { model, baseUrl }: ModelChoice,
+  { program = runningProgram(), importPackage }: PackageSource = {},
+): Promise<Model | undefined> {
   if (model === undefined || model === BUILT_IN_MODEL_NAME) return undefined;
   const provider = providerOf(model);
   if (model.slice(provider === undefined ? 0 : provider.length + 1).trim() === "")
@@ -62,7 +57,11 @@ export async function chooseModel({ model, baseUrl }: ModelChoice): Promise<Mode
   // The AI SDK prints its warnings, some of them where our own output goes; the port reports them already.
   Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
   const name = model.slice(provider.length + 1);
-  return aiSdkModel({ model: await languageModel(provider, name, baseUrl), name });
+  const modules = await loadProvider(provider, program, importPackage);
+  const create = creatorIn(modules);
+  if (create === undefined) throw unusableProvider(provider, new Error(NO_CREATOR), program);
+  const settings = { name: provider, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) };
+  return aiSdkModel({ model: create(settings)(name), name, sdk: modules.sdk });
 }
 
 const providerOf = (model: string): string | undefined =>
@@ -79,37 +78,15 @@ function noProvider(model: string): ModelError {
   });
 }
 
+const NO_CREATOR = "it exports no function that creates a provider.";
+
 /** Every provider package of the AI SDK has one function that makes a provider from its settings. */
-async function languageModel(
-  provider: string,
-  name: string,
-  baseURL: string | undefined,
-): Promise<AiSdkLanguageModel> {
-  const packageName = `@ai-sdk/${provider}`;
-  const exported = await importPackage(packageName);
-  const create = Object.entries(exported).find(
+const creatorIn = ({
+  provider,
+}: ProviderModules): ((settings: object) => (name: string) => AiSdkLanguageModel) | undefined =>
+  Object.entries(provider).find(
     ([key, value]) => /^create[A-Z]/.test(key) && typeof value === "function",
-  )?.[1] as ((settings: object) => (name: string) => AiSdkLanguageModel) | undefined;
-  if (create === undefined) throw missingPackage(packageName);
-  return create({ name: provider, ...(baseURL === undefined ? {} : { baseURL }) })(name);
-}
-
-async function importPackage(name: string): Promise<object> {
-  try {
-    return (await import(name)) as object;
-  } catch (cause) {
-    throw missingPackage(name, cause);
-  }
-}
-
-function missingPackage(name: string, cause?: unknown): ModelError {
-  const message =
-    cause === undefined || isMissingPackage(cause, name)
-      ? `The package ${name} is not installed beside longhaul.`
-      : `The package ${name} cannot be loaded: ${loadingProblem(cause)}`;
-  const remedy = `Install it where longhaul is installed: npm install ai ${name}`;
-  return new ModelError({ kind: "sdk-missing", package: name }, message, { remedy, cause });
-}
+  )?.[1];
 
 /** A call that failed loses nothing: the person is told so, and what can be done without a model. */
 export function withBuiltInOffer(
@@ -129,7 +106,10 @@ export const DEFAULT_CHAT_MODEL = "claude-sonnet-5-5";
 
 const TOUR_OFFER = "`longhaul chat --demo` is a tour that needs no key, no network and no package.";
 
-interface ChatModelOptions {
+/** The package of the default provider, in the major version that longhaul depends on. */
+const ANTHROPIC_SDK = "@anthropic-ai/sdk@1";
+
+interface ChatModelOptions extends PackageSource {
   readonly baseUrl: string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Loads Anthropic's SDK; for tests. */
@@ -141,15 +121,18 @@ interface ChatModelOptions {
  * are looked for by their own SDKs, at that call.
  */
 export async function chatModel(name: string, options: ChatModelOptions): Promise<Model> {
-  const { baseUrl, environment, loadSdk } = options;
+  const { baseUrl, environment, loadSdk, program = runningProgram() } = options;
   try {
     if (name === BUILT_IN_MODEL_NAME) throw noTalker(name);
     if (isAnthropicName(name)) {
       // Only to see that it is there: a conversation is not begun with what cannot be had.
-      await createClient({ apiKey: "none", ...(loadSdk === undefined ? {} : { loadSdk }) });
+      await createClient({ apiKey: "none", ...(loadSdk === undefined ? {} : { loadSdk }) }).catch((error) => {
+        throw withRemedy(error, /^model-sdk-missing$/, () => installRemedy([ANTHROPIC_SDK], program));
+      });
       if (baseUrl === undefined && KEYS.every((key) => !environment[key])) throw noKey(name);
     }
-    const model = await chooseModel({ model: name, ...(baseUrl === undefined ? {} : { baseUrl }) });
+    const choice = { model: name, ...(baseUrl === undefined ? {} : { baseUrl }) };
+    const model = await chooseModel(choice, { ...options, program });
     if (model === undefined) throw noTalker(name);
     return model;
   } catch (error) {
@@ -169,9 +152,9 @@ const KEYS = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"]
 function noKey(name: string): LonghaulError {
   return new LonghaulError("model-authentication", `There is no key for ${name}.`, {
     remedy: [
-      "Set ANTHROPIC_API_KEY to one of console.anthropic.com, or ANTHROPIC_AUTH_TOKEN.",
-      "Another provider: longhaul chat --model openai:gpt-5 (its key in its own variable, such as OPENAI_API_KEY).",
-      "A server of your own: longhaul chat --model openai-compatible:NAME --base-url http://localhost:8000/v1",
+      "Set ANTHROPIC_API_KEY to a key from console.anthropic.com, or set ANTHROPIC_AUTH_TOKEN.",
+      "Another provider: set its key, such as OPENAI_API_KEY, and run longhaul chat --model openai:gpt-5",
+      "A server of your own: run longhaul chat --model openai-compatible:NAME --base-url http://localhost:8000/v1",
     ].join("\n"),
   });
 }

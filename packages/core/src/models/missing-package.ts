@@ -7,9 +7,10 @@ import { field } from "../messages/untrusted.ts";
 export function isMissingPackage(cause: unknown, name: string): boolean {
   const code = field(cause, "code");
   if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return false;
-  return (
-    cause instanceof Error && (cause.message.includes(`'${name}'`) || cause.message.includes(`/${name}/`))
-  );
+  // The message ends with the file that wanted it, which may well be a file of the package.
+  const missing = /['"]([^'"]+)['"]/.exec(cause instanceof Error ? cause.message : "")?.[1] ?? "";
+  const inModules = missing.replaceAll("\\", "/").split("/node_modules/").at(-1) ?? "";
+  return inModules === name || inModules.startsWith(`${name}/`);
 }
 
 /** Why a package that is there cannot be loaded, in a line. */

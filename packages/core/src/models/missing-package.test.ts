@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { isMissingPackage } from "./missing-package.ts";
+
+const notFound = (message: string, code = "ERR_MODULE_NOT_FOUND"): Error =>
+  Object.assign(new Error(message), { code });
+
+describe("isMissingPackage", () => {
+  it.each([
+    "Cannot find package 'ai' imported from /app/node_modules/longhaul/dist/main.js",
+    "Cannot find module '/app/node_modules/ai/dist/index.mjs' imported from /app/main.js",
+    "Cannot find module 'C:\\app\\node_modules\\ai\\dist\\index.mjs' imported from C:\\app\\main.js",
+    "Cannot find module 'ai/internal'",
+    'Cannot find package "ai" from "/app/main.ts"',
+  ])("is true when the package itself is not found: %s", (message) => {
+    expect(isMissingPackage(notFound(message), "ai")).toBe(true);
+  });
+
+  it.each([
+    "Cannot find package 'zod' imported from /app/node_modules/ai/dist/index.mjs",
+    "Cannot find package '/app/node_modules/ai/node_modules/zod/index.js' imported from /app/main.js",
+    "Cannot find package 'ai-tokenizer' imported from /app/main.js",
+    "Cannot find it",
+  ])("is false when something else is not found: %s", (message) => {
+    expect(isMissingPackage(notFound(message), "ai")).toBe(false);
+  });
+
+  it("is false for an error of another kind", () => {
+    expect(isMissingPackage(notFound("Cannot find package 'ai'", "ERR_OTHER"), "ai")).toBe(false);
+    expect(isMissingPackage({ code: "MODULE_NOT_FOUND" }, "ai")).toBe(false);
+  });
+});

@@ -1,0 +1,192 @@
+import { describe, expect, it } from "vitest";
+import { installedManifest, installRemedy, type RunningProgram } from "./install-command.ts";
+
+const PACKAGES = ["ai@6", "@ai-sdk/openai@3"];
+
+/** A program on a machine that has only these files. */
+function programAt(
+  file: string,
+  files: Readonly<Record<string, string>> = {},
+  facts: Partial<RunningProgram> = {},
+): RunningProgram {
+  return {
+    file,
+    platform: file.includes("\\") ? "win32" : "linux",
+    currentFolder: "/home/ann/elsewhere",
+    nodePath: "/usr/bin/node",
+    nodeVersion: "20.19.0",
+    environment: {},
+    args: ["chat", "--model", "openai:gpt-5"],
+    read: (path) => files[path],
+    ...facts,
+  };
+}
+
+/** The command of a remedy, which stands on a line of its own. */
+const commandOf = (program: RunningProgram, packages = PACKAGES): string | undefined =>
+  /\n {2}(.+)$/.exec(installRemedy(packages, program))?.[1];
+
+describe("the command that installs a package beside longhaul", () => {
+  const GLOBAL = "/usr/lib/node_modules/longhaul/dist/main.js";
+
+  it("is a global installation when longhaul is installed globally", () => {
+    const linked = { "/usr/bin/longhaul": "#!/usr/bin/env node" };
+    expect(installRemedy(PACKAGES, programAt(GLOBAL, linked))).toBe(
+      "Run this command and try again:\n  npm install -g ai@6 @ai-sdk/openai@3",
+    );
+    expect(installRemedy(["@ai-sdk/openai@3"], programAt(GLOBAL))).toBe(
+      "Run this command and try again:\n  npm install -g @ai-sdk/openai@3",
+    );
+  });
+
+  it("names the global prefix when npm would use another one", () => {
+    const file = "/home/ann/.npm-global/lib/node_modules/longhaul/dist/main.js";
+    expect(commandOf(programAt(file))).toBe(
+      "npm install -g ai@6 @ai-sdk/openai@3 --prefix /home/ann/.npm-global",
+    );
+    const environment = { npm_config_prefix: "/home/ann/.npm-global" };
+    expect(commandOf(programAt(file, {}, { environment }))).toBe("npm install -g ai@6 @ai-sdk/openai@3");
+    expect(commandOf(programAt(GLOBAL, {}, { environment }))).toBe(
+      "npm install -g ai@6 @ai-sdk/openai@3 --prefix /usr",
+    );
+  });
+
+  it("stays global when somebody left a manifest beside the global packages", () => {
+    const files = { "/usr/lib/package.json": "{}", "/usr/bin/longhaul": "#!/usr/bin/env node" };
+    expect(commandOf(programAt(GLOBAL, files))).toBe("npm install -g ai@6 @ai-sdk/openai@3");
+  });
+
+  it("is an installation in the project that holds longhaul", () => {
+    const file = "/work/app/node_modules/longhaul/dist/main.js";
+    const files = { "/work/app/package.json": "{}" };
+    expect(commandOf(programAt(file, files, { currentFolder: "/work/app" }))).toBe(
+      "npm install ai@6 @ai-sdk/openai@3",
+    );
+    expect(commandOf(programAt(file, files))).toBe("npm install ai@6 @ai-sdk/openai@3 --prefix /work/app");
+  });
+
+  it("takes a folder named lib with a manifest for a project", () => {
+    const file = "/work/app/lib/node_modules/longhaul/dist/main.js";
+    expect(commandOf(programAt(file, { "/work/app/lib/package.json": "{}" }))).toBe(
+      "npm install ai@6 @ai-sdk/openai@3 --prefix /work/app/lib",
+    );
+  });
+
+  it("quotes a folder with spaces and quotes", () => {
+    const file = "/work/Ann's app/node_modules/longhaul/dist/main.js";
+    expect(commandOf(programAt(file, { "/work/Ann's app/package.json": "{}" }))).toBe(
+      "npm install ai@6 @ai-sdk/openai@3 --prefix '/work/Ann'\\''s app'",
+    );
+  });
+
+  it.each([
+    ["package-lock.json", "npm install ai@6 @ai-sdk/openai@3 --prefix /work/app"],
+    ["pnpm-lock.yaml", "pnpm --dir /work/app add ai@6 @ai-sdk/openai@3"],
+    ["yarn.lock", "yarn --cwd /work/app add ai@6 @ai-sdk/openai@3"],
+    ["bun.lock", "bun --cwd /work/app add ai@6 @ai-sdk/openai@3"],
+  ])("is one of the package manager that wrote %s", (lockFile, command) => {
+    const file = "/work/app/node_modules/.pnpm/longhaul@0.1.0/node_modules/longhaul/dist/main.js";
+    const files = { "/work/app/package.json": "{}", [`/work/app/${lockFile}`]: "" };
+    expect(commandOf(programAt(file, files))).toBe(command);
+  });
+
+  it("is the same call through npx with more packages when longhaul runs from the cache of npx", () => {
+    const cache = "/home/ann/.npm/_npx/d3e93eb130bf21a7";
+    const manifest = JSON.stringify({ _npx: { packages: ["longhaul@0.1.0"] } });
+    const args = ["chat", "--model", "openai:gpt-5", "-p", "Say it's done"];
+    const program = programAt(
+      `${cache}/node_modules/longhaul/dist/main.js`,
+      { [`${cache}/package.json`]: manifest },
+      { args },
+    );
+    expect(installRemedy(PACKAGES, program)).toBe(
+      "Run this command instead:\n" +
+        "  npx -p longhaul@0.1.0 -p ai@6 -p @ai-sdk/openai@3 longhaul chat --model openai:gpt-5 -p 'Say it'\\''s done'",
+    );
+    expect(commandOf({ ...program, read: () => undefined })).toMatch(/^npx -p longhaul -p ai@6 /);
+  });
+
+  it("saves nothing in the manifest of the repository", () => {
+    const file = "/work/longhaul/packages/longhaul/dist/main.js";
+    const files = {
+      "/work/longhaul/packages/longhaul/package.json": "{}",
+      "/work/longhaul/package.json": '{"workspaces":["packages/*"]}',
+      "/work/package.json": "{}",
+    };
+    expect(commandOf(programAt(file, files))).toBe(
+      "npm install ai@6 @ai-sdk/openai@3 --no-save --prefix /work/longhaul",
+    );
+    expect(commandOf(programAt(file, files, { currentFolder: "/work/longhaul" }))).toBe(
+      "npm install ai@6 @ai-sdk/openai@3 --no-save",
+    );
+  });
+
+  it("is installed in the package folder when longhaul was copied out of the repository", () => {
+    const files = { "/opt/longhaul/package.json": "{}" };
+    expect(commandOf(programAt("/opt/longhaul/dist/main.js", files))).toMatch(/ --prefix \/opt\/longhaul$/);
+    expect(commandOf(programAt("/opt/longhaul/main.js"))).toMatch(/ --prefix \/opt\/longhaul$/);
+  });
+
+  describe("on Windows", () => {
+    const APPDATA = "C:\\Users\\Ann\\AppData\\Roaming";
+    const environment = { APPDATA };
+
+    it("is a global installation from the folder of npm", () => {
+      const file = `${APPDATA}\\npm\\node_modules\\longhaul\\dist\\main.js`;
+      expect(commandOf(programAt(file, {}, { environment }))).toBe("npm install -g ai@6 @ai-sdk/openai@3");
+    });
+
+    it("names a global prefix of its own", () => {
+      const file = "C:\\Program Files\\nodejs\\node_modules\\longhaul\\dist\\main.js";
+      const files = { "C:\\Program Files\\nodejs\\longhaul.cmd": "@ECHO off" };
+      expect(commandOf(programAt(file, files, { environment }))).toBe(
+        'npm install -g ai@6 @ai-sdk/openai@3 --prefix "C:\\Program Files\\nodejs"',
+      );
+    });
+
+    it("is an installation in the project that holds longhaul", () => {
+      const file = "C:\\work\\app\\node_modules\\longhaul\\dist\\main.js";
+      const files = { "C:\\work\\app\\package.json": "{}" };
+      expect(commandOf(programAt(file, files, { environment }))).toBe(
+        "npm install ai@6 @ai-sdk/openai@3 --prefix C:\\work\\app",
+      );
+    });
+
+    it("is the same call through npx from the cache of npx", () => {
+      const cache = "C:\\Users\\Ann\\AppData\\Local\\npm-cache\\_npx\\d3e93eb130bf21a7";
+      const files = { [`${cache}\\package.json`]: '{"_npx":{"packages":["longhaul"]}}' };
+      const program = programAt(`${cache}\\node_modules\\longhaul\\dist\\main.js`, files, {
+        args: ["chat", "-p", 'Say "done"'],
+      });
+      expect(commandOf(program)).toBe(
+        'npx -p longhaul -p ai@6 -p @ai-sdk/openai@3 longhaul chat -p "Say \\"done\\""',
+      );
+    });
+
+    it("is an installation in the root of the repository", () => {
+      const files = { "D:\\longhaul\\package.json": '{"workspaces":["packages/*"]}' };
+      expect(commandOf(programAt("D:\\longhaul\\packages\\longhaul\\dist\\main.js", files))).toBe(
+        "npm install ai@6 @ai-sdk/openai@3 --no-save --prefix D:\\longhaul",
+      );
+    });
+  });
+});
+
+describe("installedManifest", () => {
+  const FILE = "/work/app/node_modules/longhaul/dist/main.js";
+
+  it("finds the nearest package above the file of longhaul, as Node does", () => {
+    const files = {
+      "/work/app/node_modules/longhaul/node_modules/ai/package.json": '{"version":"7.0.0"}',
+      "/work/app/node_modules/ai/package.json": '{"version":"6.0.0"}',
+      "/work/app/node_modules/@ai-sdk/openai/package.json": '{"version":"3.0.0"}',
+    };
+    expect(installedManifest("ai", programAt(FILE, files))).toEqual({ version: "7.0.0" });
+    expect(installedManifest("@ai-sdk/openai", programAt(FILE, files))).toEqual({ version: "3.0.0" });
+  });
+
+  it("never looks into the current folder", () => {
+    const files = { "/home/ann/elsewhere/node_modules/ai/package.json": '{"version":"6.0.0"}' };
+    expect(installedManifest("ai", programAt(FILE, files))).toBeUndefined();
+  });
+});

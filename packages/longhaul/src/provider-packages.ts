@@ -1,0 +1,166 @@
+import type { AiSdk } from "@longhaul/ai-sdk";
+import { field, stringField } from "@longhaul/core/internal/messages";
+import { isMissingPackage, loadingProblem } from "@longhaul/core/internal/models";
+import { ModelError } from "@longhaul/core/models";
+import { installedManifest, installRemedy, type RunningProgram } from "./install-command.ts";
+
+/**
+ * Providers of the AI SDK that can be named before a colon. Each is a package of its own, here with the major version
+ * that belongs to `ai` 6. The next major version belongs to `ai` 7.
+ */
+const MAJOR_FOR_AI_6: Readonly<Record<string, number>> = {
+  "amazon-bedrock": 4,
+  anthropic: 3,
+  azure: 3,
+  cerebras: 2,
+  cohere: 3,
+  deepinfra: 2,
+  deepseek: 2,
+  fireworks: 2,
+  google: 3,
+  "google-vertex": 4,
+  groq: 3,
+  mistral: 3,
+  openai: 3,
+  "openai-compatible": 2,
+  perplexity: 3,
+  togetherai: 2,
+  xai: 3,
+};
+
+export const AI_SDK_PROVIDERS: readonly string[] = Object.keys(MAJOR_FOR_AI_6);
+
+const AI = "ai";
+
+/** Major versions of `ai` that longhaul works with: the peer range of its manifest. */
+const OLDEST_AI = 6;
+const NEWEST_AI = 7;
+
+/** Major version of Node that the newest `ai` and its providers need. */
+const NODE_FOR_NEWEST_AI = 22;
+
+/** `ai` 6 runs providers built on `@ai-sdk/provider` 3 and older, `ai` 7 those on 4 and older. */
+const AI_MINUS_PROVIDER_BASE = 3;
+
+export interface ProviderModules {
+  readonly sdk: AiSdk;
+  /** The exports of the provider's package. */
+  readonly provider: object;
+}
+
+/** Loads a package by its name; a parameter for tests. */
+export type ImportPackage = (name: string) => Promise<unknown>;
+
+const importPackage: ImportPackage = (name) => import(name);
+
+/**
+ * Loads `ai` and the package of a provider. Both are checked before either is loaded, so that one message names
+ * everything to install.
+ */
+export async function loadProvider(
+  provider: string,
+  program: RunningProgram,
+  load: ImportPackage = importPackage,
+): Promise<ProviderModules> {
+  const packageName = packageOf(provider);
+  const problem = providerProblem(provider, program);
+  if (problem !== undefined) throw problem;
+  const loadOne = (name: string): Promise<unknown> =>
+    load(name).catch((cause: unknown) => {
+      throw providerProblem(provider, program, { name, cause }) ?? cause;
+    });
+  const [sdk, exported] = [await loadOne(AI), await loadOne(packageName)];
+  return { sdk: sdk as AiSdk, provider: exported as object };
+}
+
+/** The error for a package of a provider that is installed and cannot be used. */
+export const unusableProvider = (provider: string, cause: unknown, program: RunningProgram): unknown =>
+  providerProblem(provider, program, { name: packageOf(provider), cause });
+
+const packageOf = (provider: string): string => `@ai-sdk/${provider}`;
+
+interface FailedLoad {
+  readonly name: string;
+  readonly cause: unknown;
+}
+
+interface Installed {
+  readonly name: string;
+  readonly manifest: unknown;
+}
+
+/** Undefined if both packages are there in versions that work together. */
+function providerProblem(
+  provider: string,
+  program: RunningProgram,
+  failed?: FailedLoad,
+): ModelError | undefined {
+  const newestHere = majorOf(program.nodeVersion) >= NODE_FOR_NEWEST_AI ? NEWEST_AI : OLDEST_AI;
+  const ai: Installed = { name: AI, manifest: installedManifest(AI, program) };
+  const own: Installed = {
+    name: packageOf(provider),
+    manifest: installedManifest(packageOf(provider), program),
+  };
+
+  const aiProblem = whyNotLoaded(ai, program, failed) ?? whyUnsupported(ai);
+  const aiMajor = aiProblem === undefined ? majorOf(versionOf(ai)) : newestHere;
+  const ownProblem = whyNotLoaded(own, program, failed) ?? whyTooNew(own, aiMajor);
+  if (aiProblem === undefined && ownProblem === undefined) return undefined;
+
+  const ownMajor = (MAJOR_FOR_AI_6[provider] ?? 0) + Math.min(aiMajor, newestHere) - OLDEST_AI;
+  const wrong = [
+    ...(aiProblem === undefined ? [] : [{ ...ai, problem: aiProblem, wanted: `${AI}@${newestHere}` }]),
+    ...(ownProblem === undefined ? [] : [{ ...own, problem: ownProblem, wanted: `${own.name}@${ownMajor}` }]),
+  ];
+  const absent = wrong.filter(({ problem }) => problem === ABSENT).map(({ name }) => name);
+  const others = wrong.filter(({ problem }) => problem !== ABSENT).map(({ problem }) => problem);
+  const message = [...(absent.length === 0 ? [] : [notInstalled(provider, absent)]), ...others].join(" ");
+  const remedy = installRemedy(
+    wrong.map(({ wanted }) => wanted),
+    program,
+  );
+  const missing = failed?.name ?? wrong[0]?.name ?? AI;
+  return new ModelError({ kind: "sdk-missing", package: missing }, message, {
+    remedy,
+    ...(failed === undefined ? {} : { cause: failed.cause }),
+  });
+}
+
+const ABSENT = "absent";
+
+const notInstalled = (provider: string, names: readonly string[]): string =>
+  names.length === 1
+    ? `Models of ${provider} need the package ${names[0]}, which is not installed.`
+    : `Models of ${provider} need the packages ${names.join(" and ")}, which are not installed.`;
+
+function whyNotLoaded(
+  { name, manifest }: Installed,
+  { nodeVersion }: RunningProgram,
+  failed: FailedLoad | undefined,
+): string | undefined {
+  if (failed?.name !== name) return manifest === undefined ? ABSENT : undefined;
+  if (isMissingPackage(failed.cause, name)) return ABSENT;
+  // An SDK that asks for a newer Node often runs on an older one, so its wish counts only after it failed.
+  const neededNode = majorOf(stringField(field(manifest, "engines"), "node") ?? "");
+  return neededNode > majorOf(nodeVersion)
+    ? `${name} ${versionOf({ name, manifest })} needs Node ${neededNode} or newer, and this is Node ${nodeVersion}.`
+    : `The package ${name} cannot be loaded: ${loadingProblem(failed.cause)}`;
+}
+
+function whyUnsupported(ai: Installed): string | undefined {
+  const major = majorOf(versionOf(ai));
+  if (major >= OLDEST_AI && major <= NEWEST_AI) return undefined;
+  return `longhaul works with ${AI} ${OLDEST_AI} and ${NEWEST_AI}, but version ${versionOf(ai)} is installed.`;
+}
+
+/** A provider that is older than `ai` works: `ai` translates for it. */
+function whyTooNew(own: Installed, aiMajor: number): string | undefined {
+  const base = stringField(field(own.manifest, "dependencies"), "@ai-sdk/provider") ?? "";
+  if (majorOf(base) + AI_MINUS_PROVIDER_BASE <= aiMajor) return undefined;
+  return `${own.name} ${versionOf(own)} does not work with ${AI} ${aiMajor}.`;
+}
+
+const versionOf = ({ manifest }: Installed): string => stringField(manifest, "version") ?? "0";
+
+/** The first number of a version or of a range such as `>=22`; zero if there is none. */
+const majorOf = (version: string): number => Number(/\d+/.exec(version)?.[0] ?? 0);
