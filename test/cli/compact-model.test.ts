@@ -91,7 +91,7 @@ describe("longhaul compact --model", () => {
       ["--model", "mistral:large"],
       KEY,
       "model-sdk-missing",
-      /npm install ai @ai-sdk\/mistral/,
+      /npm install @ai-sdk\/mistral@3/,
     ],
   ])("%s: clear words, an offer of the built-in summariser, exit 1", async (_, args, env, code, words) => {
     await simulator.close();

@@ -264,7 +264,9 @@ async function pipedText(stdin: NodeJS.ReadStream, hasPrompt: boolean): Promise<
 
 function isSocket(): boolean {
   try {
-    return fstatSync(0).isSocket();
+    // Without `bigint`, Node 20 leaves the result in a buffer that its module loader reads next. The loader then does not
+    // follow symbolic links, and a linked package does not find its dependencies.
+    return fstatSync(0, { bigint: true }).isSocket();
   } catch {
     return false;
   }
