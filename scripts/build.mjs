@@ -10,6 +10,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -23,8 +24,8 @@ const SOURCE = "@longhaul/source";
 const CLI = "longhaul";
 
 /**
- * Programs carry our packages inside them. They start faster, because a bundle has only what they use, and whoever
- * installs one gets no more than it needs.
+ * Programs carry our packages inside them. They start faster, because a bundle has only what they use, and their
+ * users install none of our other packages.
  */
 const PROGRAMS = [CLI, "simulator"];
 
@@ -40,7 +41,7 @@ const stampOf = (name) => join(PACKAGES, name, ".built");
 
 const manifestOf = (name) => JSON.parse(readFileSync(join(PACKAGES, name, "package.json"), "utf8"));
 
-/** Published entries by their name in `dist`; one without a built file is for our programs. The command line has its program. */
+/** Published entries by their name in `dist`. Entries without a built file exist only for our programs. */
 function entriesOf(name) {
   if (name === CLI) return { main: join(PACKAGES, name, "src", "main.ts") };
   const sources = Object.values(manifestOf(name).exports)
@@ -70,6 +71,7 @@ const CHUNKS = {
 const TYPES = { groups: [{ name: "types.d", minShareCount: 2 }] };
 
 async function build(name) {
+  const startedAt = new Date();
   const dist = join(PACKAGES, name, "dist");
   rmSync(dist, { recursive: true, force: true }); // a file deleted from src must not stay published
   const options = {
@@ -103,6 +105,7 @@ async function build(name) {
     cpSync(join(ROOT, "docs"), join(PACKAGES, name, "docs"), { recursive: true });
   }
   writeFileSync(stampOf(name), "");
+  utimesSync(stampOf(name), startedAt, startedAt); // a file that changes during the build is built next time
 }
 
 const modifiedAt = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
@@ -127,11 +130,13 @@ const changedAt = Object.fromEntries(
   ]),
 );
 for (const name of PROGRAMS) {
-  const inside = Object.keys(manifestOf(name).devDependencies).map((each) => each.replace("@longhaul/", ""));
+  const carried = Object.keys(manifestOf(name).devDependencies).filter(isOurs);
+  const inside = carried.map((each) => each.replace("@longhaul/", ""));
   changedAt[name] = Math.max(changedAt[name], ...inside.map((each) => changedAt[each]));
 }
 changedAt[CLI] = Math.max(changedAt[CLI], newestIn(join(ROOT, "docs")));
 
-const stale = names.filter((name) => modifiedAt(stampOf(name)) < changedAt[name]);
+const builtAt = (name) => (existsSync(join(PACKAGES, name, "dist")) ? modifiedAt(stampOf(name)) : 0);
+const stale = names.filter((name) => builtAt(name) < changedAt[name]);
 if (stale.length > 0) process.stderr.write(`longhaul: building ${stale.join(", ")}\n`);
 await Promise.all(stale.map(build));

@@ -41,16 +41,20 @@ async function problemsOf(manifest, tarball) {
   ];
 }
 
+/** npm without a shell, where it has started this program: the folder of temporary files may have spaces in its name. */
+function npm(args) {
+  const program = process.env.npm_execpath;
+  const options = { cwd: ROOT, encoding: "utf8", stdio: "pipe" };
+  return program?.endsWith(".js")
+    ? execFileSync(process.execPath, [program, ...args], options)
+    : execFileSync("npm", args, { ...options, shell: process.platform === "win32" });
+}
+
 const folder = mkdtempSync(join(tmpdir(), "longhaul-check-"));
 try {
   const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder];
   const workspaces = manifests.flatMap(({ name }) => ["--workspace", name]);
-  const output = execFileSync("npm", [...args, ...workspaces], {
-    cwd: ROOT,
-    encoding: "utf8",
-    stdio: "pipe",
-    shell: process.platform === "win32",
-  });
+  const output = npm([...args, ...workspaces]);
   for (const { name, filename } of Object.values(JSON.parse(output))) {
     const manifest = manifests.find((each) => each.name === name);
     for (const problem of await problemsOf(manifest, readFileSync(join(folder, filename)))) {

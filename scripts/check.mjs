@@ -1,5 +1,5 @@
-// Everything a machine can say about the code without running it: format and lint, types, dead code,
-// the shape of the packages. Prints one line a check; the output of a check only when it fails.
+// Checks the code without running it: format and lint, types, dead code, the shape of the packages. Prints one line for
+// each check, and its output only when it fails.
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 

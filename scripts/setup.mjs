@@ -1,5 +1,6 @@
 // Makes a fresh clone ready, so that `npm start` and `npm test` can be anyone's first command.
-// Does nothing when nothing changed; scripts/build.mjs builds the packages that did. Plain JavaScript: it runs before anything is installed.
+// Does nothing when nothing changed; scripts/build.mjs builds the packages that did. Plain JavaScript: it runs before
+// anything is installed.
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,12 +10,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const inRoot = (...parts) => join(root, ...parts);
 const modifiedAt = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
 
-function run(command, args) {
-  const { status } = spawnSync(command, args, {
-    cwd: root,
-    stdio: ["ignore", 2, 2],
-    shell: process.platform === "win32",
-  });
+function run(command, args, { shell = false } = {}) {
+  const { status } = spawnSync(command, args, { cwd: root, stdio: ["ignore", 2, 2], shell });
   if (status !== 0) {
     process.stderr.write(`longhaul: '${[command, ...args].join(" ")}' failed (exit ${status}); see above\n`);
     process.exit(1);
@@ -25,7 +22,7 @@ function run(command, args) {
 const installedAt = modifiedAt(inRoot("node_modules", ".package-lock.json"));
 if (installedAt < modifiedAt(inRoot("package-lock.json"))) {
   process.stderr.write("longhaul: installing dependencies (once)\n");
-  run("npm", ["ci"]);
+  run("npm", ["ci"], { shell: process.platform === "win32" });
 }
 
-if (process.argv.includes("--build")) run("node", ["scripts/build.mjs"]);
+if (process.argv.includes("--build")) run(process.execPath, [join("scripts", "build.mjs")]);

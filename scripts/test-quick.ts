@@ -1,91 +1,122 @@
-// The tests of what changed, nearest first, within a time budget: `npm run test:quick`. Changed are files that git does not
-// know as committed, or those since a commit: `npm run test:quick -- --since REF`. A test is near when few imports lie between
-// it and a changed file. Slow tests and tests that the time does not suffice for are left to `npm test`, and counted.
-import { execFileSync, spawnSync } from "node:child_process";
+// Runs the tests nearest to what changed, within two minutes: `npm run test:quick`. By default a file counts as changed when
+// it differs from the last commit, with `-- --since REF` when it differs from REF. A test is near when few imports lie between
+// it and a changed file. The command counts the tests that it leaves to `npm test`: slow ones, and the most distant ones.
+import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { parseSync } from "oxc-parser";
 import { SLOW_TESTS } from "../test/slow-tests.ts";
 import { requestsIn, targetOf } from "./house/graph.ts";
 
-/** Nothing is started after this; the rest of two minutes is for what runs. */
+/** Nothing starts after this time. The rest of two minutes is for the tests that run. */
 const BUDGET_MS = 75_000;
-/** A started batch is ended at this time, so that the command never takes longer than two minutes. */
+/** A batch that still runs is ended at this time. */
 const LIMIT_MS = 110_000;
-/** Test files of one run of vitest: small enough that one does not take the whole budget. */
+/** Test files in one run of vitest: few enough that one batch does not take the whole budget. */
 const BATCH = 24;
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+/** Tests that start the command line import this file, which knows its program only by its path. */
+const STARTS_PROGRAM = "test/support/cli.ts";
+const PROGRAM = "packages/longhaul/src/main.ts";
+
+/** Tests that read files which nothing imports. */
+const READERS: readonly (readonly [files: RegExp, tests: RegExp])[] = [
+  [/\.md$|^docs\/|^examples\//, /^test\/(?:docs|examples|slow-tests)[\w-]*\.test\.ts$/],
+  [/package\.json$|^scripts\/(?:build|api-report)/, /^test\/(?:boundaries|packages\/\w+)\.test\.ts$/],
+];
+
 const { values } = parseArgs({ options: { since: { type: "string" } } });
-
-const changed = changedFiles(values.since);
-const { near, left } = testsNear(changed);
-if (changed.length === 0)
+const changed = changedFiles(values.since ?? "HEAD");
+if (changed === undefined) {
+  console.error(`test:quick: git does not know "${values.since}". Pass a commit, a branch or a tag.`);
+  process.exitCode = 2;
+} else if (changed.length === 0) {
   console.log("Nothing has changed. Pass --since REF to test the commits since then.");
-else process.exitCode = runNearest(near, left);
+} else {
+  process.exitCode = runNearest(testsNear(changed), changed);
+}
 
-function changedFiles(since: string | undefined): readonly string[] {
-  const git = (...args: readonly string[]): readonly string[] =>
-    execFileSync("git", args, { cwd: ROOT, encoding: "utf8" }).split("\n").filter(Boolean);
-  const tracked = git("diff", "--name-only", "--diff-filter=d", since ?? "HEAD");
-  return [...new Set([...tracked, ...git("ls-files", "--others", "--exclude-standard")])];
+/** Paths under the root; undefined if git does not know the commit. */
+function changedFiles(since: string): readonly string[] | undefined {
+  const git = (...args: readonly string[]) => spawnSync("git", args, { cwd: ROOT, encoding: "utf8" });
+  const tracked = git("diff", "--name-only", "--diff-filter=d", since, "--");
+  if (tracked.status !== 0) return undefined;
+  const untracked = git("ls-files", "--others", "--exclude-standard");
+  return [...new Set(`${tracked.stdout}\n${untracked.stdout}`.split("\n").filter(Boolean))];
 }
 
 /** Test files in the order of their distance to what changed. */
-function testsNear(from: readonly string[]): { readonly near: readonly string[]; readonly left: number } {
+function testsNear(from: readonly string[]): readonly string[] {
   const importers = readImporters();
   const reached = new Set(from);
   for (const file of reached) for (const importer of importers.get(file) ?? []) reached.add(importer);
-  const tests = [...reached].filter((file) => file.endsWith(".test.ts"));
-  const near = tests.filter((file) => SLOW_TESTS[file] === undefined || from.includes(file));
-  return { near, left: tests.length - near.length };
+  return [...reached].filter((file) => file.endsWith(".test.ts"));
 }
 
-/** Importers of each file, by paths under the root. */
+/** Importers and readers of each file, by paths under the root. */
 function readImporters(): ReadonlyMap<string, readonly string[]> {
+  const importers = new Map<string, string[]>([[PROGRAM, [STARTS_PROGRAM]]]);
+  const add = (file: string, importer: string): void => {
+    importers.set(file, [...(importers.get(file) ?? []), importer]);
+  };
   const packages = join(ROOT, "packages");
   const folders = ["test", ...readdirSync(packages).map((name) => join("packages", name, "src"))];
-  const importers = new Map<string, string[]>();
-  for (const folder of folders) {
-    for (const name of readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })) {
-      if (!name.endsWith(".ts")) continue;
-      const path = join(ROOT, folder, name);
-      for (const request of requestsIn(path, readFileSync(path, "utf8"))) {
-        const target = targetOf(packages, path, request);
-        if (target === undefined) continue;
-        const key = toSlashes(relative(ROOT, target));
-        importers.set(key, [...(importers.get(key) ?? []), toSlashes(relative(ROOT, path))]);
-      }
+  const sources = folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => join(ROOT, folder, name)),
+  );
+  for (const path of sources) {
+    const text = readFileSync(path, "utf8");
+    for (const request of [...requestsIn(path, text), ...laterRequestsIn(path, text)]) {
+      const target = targetOf(packages, path, request);
+      if (target !== undefined) add(underRoot(target), underRoot(path));
     }
+  }
+  for (const file of changed ?? []) {
+    const [, tests] = READERS.find(([files]) => files.test(file)) ?? [];
+    for (const path of sources.map(underRoot)) if (tests?.test(path)) add(file, path);
   }
   return importers;
 }
 
-function toSlashes(path: string): string {
-  return path.split(sep).join("/");
+/** Modules that a file loads when it needs them. */
+function laterRequestsIn(path: string, text: string): readonly string[] {
+  return parseSync(path, text)
+    .module.dynamicImports.map(({ moduleRequest }) => text.slice(moduleRequest.start, moduleRequest.end))
+    .filter((source) => /^"[^"]+"$/.test(source))
+    .map((source) => source.slice(1, -1));
 }
 
-function runNearest(tests: readonly string[], slow: number): number {
+function underRoot(path: string): string {
+  return relative(ROOT, path).split(sep).join("/");
+}
+
+function runNearest(near: readonly string[], from: readonly string[]): number {
+  const tests = near.filter((file) => SLOW_TESTS[file] === undefined || from.includes(file));
   const startedAt = Date.now();
   let [done, status] = [0, 0];
   while (done < tests.length && Date.now() - startedAt < BUDGET_MS) {
     const batch = tests.slice(done, done + BATCH);
-    const timeout = LIMIT_MS - (Date.now() - startedAt);
     const run = spawnSync(process.execPath, [vitest(), "run", "--reporter=dot", ...batch], {
       cwd: ROOT,
       stdio: "inherit",
-      timeout,
+      timeout: LIMIT_MS - (Date.now() - startedAt),
     });
-    if (run.signal !== null) break;
-    done += batch.length;
     if (run.status !== 0) status = 1;
+    if (run.signal !== null) {
+      console.log(`The tests did not end in time: ${batch.join(", ")}`);
+      break;
+    }
+    done += batch.length;
   }
-  const rest = tests.length - done + slow;
-  console.log(
-    `${done} test files of what changed ran in ${Math.round((Date.now() - startedAt) / 1000)} s. ` +
-      (rest === 0 ? "Nothing is left out." : `${rest} more distant or slow ones are left to npm test.`),
-  );
+  const seconds = Math.round((Date.now() - startedAt) / 1000);
+  const left = near.length - done;
+  console.log(`${done} test files near the change ran in ${seconds} s. ${left} others are left to npm test.`);
   return status;
 }
 

@@ -99,9 +99,6 @@ const MAY_IMPORT_NODE = ["sessions", "agent", "simulator", "lab", "longhaul"];
 /** Programs are bundled with our packages, so they need what those need: see scripts/build.mjs. */
 const PROGRAMS = ["simulator", "longhaul"];
 
-/** Packages that the code imports by a name in a variable. */
-const NAMED_AT_RUN_TIME: Readonly<Record<string, readonly string[]>> = { "ai-sdk": ["ai"] };
-
 interface Manifest {
   readonly exports: Readonly<Record<string, Readonly<Record<string, string>> | string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
@@ -257,8 +254,7 @@ describe("import directions", () => {
       .filter((each) => !(isProgram && isOurs(each)));
     const { dependencies, devDependencies, peerDependencies } = manifestOf(name);
     const declared = Object.keys({ ...dependencies, ...peerDependencies });
-    const named = carried.flatMap((each) => NAMED_AT_RUN_TIME[each] ?? []);
-    expect([...new Set([...used, ...named])].sort()).toEqual(declared.sort());
+    expect([...new Set(used)].sort()).toEqual(declared.sort());
     const inside = isProgram ? (MAY_KNOW_PACKAGE[name] ?? []).map((each) => `@longhaul/${each}`) : [];
     expect(Object.keys(devDependencies ?? {}).sort()).toEqual([...inside].sort());
   });

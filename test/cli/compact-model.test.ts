@@ -112,6 +112,8 @@ describe("longhaul compact --model", () => {
     const { code, stderr } = await runCli(args, { home, env: KEY });
     expect(code).toBe(1);
     expect(stderr).toMatch(/There is no provider nonsense\./);
+    const preview = await runCli([...args, "--dry-run"], { home, env: KEY });
+    expect([preview.code, preview.stderr]).toEqual([1, expect.stringMatching(/no provider nonsense\./)]);
     const own = await runCli(args, { home, env: { ...KEY, ANTHROPIC_BASE_URL: simulator.url } });
     expect(own.stderr).toMatch(/There is no model nonsense:gpt-5/);
   });

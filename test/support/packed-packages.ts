@@ -42,8 +42,11 @@ export function packPackages(): PackedProject {
   for (const { tarball, installed, name, manifest } of packages) {
     mkdirSync(installed, { recursive: true });
     execFileSync("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"]);
+    // zod is a peer of the agent, because its types are part of the agent's.
+    const needed = name === "@longhaul/agent" ? ["zod"] : [];
     const others = Object.keys(manifest.dependencies ?? {}).filter((each) => !each.startsWith("@longhaul/"));
-    for (const other of others) link(other, join(name === "longhaul" ? installed : folder, "node_modules"));
+    for (const other of [...others, ...needed])
+      link(other, join(name === "longhaul" ? installed : folder, "node_modules"));
   }
   return {
     folder,

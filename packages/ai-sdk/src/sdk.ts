@@ -26,7 +26,7 @@ export interface AiSdkStream {
 const PACKAGE = "ai";
 
 /** Loads the user's own `ai`, when it is first needed: importing longhaul loads no SDK. */
-export async function loadAiSdk(load: () => Promise<unknown> = () => import(PACKAGE)): Promise<AiSdk> {
+export async function loadAiSdk(load: () => Promise<unknown> = () => import("ai")): Promise<AiSdk> {
   try {
     return (await load()) as AiSdk;
   } catch (cause) {

@@ -17,6 +17,14 @@ describe("chatModel", () => {
     });
   });
 
+  it("names the known providers for an unknown one, and asks for no key", async () => {
+    await expect(named("nosuch:thing")).rejects.toMatchObject({
+      code: "model-unknown-model",
+      message: "There is no provider nosuch.",
+      remedy: expect.stringMatching(/openai[\s\S]*--base-url/),
+    });
+  });
+
   it.each([
     [{ ANTHROPIC_API_KEY: "k" }, undefined],
     [{ ANTHROPIC_AUTH_TOKEN: "t" }, undefined],

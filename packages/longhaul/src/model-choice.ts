@@ -38,18 +38,15 @@ const BUILT_IN_OFFER =
 
 /** Undefined where the built-in summariser is meant. Nothing is connected to before the first call. */
 export async function chooseModel(
-  { model, baseUrl }: ModelChoice,
+  choice: ModelChoice,
   { program = runningProgram(), importPackage }: PackageSource = {},
 ): Promise<Model | undefined> {
+  const { model, baseUrl } = choice;
   if (model === undefined || model === BUILT_IN_MODEL_NAME) return undefined;
+  requireModelName(choice);
   const provider = providerOf(model);
-  if (model.slice(provider === undefined ? 0 : provider.length + 1).trim() === "")
-    throw new ModelError({ kind: "unknown-model", model }, "--model names no model.");
-  if (provider === undefined) {
-    const hasOwnServer = (baseUrl ?? process.env.ANTHROPIC_BASE_URL) !== undefined;
-    if (!hasOwnServer && /^[a-z][a-z0-9-]*:/.test(model)) throw noProvider(model);
+  if (provider === undefined)
     return anthropicModel({ model, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) });
-  }
   if (provider === ANY_SERVER && baseUrl === undefined)
     throw new ModelError({ kind: "unreachable" }, `${ANY_SERVER} is any server: it needs an address.`, {
       remedy: "Give it with --base-url, such as http://localhost:8000/v1",
@@ -62,6 +59,16 @@ export async function chooseModel(
   if (create === undefined) throw unusableProvider(provider, new Error(NO_CREATOR), program);
   const settings = { name: provider, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) };
   return aiSdkModel({ model: create(settings)(name), name, sdk: modules.sdk });
+}
+
+/** Throws if the name alone shows that no model can be had: it is empty, or its provider is unknown. */
+export function requireModelName({ model, baseUrl }: ModelChoice): void {
+  if (model === undefined) return;
+  const provider = providerOf(model);
+  if (model.slice(provider === undefined ? 0 : provider.length + 1).trim() === "")
+    throw new ModelError({ kind: "unknown-model", model }, "--model names no model.");
+  const hasOwnServer = (baseUrl ?? process.env.ANTHROPIC_BASE_URL) !== undefined;
+  if (provider === undefined && !hasOwnServer && /^[a-z][a-z0-9-]*:/.test(model)) throw noProvider(model);
 }
 
 const providerOf = (model: string): string | undefined =>
@@ -124,6 +131,8 @@ export async function chatModel(name: string, options: ChatModelOptions): Promis
   const { baseUrl, environment, loadSdk, program = runningProgram() } = options;
   try {
     if (name === BUILT_IN_MODEL_NAME) throw noTalker(name);
+    const choice = { model: name, ...(baseUrl === undefined ? {} : { baseUrl }) };
+    requireModelName(choice);
     if (isAnthropicName(name)) {
       // Only to see that it is there: a conversation is not begun with what cannot be had.
       await createClient({ apiKey: "none", ...(loadSdk === undefined ? {} : { loadSdk }) }).catch((error) => {
@@ -131,7 +140,6 @@ export async function chatModel(name: string, options: ChatModelOptions): Promis
       });
       if (baseUrl === undefined && KEYS.every((key) => !environment[key])) throw noKey(name);
     }
-    const choice = { model: name, ...(baseUrl === undefined ? {} : { baseUrl }) };
     const model = await chooseModel(choice, { ...options, program });
     if (model === undefined) throw noTalker(name);
     return model;

@@ -21,7 +21,7 @@ import type { Composition, ProjectChoice, SessionCommand, WindowChoice } from ".
 import { withForceHint, withHint } from "../hints.ts";
 import { untilInterrupted } from "../interrupts.ts";
 import { chooseMessage } from "../message-choice.ts";
-import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
+import { chooseModel, type ModelChoice, requireModelName, withBuiltInOffer } from "../model-choice.ts";
 import { sessionHooks } from "../session-hooks.ts";
 import { noteWarnings } from "../terminal.ts";
 import { compactView } from "../view/compact-view.ts";
@@ -101,6 +101,7 @@ async function carryOut(
   const { settings, warnings } = readCompactSettings(composition.settingsFile);
   noteWarnings(warnings, terminal);
   try {
+    if (dryRun) requireModelName(options);
     const model = dryRun ? undefined : await chooseModel(options);
     terminal.progress(model === undefined ? "Compacting …" : `Asking ${model.name} for a summary …`);
     return await compactSession(session, {

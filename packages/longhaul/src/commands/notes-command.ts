@@ -13,7 +13,7 @@ import { hasNotes, readTextFile, withSessionFile } from "@longhaul/sessions/inte
 import { readNotesSettings, timeLimitsIn } from "../command-settings.ts";
 import type { Composition, SessionCommand } from "../composition.ts";
 import { untilInterrupted } from "../interrupts.ts";
-import { chooseModel, type ModelChoice, withBuiltInOffer } from "../model-choice.ts";
+import { chooseModel, type ModelChoice, requireModelName, withBuiltInOffer } from "../model-choice.ts";
 import { notesReport, notesView } from "../notes-report.ts";
 import { noteWarnings } from "../terminal.ts";
 import { plural } from "../view/numbers.ts";
@@ -79,6 +79,7 @@ async function build(
   const { rebuild, dryRun } = options;
   const work = async (signal: AbortSignal): Promise<BuiltNotes> => {
     try {
+      if (dryRun) requireModelName(options);
       const model = dryRun ? undefined : await chooseModel(options);
       const onProgress: BuildNotesOptions["onProgress"] = (progress) =>
         terminal.progress(notesProgressLine(progress, model?.name));
