@@ -30,7 +30,7 @@ for (;;) {
   messages = [...turn.messages, { role: "assistant", content: reply.content }];
   const uses = reply.content.filter((block) => block.type === "tool_use");
   if (uses.length === 0) break;
-  const content = await readFile(new URL("conversation.ts", import.meta.url), "utf8");
+  const content = await readFile(new URL(import.meta.url), "utf8");
   const results = uses.map(({ id }): ToolResultBlock => ({ type: "tool_result", tool_use_id: id, content }));
   messages = [...messages, { role: "user", content: results }];
 }

@@ -52,6 +52,41 @@ describe.each(pages.map((page) => [relative(ROOT, page), page]))("%s", (_, page)
   });
 });
 
+it.each(pages.map((page) => relative(ROOT, page)))("%s has no unfinished part", (page) => {
+  expect(readFileSync(join(ROOT, page), "utf8").match(/^.*TODO-.*$/gm) ?? []).toEqual([]);
+});
+
+describe("the tarballs that pages name", () => {
+  const manifestOf = (name: string) =>
+    JSON.parse(readFileSync(join(ROOT, "packages", name, "package.json"), "utf8"));
+  const { version } = manifestOf("longhaul");
+  // npm pack writes @longhaul/core to longhaul-core-VERSION.tgz.
+  const tarballs = readdirSync(join(ROOT, "packages"))
+    .map(manifestOf)
+    .filter((manifest) => manifest.private !== true)
+    .map(({ name }) => `${name.replace("@", "").replace("/", "-")}-${version}.tgz`);
+  // The changelog and the release process may name other versions.
+  const naming = pages
+    .map((page) => relative(ROOT, page))
+    .filter((page) => !["CHANGELOG.md", join("docs", "releasing.md")].includes(page))
+    .map(
+      (page) =>
+        [page, readFileSync(join(ROOT, page), "utf8").match(/\blonghaul[\w.-]*\.tgz/g) ?? []] as const,
+    )
+    .filter(([, names]) => names.length > 0);
+
+  it("are named in the README, in the loop's guide and in the READMEs of packages", () => {
+    const named = naming.map(([page]) => page);
+    expect(named).toContain("README.md");
+    expect(named).toContain(join("docs", "guides", "use-it-in-your-loop.md"));
+    expect(named.filter((page) => page.startsWith("packages")).length).toBeGreaterThanOrEqual(8);
+  });
+
+  it.each(naming)("%s names only tarballs of public packages in the current version", (_, names) => {
+    expect(names.filter((name) => !tarballs.includes(name))).toEqual([]);
+  });
+});
+
 describe("the packages' names", () => {
   const packages = readdirSync(join(ROOT, "packages")).map((name) =>
     JSON.parse(readFileSync(join(ROOT, "packages", name, "package.json"), "utf8")),
