@@ -1,4 +1,4 @@
-/** Parts for tests of agents: the simulator, a scripted model, contract suites. Needs Node. */
+/** Parts for tests of agents: the simulator, a scripted model, a contract suite for models. Needs Node. */
 
 export { always, callTool, echo, textTurn, toolTurn } from "./behaviours/answers.ts";
 export { type CoderOptions, coder } from "./behaviours/coder.ts";
