@@ -20,6 +20,8 @@ const MOST_BUILD = 3;
 const MOST_ANSWER = 1 / 100;
 const QUESTIONS = ["words", "exact", "pattern", "file"];
 const CHILD = fileURLToPath(new URL("recall-child.mjs", import.meta.url));
+/** Room for new objects: garbage of loading the library must not be collected in the middle of a first answer. */
+const NO_COLLECTION = ["--min-semi-space-size=64", "--max-semi-space-size=64"];
 const execute = promisify(execFile);
 
 export async function run({ isQuick }) {
@@ -44,7 +46,7 @@ async function measured(path, rounds) {
     ...Object.fromEntries(QUESTIONS.map((name) => [name, []])),
   };
   const step = async (name) => {
-    const { stdout } = await execute(process.execPath, [CHILD, name, path]);
+    const { stdout } = await execute(process.execPath, [...NO_COLLECTION, CHILD, name, path]);
     samples[name].push(JSON.parse(stdout));
   };
   let bytes = 0;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { headOf, tailOf, withoutControls } from "./text.ts";
+import { formatCount, headOf, tailOf, withoutControls } from "./text.ts";
 
 const wellFormed = fc.string({ unit: "grapheme", maxLength: 80 });
 
@@ -43,5 +43,22 @@ describe("text without control characters", () => {
         if (!/[^\P{Cc}\n\t]/u.test(text)) expect(plain).toBe(text);
       }),
     );
+  });
+});
+
+describe("a count in a message", () => {
+  it("is written as an American writes it", () => {
+    fc.assert(
+      fc.property(fc.integer(), (count) => {
+        expect(formatCount(count)).toBe(count.toLocaleString("en-US"));
+      }),
+    );
+    expect([0, 999, 1_000, 34_725.6, -1_234_567].map(formatCount)).toEqual([
+      "0",
+      "999",
+      "1,000",
+      "34,726",
+      "-1,234,567",
+    ]);
   });
 });
