@@ -21,4 +21,19 @@ export const SLOW_TESTS: Readonly<Record<string, string>> = {
   "packages/notes/src/engine-killed-notes.test.ts": "kills real processes while notes are taken",
   "packages/sessions/src/operations/clear-chain.test.ts":
     "clears and compacts a session many times in a row, with every line checked",
+  "test/docs-guides.test.ts": "runs every command and every program of the guides",
+  "test/examples.test.ts": "runs every example in a process of its own",
+  "test/first-use.test.ts": "packs the command line and runs it from four kinds of installation",
+  "test/cli/foreign-files.test.ts": "starts the command line on the files of every other agent",
+  "test/cli/compact-fallback.test.ts": "starts the command line with models that fail in many ways",
+  "test/cli/compact-model.test.ts": "starts the command line with models, keys and addresses of many kinds",
+  "test/cli/chat-print.test.ts": "starts the chat in a process of its own for each case",
+  "test/cli/notes.test.ts": "starts the command line dozens of times",
+  "test/cli/clear.test.ts": "starts the command line dozens of times, and compares every figure",
+  "test/cli/commands.test.ts": "starts the command line dozens of times, once for each command and flag",
+  "test/chat/chat.test.ts": "drives the chat in a real terminal",
+  "test/chat/tour-pty.test.ts": "takes the whole tour in a real terminal",
+  "test/engine/wrong-usage.test.ts": "drives long conversations with wrong reports of usage",
+  "packages/lab/src/replay/recorded-sessions.test.ts":
+    "replays recorded sessions under every policy; skipped without the recordings",
 };
