@@ -57,18 +57,18 @@ describe("the command that installs a package beside longhaul", () => {
   });
 
   it("is an installation in the project that holds longhaul", () => {
-    const file = "/work/app/node_modules/longhaul/dist/main.js";
-    const files = { "/work/app/package.json": "{}" };
-    expect(commandOf(programAt(file, files, { currentFolder: "/work/app" }))).toBe(
+    const file = "/home/dev/app/node_modules/longhaul/dist/main.js";
+    const files = { "/home/dev/app/package.json": "{}" };
+    expect(commandOf(programAt(file, files, { currentFolder: "/home/dev/app" }))).toBe(
       "npm install ai@6 @ai-sdk/openai@3",
     );
-    expect(commandOf(programAt(file, files))).toBe("npm install ai@6 @ai-sdk/openai@3 --prefix /work/app");
+    expect(commandOf(programAt(file, files))).toBe("npm install ai@6 @ai-sdk/openai@3 --prefix /home/dev/app");
   });
 
   it("takes a folder named lib with a manifest for a project", () => {
-    const file = "/work/app/lib/node_modules/longhaul/dist/main.js";
-    expect(commandOf(programAt(file, { "/work/app/lib/package.json": "{}" }))).toBe(
-      "npm install ai@6 @ai-sdk/openai@3 --prefix /work/app/lib",
+    const file = "/home/dev/app/lib/node_modules/longhaul/dist/main.js";
+    expect(commandOf(programAt(file, { "/home/dev/app/lib/package.json": "{}" }))).toBe(
+      "npm install ai@6 @ai-sdk/openai@3 --prefix /home/dev/app/lib",
     );
   });
 
@@ -80,13 +80,13 @@ describe("the command that installs a package beside longhaul", () => {
   });
 
   it.each([
-    ["package-lock.json", "npm install ai@6 @ai-sdk/openai@3 --prefix /work/app"],
-    ["pnpm-lock.yaml", "pnpm --dir /work/app add ai@6 @ai-sdk/openai@3"],
-    ["yarn.lock", "yarn --cwd /work/app add ai@6 @ai-sdk/openai@3"],
-    ["bun.lock", "bun --cwd /work/app add ai@6 @ai-sdk/openai@3"],
+    ["package-lock.json", "npm install ai@6 @ai-sdk/openai@3 --prefix /home/dev/app"],
+    ["pnpm-lock.yaml", "pnpm --dir /home/dev/app add ai@6 @ai-sdk/openai@3"],
+    ["yarn.lock", "yarn --cwd /home/dev/app add ai@6 @ai-sdk/openai@3"],
+    ["bun.lock", "bun --cwd /home/dev/app add ai@6 @ai-sdk/openai@3"],
   ])("is one of the package manager that wrote %s", (lockFile, command) => {
-    const file = "/work/app/node_modules/.pnpm/longhaul@0.1.0/node_modules/longhaul/dist/main.js";
-    const files = { "/work/app/package.json": "{}", [`/work/app/${lockFile}`]: "" };
+    const file = "/home/dev/app/node_modules/.pnpm/longhaul@0.1.0/node_modules/longhaul/dist/main.js";
+    const files = { "/home/dev/app/package.json": "{}", [`/home/dev/app/${lockFile}`]: "" };
     expect(commandOf(programAt(file, files))).toBe(command);
   });
 
@@ -173,13 +173,13 @@ describe("the command that installs a package beside longhaul", () => {
 });
 
 describe("installedManifest", () => {
-  const FILE = "/work/app/node_modules/longhaul/dist/main.js";
+  const FILE = "/home/dev/app/node_modules/longhaul/dist/main.js";
 
   it("finds the nearest package above the file of longhaul, as Node does", () => {
     const files = {
-      "/work/app/node_modules/longhaul/node_modules/ai/package.json": '{"version":"7.0.0"}',
-      "/work/app/node_modules/ai/package.json": '{"version":"6.0.0"}',
-      "/work/app/node_modules/@ai-sdk/openai/package.json": '{"version":"3.0.0"}',
+      "/home/dev/app/node_modules/longhaul/node_modules/ai/package.json": '{"version":"7.0.0"}',
+      "/home/dev/app/node_modules/ai/package.json": '{"version":"6.0.0"}',
+      "/home/dev/app/node_modules/@ai-sdk/openai/package.json": '{"version":"3.0.0"}',
     };
     expect(installedManifest("ai", programAt(FILE, files))).toEqual({ version: "7.0.0" });
     expect(installedManifest("@ai-sdk/openai", programAt(FILE, files))).toEqual({ version: "3.0.0" });
