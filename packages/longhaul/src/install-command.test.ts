@@ -62,7 +62,9 @@ describe("the command that installs a package beside longhaul", () => {
     expect(commandOf(programAt(file, files, { currentFolder: "/home/dev/app" }))).toBe(
       "npm install ai@6 @ai-sdk/openai@3",
     );
-    expect(commandOf(programAt(file, files))).toBe("npm install ai@6 @ai-sdk/openai@3 --prefix /home/dev/app");
+    expect(commandOf(programAt(file, files))).toBe(
+      "npm install ai@6 @ai-sdk/openai@3 --prefix /home/dev/app",
+    );
   });
 
   it("takes a folder named lib with a manifest for a project", () => {

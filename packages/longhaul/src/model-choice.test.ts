@@ -59,7 +59,7 @@ describe("chatModel", () => {
     const program = (files: Readonly<Record<string, string>> = {}): RunningProgram => ({
       file: "/usr/lib/node_modules/longhaul/dist/main.js",
       platform: "linux",
-      currentFolder: "/work/app",
+      currentFolder: "/home/dev/app",
       nodePath: "/usr/bin/node",
       nodeVersion: "20.19.0",
       environment: {},
