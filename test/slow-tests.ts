@@ -36,4 +36,5 @@ export const SLOW_TESTS: Readonly<Record<string, string>> = {
   "test/engine/wrong-usage.test.ts": "drives long conversations with wrong reports of usage",
   "packages/lab/src/replay/recorded-sessions.test.ts":
     "replays recorded sessions under every policy; skipped without the recordings",
+  "test/transcript/processes.test.ts": "lets many real processes write to one session file",
 };
