@@ -75,9 +75,9 @@ describe("the command that installs a package beside longhaul", () => {
   });
 
   it("quotes a folder with spaces and quotes", () => {
-    const file = "/work/Ann's app/node_modules/longhaul/dist/main.js";
-    expect(commandOf(programAt(file, { "/work/Ann's app/package.json": "{}" }))).toBe(
-      "npm install ai@6 @ai-sdk/openai@3 --prefix '/work/Ann'\\''s app'",
+    const file = "/home/dev/Ann's app/node_modules/longhaul/dist/main.js";
+    expect(commandOf(programAt(file, { "/home/dev/Ann's app/package.json": "{}" }))).toBe(
+      "npm install ai@6 @ai-sdk/openai@3 --prefix '/home/dev/Ann'\\''s app'",
     );
   });
 
@@ -109,16 +109,16 @@ describe("the command that installs a package beside longhaul", () => {
   });
 
   it("saves nothing in the manifest of the repository", () => {
-    const file = "/work/longhaul/packages/longhaul/dist/main.js";
+    const file = "/home/dev/longhaul/packages/longhaul/dist/main.js";
     const files = {
-      "/work/longhaul/packages/longhaul/package.json": "{}",
-      "/work/longhaul/package.json": '{"workspaces":["packages/*"]}',
-      "/work/package.json": "{}",
+      "/home/dev/longhaul/packages/longhaul/package.json": "{}",
+      "/home/dev/longhaul/package.json": '{"workspaces":["packages/*"]}',
+      "/home/dev/package.json": "{}",
     };
     expect(commandOf(programAt(file, files))).toBe(
-      "npm install ai@6 @ai-sdk/openai@3 --no-save --prefix /work/longhaul",
+      "npm install ai@6 @ai-sdk/openai@3 --no-save --prefix /home/dev/longhaul",
     );
-    expect(commandOf(programAt(file, files, { currentFolder: "/work/longhaul" }))).toBe(
+    expect(commandOf(programAt(file, files, { currentFolder: "/home/dev/longhaul" }))).toBe(
       "npm install ai@6 @ai-sdk/openai@3 --no-save",
     );
   });

@@ -34,7 +34,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '"': "&quot;",
 };
 
-/** What XML has no form for, not even escaped, is left out. */
+/** Leaves out characters that XML has no form for, not even escaped. */
 const escaped = (value: string): string =>
   value
     .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "")

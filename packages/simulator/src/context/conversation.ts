@@ -49,7 +49,7 @@ export function keepBlocks(
   });
 }
 
-/** Where a block stood in the request, in the form of error messages. */
+/** The place of a block in the request, in the form of error messages. */
 export const blockPath = (message: number, block: number): string => `messages.${message}.content.${block}`;
 
 /** A compaction block as it may be sent; every field is the client's word. */

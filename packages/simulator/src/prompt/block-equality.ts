@@ -4,7 +4,7 @@ import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 export type MarkDepth = "none" | "top" | "any";
 
 /**
- * What a block says, in two parts: a short head, and a value that is compared where it lies. Nothing is
+ * The content of a block, in two parts: a short head, and a value that is compared where it lies. Nothing is
  * put together or written out: that alone would cost more than parsing the body did.
  */
 export interface BlockParts {
@@ -55,7 +55,7 @@ export function withoutMarks(value: unknown, marks: MarkDepth = "any"): unknown 
   return Object.fromEntries(fields.map(([name, field]) => [name, withoutMarks(field, inner)]));
 }
 
-/** Whether two JSON values are the same byte for byte once written out, marks aside. */
+/** True if two JSON values are the same byte for byte once written out, marks aside. */
 export function isSameJson(one: unknown, other: unknown, marks: MarkDepth): boolean {
   if (one === other) return true;
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;

@@ -45,7 +45,7 @@ export async function receiveBody(request: IncomingMessage, maxBytes: number): P
   return { content, wireBytes: wire.length };
 }
 
-/** What is too large is read to its end all the same: a client that is still sending hears no answer. */
+/** Reads a body to its end even if it is too large: a client that is still sending hears no answer. */
 async function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** Where a text was found, in the units of the content: from the first to before the last. */
+/** The place of a found text, in the units of the content: from the first to before the last. */
 export interface Place {
   readonly from: number;
   readonly to: number;
@@ -21,7 +21,7 @@ export function placesOf(content: string, text: string): readonly Place[] {
   return indexesOf(plain, text).map((from) => ({ from: original(from), to: original(from + text.length) }));
 }
 
-/** Those that can all be replaced: of two that overlap, the first. */
+/** Places that can all be replaced: of two that overlap, the first. */
 export function withoutOverlaps(places: readonly Place[]): readonly Place[] {
   const kept: Place[] = [];
   for (const place of places) if (place.from >= (kept.at(-1)?.to ?? 0)) kept.push(place);
@@ -44,7 +44,7 @@ export function replaced(
 }
 
 /**
- * Whether the line ends in CRLF in which a place begins; in the last line, whether the one before does. Asked for
+ * True if the line in which a place begins ends in CRLF; in the last line, if the one before does. Asked for
  * places in their order, so that a text with many of them is gone through once.
  */
 export function crlfFinder(content: string): (place: Place) => boolean {
