@@ -22,7 +22,7 @@ import {
 
 const PACKAGES = fileURLToPath(new URL("../packages", import.meta.url));
 const ENDING = ".api.md";
-/** Packages whose types name those of node. */
+/** Packages whose types refer to those of Node. */
 const NEED_NODE = ["agent"];
 
 interface Manifest {
@@ -36,7 +36,9 @@ interface Entry {
   readonly types: string;
 }
 
-/** Published entries of a package. Internal ones have no report: only our own packages use them. */
+/**
+ * Published entries of a package. Internal entries have no report, because only our own packages use them.
+ */
 function entriesOf(folder: string): readonly Entry[] {
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
   if (manifest.private) return [];
@@ -51,7 +53,7 @@ const SILENT = { default: { logLevel: "none" } } as NonNullable<
   IExtractorMessagesConfig["tsdocMessageReporting"]
 >;
 
-/** The extractor brings a compiler of its own, because TypeScript 7 has no API. */
+/** The extractor has a separate compiler, because TypeScript 7 has no API. */
 function configOf(name: string, entry: Entry, output: string): ExtractorConfig {
   const folder = join(PACKAGES, name);
   const compilerOptions = {

@@ -1,6 +1,6 @@
-// Builds the packages that changed since their last build: `npm run build`. JavaScript and types are bundled, each entry
-// with what it needs in a few files, because loading hundreds of small files takes longer than everything they do. Types
-// need no compiler: `isolatedDeclarations` lets a parser write them, so no package waits for another.
+// Builds the packages that changed since their last build: `npm run build`. Bundles JavaScript and types into
+// a few files per entry, because loading hundreds of small files takes longer than all their work. Types need
+// no compiler: with `isolatedDeclarations` a parser writes them, so no package waits for another.
 import {
   copyFileSync,
   cpSync,
@@ -24,19 +24,19 @@ const SOURCE = "@longhaul/source";
 const CLI = "longhaul";
 
 /**
- * Programs carry our packages inside them. They start faster, because a bundle has only what they use, and their
+ * Programs bundle our packages. They start faster, because a bundle has only the code they use, and their
  * users install none of our other packages.
  */
 const PROGRAMS = [CLI, "simulator"];
 
-/** Files that the code reads at run time, by package: from `src` of the simulator to `dist`. */
+/** Files that the code reads at run time, by package: copied from `src` to `dist`. */
 const ASSETS = { simulator: ["demo/harbour.json.gz", "demo/tour-project.txt"] };
 ASSETS[CLI] = ASSETS.simulator;
 
 const isOurs = (id) => id.startsWith("@longhaul/");
 const isPackage = (id) => !id.startsWith(".") && !id.startsWith("/") && !/^[a-z]:/i.test(id);
 
-/** A file whose age is that of the last build. It is outside dist, because all of dist is published. */
+/** A file with the time of the last build. It is outside dist, because all of dist is published. */
 const stampOf = (name) => join(PACKAGES, name, ".built");
 
 const manifestOf = (name) => JSON.parse(readFileSync(join(PACKAGES, name, "package.json"), "utf8"));
@@ -53,8 +53,8 @@ function entriesOf(name) {
 }
 
 /**
- * The chunk of a core file: one for each folder, because a chunk for every combination of entries would make a hundred
- * tiny files. Rare modules stay apart.
+ * The chunk of a core file: one per folder, because a chunk for every combination of entries would create a
+ * hundred tiny files. Rare modules stay separate.
  */
 function chunkOf(id) {
   const [, folder, inner] = /[\\/]core[\\/]src[\\/](\w+)[\\/]([\w-]+)/.exec(id) ?? [];
@@ -117,7 +117,7 @@ function newestIn(path) {
 }
 
 const sources = readdirSync(PACKAGES).filter((name) => existsSync(join(PACKAGES, name, "package.json")));
-/** A private package is only ever part of a program. */
+/** A private package is only part of a program. */
 const names = sources.filter((name) => manifestOf(name).private !== true);
 const common = Math.max(
   modifiedAt(fileURLToPath(import.meta.url)),

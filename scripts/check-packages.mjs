@@ -1,5 +1,5 @@
-// Checks the packages as npm would publish them with publint and attw, all in one process: started as commands for each
-// package, both take ten times as long.
+// Checks the packages with publint and attw as npm would publish them, all in one process. Running both as
+// commands for each package takes ten times as long.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ const manifests = readdirSync(join(ROOT, "packages"))
   .map((name) => JSON.parse(readFileSync(join(ROOT, "packages", name, "package.json"), "utf8")))
   .filter((manifest) => !manifest.private);
 
-/** Entries for development only: nobody who installs the package can resolve them. */
+/** Entries for development only, which users of the package cannot resolve. */
 const unpublished = ({ exports }) =>
   Object.keys(exports).filter(
     (path) => typeof exports[path] === "object" && exports[path].default === undefined,
@@ -41,7 +41,7 @@ async function problemsOf(manifest, tarball) {
   ];
 }
 
-/** npm without a shell, where it has started this program: the folder of temporary files may have spaces in its name. */
+/** Runs npm without a shell, because the path of the temporary folder may have spaces. */
 function npm(args) {
   const program = process.env.npm_execpath;
   const options = { cwd: ROOT, encoding: "utf8", stdio: "pipe" };

@@ -1,5 +1,5 @@
-// Checks the code without running it: format and lint, types, dead code, the shape of the packages. Prints one line for
-// each check, and its output only when it fails.
+// Checks the code without running it: format and lint, types, dead code, package structure. Prints one line
+// per check, and its output only if it fails.
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 

@@ -1,5 +1,5 @@
-// Stands in for fast-check while mutants are tested: a mutant that no test notices costs every run of every
-// property it is under, and the same cases must be tried each time, or a score could not be compared.
+// Replaces fast-check in mutation tests. A mutant that survives costs every run of every property, and the
+// same cases must run each time, or scores would not be comparable.
 import fc from "fast-check";
 
 const MOST_RUNS = 25;

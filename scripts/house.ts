@@ -1,5 +1,5 @@
-// Figures about the shape of the code: `npm run house`. With `--root FOLDER` those of another checkout, with `--json`
-// for machines, with `--without NAME` the whole test suite without one optional module.
+// Figures about the structure of the code: `npm run house`. `--root FOLDER` uses another checkout, `--json`
+// prints JSON, and `--without NAME` runs the whole test suite without one optional module.
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type Figures, figuresOf, readGraph } from "./house/graph.ts";

@@ -1,5 +1,5 @@
-// Makes a fresh clone ready, so that `npm start` and `npm test` can be anyone's first command.
-// Does nothing when nothing changed; scripts/build.mjs builds the packages that did. Plain JavaScript: it runs before
+// Prepares a fresh clone, so that `npm start` and `npm test` can be the first command. Does nothing if
+// nothing changed. scripts/build.mjs builds the packages that did. Plain JavaScript, because it runs before
 // anything is installed.
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
@@ -18,7 +18,7 @@ function run(command, args, { shell = false } = {}) {
   }
 }
 
-// npm writes this file last, so a half-finished install is done again.
+// npm writes this file last, so an unfinished install is repeated.
 const installedAt = modifiedAt(inRoot("node_modules", ".package-lock.json"));
 if (installedAt < modifiedAt(inRoot("package-lock.json"))) {
   process.stderr.write("longhaul: installing dependencies (once)\n");

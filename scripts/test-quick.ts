@@ -1,6 +1,7 @@
-// Runs the tests nearest to what changed, within two minutes: `npm run test:quick`. By default a file counts as changed when
-// it differs from the last commit, with `-- --since REF` when it differs from REF. A test is near when few imports lie between
-// it and a changed file. The command counts the tests that it leaves to `npm test`: slow ones, and the most distant ones.
+// Runs the tests nearest to the changes, within two minutes: `npm run test:quick`. By default a file counts
+// as changed if it differs from the last commit, with `-- --since REF` if it differs from REF. A test is near
+// if few imports are between it and a changed file. The command counts the tests that it leaves to `npm
+// test`: slow ones, and the most distant ones.
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
@@ -10,11 +11,11 @@ import { parseSync } from "oxc-parser";
 import { SLOW_TESTS } from "../test/slow-tests.ts";
 import { requestsIn, targetOf } from "./house/graph.ts";
 
-/** Nothing starts after this time. The rest of two minutes is for the tests that run. */
+/** Nothing starts after this time. The rest of the two minutes is for running tests. */
 const BUDGET_MS = 75_000;
-/** A batch that still runs is ended at this time. */
+/** A batch that is still running is stopped at this time. */
 const LIMIT_MS = 110_000;
-/** Test files in one run of vitest: few enough that one batch does not take the whole budget. */
+/** Test files per vitest run, few enough that one batch does not take the whole budget. */
 const BATCH = 12;
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -40,7 +41,7 @@ if (changed === undefined) {
   process.exitCode = runNearest(testsNear(changed), changed);
 }
 
-/** Paths under the root; undefined if git does not know the commit. */
+/** Paths under the root. Undefined if git does not know the commit. */
 function changedFiles(since: string): readonly string[] | undefined {
   const git = (...args: readonly string[]) => spawnSync("git", args, { cwd: ROOT, encoding: "utf8" });
   const tracked = git("diff", "--name-only", "--diff-filter=d", since, "--");
@@ -49,7 +50,7 @@ function changedFiles(since: string): readonly string[] | undefined {
   return [...new Set(`${tracked.stdout}\n${untracked.stdout}`.split("\n").filter(Boolean))];
 }
 
-/** Test files in the order of their distance to what changed. */
+/** Test files by their distance to the changes. */
 function testsNear(from: readonly string[]): readonly string[] {
   const importers = readImporters();
   const reached = new Set(from);
@@ -84,7 +85,7 @@ function readImporters(): ReadonlyMap<string, readonly string[]> {
   return importers;
 }
 
-/** Modules that a file loads when it needs them. */
+/** Modules that a file imports dynamically. */
 function laterRequestsIn(path: string, text: string): readonly string[] {
   return parseSync(path, text)
     .module.dynamicImports.map(({ moduleRequest }) => text.slice(moduleRequest.start, moduleRequest.end))

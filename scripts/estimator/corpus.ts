@@ -1,4 +1,4 @@
-/** Reads the training texts and finds where in them the exact tokens begin. */
+/** Reads the training texts and finds where the exact tokens begin in them. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer } from "ai-tokenizer";
@@ -10,18 +10,18 @@ export interface Encoding {
 
 export interface Passage {
   readonly text: string;
-  /** How much this passage matters: its share of its kind's weight. */
+  /** Weight of this passage: its share of its kind's weight. */
   readonly weight: number;
-  /** Tokens that begin within each character. */
+  /** Number of tokens that begin within each character. */
   readonly starts: Uint8Array;
 }
 
-/** Long enough to show a text's manner, short enough that its error says which features are wrong. */
+/** Long enough to be typical of a text, short enough that its error shows which features are wrong. */
 const PASSAGE = 1500;
 
 /**
- * One folder per kind, one text per file, and optionally weights.json with the weight of each kind. Kinds
- * count by their weights, not by their sizes: there is more of some than of others.
+ * One folder per kind, one text per file, and an optional weights.json with the weight of each kind. Weights
+ * count instead of sizes, because some kinds have more text than others.
  */
 export function readCorpus(folder: string, encoding: Encoding): readonly Passage[] {
   const tokenizer = new Tokenizer(encoding as ConstructorParameters<typeof Tokenizer>[0]);

@@ -1,6 +1,7 @@
 /**
- * The features of a text as the scanner sees them, told one by one with the character they are about.
- * It mirrors packages/core/src/measure/tokens/estimate/estimate.ts step by step; train.ts checks at the end that both agree.
+ * Features of a text as the scanner sees them, one by one with their position. It mirrors
+ * packages/core/src/measure/tokens/estimate/estimate.ts step by step. train.ts checks at the end that both
+ * agree.
  */
 import {
   CJK,
@@ -21,9 +22,11 @@ const kind = (code: number): number => KIND[code] ?? 0;
 const symbol = (code: number): number => SYMBOL_OF[code] ?? 0;
 
 export interface Visitor {
-  /** One more of this feature; the tokens that begin between these characters are its doing. */
+  /**
+   * Counts one occurrence of this feature. It accounts for the tokens that begin between these characters.
+   */
   feature(slot: number, from: number, to: number, factor: number): void;
-  /** A word, before anything is known about it. */
+  /** A word, before any lookup. */
   word?(hash: number, from: number, to: number): void;
 }
 
@@ -40,7 +43,7 @@ interface State {
   known: number;
 }
 
-/** `afterSpace` is the factor on an emoji after a space, itself learned before everything else. */
+/** `afterSpace` is the factor for an emoji after a space, which is learned first. */
 export function visitFeatures(text: string, sets: Sets, visitor: Visitor, afterSpace = 1): void {
   const state: State = { at: 0, last: EDGE, secondLast: EDGE, noise: 0, known: 1 };
   while (state.at < text.length) {

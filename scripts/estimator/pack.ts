@@ -1,4 +1,4 @@
-/** The reverse of packages/core/src/measure/tokens/estimate/learned-tables.ts. */
+/** The inverse of packages/core/src/measure/tokens/estimate/learned-tables.ts. */
 import {
   REPEAT_MARK,
   weightOfLevel,

@@ -1,15 +1,15 @@
-// The files of the packages as a graph of imports, type imports included, and figures about it.
+// Import graph of the packages' files, including type imports, with figures about it.
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { parseSync } from "oxc-parser";
 
-/** A file this short with one importer usually belongs in it. */
+/** A shorter file with one importer usually belongs in it. */
 const SPLINTER_LINES = 40;
 const LONGEST_FILE_LINES = 500;
-/** As often as this a file name may occur. */
+/** Maximum number of files with the same name. */
 const MOST_NAMESAKES = 2;
 
-/** Entries of packages: their names are bound to occur often. */
+/** Entries of packages, whose names necessarily repeat. */
 const isEntry = (file: string): boolean => /^[^/]+\/src\/(?:internal\/)?[\w-]+\.ts$/.test(file);
 
 const isTest = (file: string): boolean => /\.(test|case)\.ts$/.test(file);
@@ -17,13 +17,13 @@ const isTest = (file: string): boolean => /\.(test|case)\.ts$/.test(file);
 export interface SourceFile {
   readonly text: string;
   readonly lines: number;
-  /** By their paths under `packages`. */
+  /** Paths under `packages`. */
   readonly imports: ReadonlySet<string>;
 }
 
 export type Graph = ReadonlyMap<string, SourceFile>;
 
-/** Every file of the packages under `root` that is no test, by its path under `packages`. */
+/** Every file of the packages under `root` that is not a test, by its path under `packages`. */
 export function readGraph(root: string): Graph {
   const packages = join(root, "packages");
   const names = readdirSync(packages)
@@ -49,7 +49,7 @@ export function readGraph(root: string): Graph {
 
 const toSlashes = (path: string): string => path.split(sep).join("/");
 
-/** The modules that a file imports, as they are written. */
+/** Import specifiers of a file, as written. */
 export function requestsIn(path: string, text: string): readonly string[] {
   const { module } = parseSync(path, text);
   return [
@@ -60,7 +60,7 @@ export function requestsIn(path: string, text: string): readonly string[] {
   ];
 }
 
-/** The file of an import: a file beside it, or the source of an entry of one of our packages. */
+/** Resolves an import to a relative file, or to the source of an entry of our packages. */
 export function targetOf(packages: string, from: string, request: string): string | undefined {
   if (request.startsWith(".")) return resolve(dirname(from), request);
   const [, name = "", entry = ""] = /^@longhaul\/([^/]+)(\/.+)?$/.exec(request) ?? [];
@@ -95,7 +95,7 @@ export function cyclesIn(files: Graph): readonly (readonly string[])[] {
   return found.sort((one, other) => other.length - one.length);
 }
 
-/** Everything that a file needs, itself included. */
+/** A file and everything that it imports, directly or indirectly. */
 function closureOf(files: Graph, start: string): { readonly files: number; readonly lines: number } {
   const reached = new Set([start]);
   for (const file of reached)

@@ -1,7 +1,7 @@
-// The optional modules of the engine, for runs of the tests without one of them.
+// Optional modules of the engine, for test runs without one of them.
 import type { Plugin } from "vite";
 
-/** By name: the file and the name of a module's maker, and the words by which a test shows that it is about the module. */
+/** By name: the file and the factory of a module, and words that identify tests about it. */
 interface Module {
   readonly file: string;
   readonly maker: string;
@@ -41,7 +41,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
 };
 
-/** A plugin for vite: the maker of this module makes one that attaches to no conversation. */
+/** A Vite plugin that replaces the factory of this module with one that attaches to no conversation. */
 export function withoutModule(name: string): Plugin {
   const module = MODULES[name];
   return {

@@ -1,4 +1,4 @@
-// Runs one scenario in a copy of the sources that reports the files it goes through: see trace.ts.
+// Runs one scenario in a copy of the sources that reports each file it passes through. See trace.ts.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -56,7 +56,7 @@ async function compaction(): Promise<void> {
   if (turn.compaction === undefined) throw new Error("Nothing was compacted.");
 }
 
-/** `longhaul compact FILE --in-place` on a session of our own. */
+/** `longhaul compact FILE --in-place` on our own session. */
 async function inPlace(): Promise<void> {
   const file = join(home, "5f1c7f0e-0000-4000-8000-000000000000.jsonl");
   let parentUuid: string | null = null;

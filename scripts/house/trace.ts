@@ -1,5 +1,5 @@
-// Which files a real run goes through. A copy of the packages whose functions report their file when they are called is run
-// by tsx; the copy lies beside them, so that packages of others are found.
+// Finds the files that a real run passes through. tsx runs a copy of the packages whose functions report
+// their file when they are called. The copy is next to the packages, so that dependencies resolve.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { parseSync } from "oxc-parser";
 import { readGraph } from "./graph.ts";
 
-/** The files of a run, and how often the next one lies in another folder of a package. */
+/** Files of a run, and how often the next one is in another folder of a package. */
 export interface Way {
   readonly files: number;
   readonly changes: number;
@@ -16,7 +16,10 @@ export interface Way {
 
 const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
 
-/** Runs a scenario of scripts/house/scenarios.ts on the sources of `root`: the files in the order of their first call. */
+/**
+ * Runs a scenario of scripts/house/scenarios.ts on the sources of `root`. Returns the files in the order of
+ * their first call.
+ */
 export function trace(root: string, scenario: string): Way {
   const folder = mkdtempSync(join(root, ".house-"));
   try {
@@ -55,7 +58,7 @@ export function trace(root: string, scenario: string): Way {
   }
 }
 
-/** The code with a report at the start of each function that has a body of statements. */
+/** Adds a report to the start of each function that has a statement body. */
 function withCalls(text: string, at: number): string {
   const { program } = parseSync("file.ts", text);
   const places: number[] = [];
