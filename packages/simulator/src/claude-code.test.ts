@@ -1,12 +1,12 @@
 import { summaryPrompt } from "@longhaul/core/summary";
 import { afterEach, describe, expect, it } from "vitest";
-import { always, textTurn } from "./behaviours/answers.ts";
+import { always, textTurn } from "./behaviors/answers.ts";
 import { send, until } from "./server/client.case.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "./simulator.ts";
 
 /**
- * Requests in the shape that Claude Code sends them, with words of our own. Each one was refused once, while
- * the real API accepts it.
+ * Requests in the form that Claude Code sends, with our own texts. The simulator once refused each of them,
+ * while the real API accepts it.
  */
 
 let simulator: Simulator;
@@ -110,7 +110,7 @@ describe("a call of Claude Code", () => {
     ["conversation of another client without tools", toolless, {}, "conversation"],
   ])("for a %s is told apart from others", async (__, body, headers, purpose) => {
     const seen: string[] = [];
-    await start({ behaviours: [(request) => void seen.push(request.purpose), always("Done.")] });
+    await start({ behaviors: [(request) => void seen.push(request.purpose), always("Done.")] });
     simulator.reset();
     await send(simulator, body, { ...betas(BETAS_OF_2_1_325), ...headers });
     expect(seen).toEqual([purpose]);

@@ -1,14 +1,14 @@
-/** Time that a test can move. In milliseconds since 1970. */
+/** Clock that a test can move, in milliseconds since 1970. */
 export interface MovableClock {
   now(): number;
-  /** Moves it on; what has a lifetime ages by as much. */
+  /** Moves the clock forward. Everything with a lifetime ages accordingly. */
   advance(milliseconds: number): void;
 }
 
-/** Some noon; a fixed one, so that runs repeat. */
+/** A fixed time, so that runs are repeatable. */
 const DEFAULT_START_MS = Date.UTC(2026, 10, 15, 12);
 
-/** Stands still until it is moved. */
+/** Creates a clock that stands still until it is moved. */
 export function createFixedClock(startMs: number = DEFAULT_START_MS): MovableClock {
   let nowMs = startMs;
   return {
@@ -19,7 +19,7 @@ export function createFixedClock(startMs: number = DEFAULT_START_MS): MovableClo
   };
 }
 
-/** Runs with the machine's clock, and can be moved ahead of it. */
+/** Creates a clock that follows the machine's clock and can be moved ahead of it. */
 export function createRunningClock(machineNow: () => number = Date.now): MovableClock {
   let aheadMs = 0;
   return {

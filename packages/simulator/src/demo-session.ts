@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import type { Entry } from "@longhaul/core/messages";
 import { type DemoOptions, type DemoRecording, demoSession, filesAtStart } from "./demo/demo.ts";
 
-/** Beside the folder of this module, among the sources and in the package alike. */
+/** Relative to this module, both in the sources and in the package. */
 const RECORDING = new URL("./demo/harbour.json.gz", import.meta.url);
 const TOUR_PROJECT = new URL("./demo/tour-project.txt", import.meta.url);
 
@@ -13,13 +13,13 @@ const readRecording = (): DemoRecording => JSON.parse(gunzipSync(readFileSync(RE
 export const createDemoSession = (options?: DemoOptions): readonly Entry[] =>
   demoSession(readRecording(), options);
 
-/** The project's files, by relative path, as they are when the session ends. */
+/** Files of the project by relative path, at the end of the session. */
 export const demoFiles = (): ReadonlyMap<string, string> => new Map(Object.entries(readRecording().files));
 
-/** The same as they were before the agent changed them. */
+/** Files of the project before the agent changed them. */
 export const demoFilesAtStart = (): ReadonlyMap<string, string> => filesAtStart(readRecording());
 
-/** The files that the tour of the chat has in place of the demonstration's. Each begins with a line `=== path`. */
+/** Files for the chat tour, instead of those of the demo. Each begins with a line `=== path`. */
 export function tourProjectFiles(): ReadonlyMap<string, string> {
   const [, ...parts] = readFileSync(TOUR_PROJECT, "utf8").split(/^=== (.+)\n/m);
   const files = new Map<string, string>();

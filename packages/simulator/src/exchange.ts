@@ -3,17 +3,17 @@ import { type JsonRecord, stringField } from "@longhaul/core/internal/messages";
 import type { ClaudeFeatures } from "@longhaul/core/measure";
 import type { ApiMessage } from "@longhaul/core/messages";
 
-/** One call as the parts of the simulator hand it on: headers read, body parsed, model found. */
+/** One call as the parts of the simulator pass it on: headers read, body parsed, model found. */
 export interface SimulatedRequest {
   readonly endpoint: "messages" | "count_tokens";
   readonly version: ApiVersion;
   readonly betas: ReadonlySet<string>;
-  /** As sent; only its being a JSON object has been checked. */
+  /** The body as sent. Only checked to be a JSON object. */
   readonly body: JsonRecord;
   readonly bytes: number;
-  /** Undefined when the body names no model of the simulator; the rules refuse such a call. */
+  /** Undefined if the body names no known model. The rules refuse such a call. */
   readonly model: SimulatedModel | undefined;
-  /** Caches are kept apart by workspace. */
+  /** Each workspace has a separate cache. */
   readonly workspace: string;
   readonly client: ClientMarks;
   /** By the simulator's clock, in milliseconds. */
@@ -23,13 +23,13 @@ export interface SimulatedRequest {
 /** Ids that Claude Code and the Claude Agent SDK send as headers. Other clients send none. */
 export interface ClientMarks {
   readonly sessionId?: string;
-  /** Only calls of a subagent carry it. */
+  /** Only calls of a subagent have it. */
   readonly agentId?: string;
 }
 
 /**
- * The part of a client that makes a call. `side-call` is a call of Claude Code besides the conversation, such as
- * for a title: it brings no tools that the client runs. A client without {@link ClientMarks} makes none.
+ * The part of a client that makes a call. `side-call` is a call of Claude Code outside the conversation, for
+ * example for a title. It has no client-side tools. A client without {@link ClientMarks} makes none.
  */
 export const CALL_PURPOSES = ["conversation", "subagent", "summary", "side-call"] as const;
 export type CallPurpose = (typeof CALL_PURPOSES)[number];
@@ -42,32 +42,32 @@ export interface SimulatedModel {
   readonly features: ClaudeFeatures;
 }
 
-/** Where reports about the real API conflict, a test says which reading it wants. */
+/** Selects a reading of the real API where reports conflict. */
 export interface Switches {
-  /** Whether consecutive messages of one role are merged (current reference) or refused (older captures). */
+  /** Merges consecutive messages of one role (current reference) or refuses them (older captures). */
   readonly consecutiveRoles: "merged" | "refused";
-  /** Whether tool blocks in a request without tools are refused. */
+  /** Refuses tool blocks in a request without tools. */
   readonly requireTools: boolean;
-  /** Whether the workspace enforces bound thinking (accounts since 2026-08-31) or only reports mismatches. */
+  /** Enforces bound thinking in the workspace (accounts since 2026-08-31), or only reports mismatches. */
   readonly enforceBinding: boolean;
-  /** Whether signatures must be ones this simulator wrote; recorded conversations carry foreign ones. */
+  /** Refuses signatures that this simulator did not write. Recorded conversations have foreign ones. */
   readonly foreignSignatures: "refused" | "accepted";
-  /** The opt-in capability of SPEC 5.3: `cache_edits` in a request. */
+  /** The opt-in capability of SPEC section 5.3: `cache_edits` in a request. */
   readonly cacheEdits: boolean;
-  /** Message threads, or the documented refusal of them. */
+  /** Accepts message threads, or refuses them as documented. */
   readonly threads: "accepted" | "refused";
-  /** Betas that no SDK and no client known here sends: listed in the log, or refused as the API does. */
+  /** Betas that no known SDK or client sends: listed in the log, or refused like the API does. */
   readonly unknownBetas: "accepted" | "refused";
 }
 
-/** An answer that is an error, in the terms of the API. Thrown by any part; the server writes it out. */
+/** An error answer in the API's terms. Any part throws it, and the server sends it. */
 export class ApiRefusal extends Error {
   override readonly name = "ApiRefusal";
   readonly status: number;
   readonly type: string;
   readonly details: JsonRecord | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** The name of its text; undefined for a fault with words of its own. */
+  /** Name of its text. Undefined for a fault with a custom text. */
   readonly rule: string | undefined;
 
   constructor(status: number, type: string, message: string, more: RefusalDetails = {}) {
@@ -91,20 +91,20 @@ interface RefusalDetails {
 export type TurnBlock =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly thinking: string }
-  /** Without an id the server makes one. */
+  /** Without an id, the server generates one. */
   | { readonly type: "tool_use"; readonly name: string; readonly input: JsonRecord; readonly id?: string }
-  /** Sent as it is: server tools, redacted thinking, or nonsense for tests. */
+  /** Sent unchanged: server tools, redacted thinking, or invalid blocks for tests. */
   | { readonly type: "raw"; readonly block: JsonRecord };
 
-/** What a behaviour answers with. The stop reason follows from the blocks unless it is given. */
+/** Answer of a behavior. The stop reason follows from the blocks unless it is given. */
 export interface Turn {
   readonly blocks: readonly TurnBlock[];
   readonly stopReason?: string;
-  /** For a refusal: `stop_details`. */
+  /** `stop_details` of a refusal. */
   readonly stopDetails?: JsonRecord;
-  /** Reported in place of the counted usage. Input figures that are not given are 0. */
+  /** Reported instead of the counted usage. Missing input figures are 0. */
   readonly usage?: ReportedUsage;
-  /** Milliseconds of real time before the answer begins. */
+  /** Milliseconds of real time before the answer starts. */
   readonly delayMs?: number;
 }
 
@@ -116,7 +116,7 @@ export interface ReportedUsage {
   readonly output_tokens?: number;
 }
 
-/** What a behaviour sees of a call: what the model would see, with the provider's edits applied. */
+/** A call from the model's point of view, with the provider's edits applied. */
 export interface SeenRequest {
   readonly model: string;
   readonly messages: readonly ApiMessage[];
@@ -126,14 +126,14 @@ export interface SeenRequest {
   readonly purpose: CallPurpose;
   /** The whole body as sent. */
   readonly body: JsonRecord;
-  /** How many calls to `/v1/messages` came before this one. */
+  /** Number of earlier calls to `/v1/messages`. */
   readonly index: number;
 }
 
-/** Plays the model. Undefined hands the call to the next behaviour. */
-export type Behaviour = (request: SeenRequest) => Turn | undefined;
+/** Plays the model. Return undefined to let the next behavior answer. */
+export type Behavior = (request: SeenRequest) => Turn | undefined;
 
-/** How the model thinks in a call: as the request says, or as it does by itself. */
+/** Thinking mode of a call: from the request, or the model's default. */
 export function thinkingMode(body: JsonRecord, { features }: SimulatedModel): string {
   return stringField(body.thinking, "type") ?? (features.thinksByDefault ? "adaptive" : "disabled");
 }

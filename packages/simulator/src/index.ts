@@ -1,16 +1,16 @@
 /** Parts for tests of agents: the simulator, a scripted model, a contract suite for models. Needs Node. */
 
-export { always, callTool, echo, textTurn, toolTurn } from "./behaviours/answers.ts";
-export { type CoderOptions, coder } from "./behaviours/coder.ts";
+export { always, callTool, echo, textTurn, toolTurn } from "./behaviors/answers.ts";
+export { type CoderOptions, coder } from "./behaviors/coder.ts";
 export {
   BAD_NOTES_KINDS,
   type BadNotesKind,
   isNotesCall,
   type NotesKind,
   noteTaker,
-} from "./behaviours/notes.ts";
-export { type AddressedTurn, parseScript, type ScriptedTurn, scriptedTurns } from "./behaviours/scripted.ts";
-export { isSpanCall, type SpanKind, spanSummaries } from "./behaviours/spans.ts";
+} from "./behaviors/notes.ts";
+export { type AddressedTurn, parseScript, type ScriptedTurn, scriptedTurns } from "./behaviors/scripted.ts";
+export { isSpanCall, type SpanKind, spanSummaries } from "./behaviors/spans.ts";
 export {
   BAD_SUMMARY_KINDS,
   type BadSummaryKind,
@@ -18,9 +18,9 @@ export {
   goodSummary,
   type SummaryKind,
   summaries,
-} from "./behaviours/summaries.ts";
+} from "./behaviors/summaries.ts";
 export { createFixedClock, createRunningClock, type MovableClock } from "./clock.ts";
-export { compactionUnavailable, type Summarise } from "./context/compaction.ts";
+export { compactionUnavailable, type Summarize } from "./context/compaction.ts";
 export { modelContract } from "./contract/model-contract.ts";
 export type { ContractCase, ContractSubject, Scenario, WireAnswer } from "./contract/subject.ts";
 export {
@@ -31,7 +31,7 @@ export {
   STANDARD_REQUEST,
 } from "./contract/subject.ts";
 export type {
-  Behaviour,
+  Behavior,
   CallPurpose,
   ClientMarks,
   ReportedUsage,
@@ -48,7 +48,7 @@ export {
   type ScriptedReply,
   scriptedModel,
 } from "./scripted-model.ts";
-export type { ModelOptions } from "./server/catalogue.ts";
+export type { ModelOptions } from "./server/catalog.ts";
 export type { Fault, FaultCandidate, FaultConditions, StatusFault } from "./server/faults.ts";
 export type { LoggedError, LoggedRequest, LogTotals, RequestLog } from "./server/request-log.ts";
 export { DEFAULT_SWITCHES, type Simulator, type SimulatorOptions, startSimulator } from "./simulator.ts";

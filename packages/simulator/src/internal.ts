@@ -1,5 +1,5 @@
-export { SPAN_KINDS } from "./behaviours/spans.ts";
-export { HOSTILE_SECTIONS } from "./behaviours/summaries.ts";
+export { SPAN_KINDS } from "./behaviors/spans.ts";
+export { HOSTILE_SECTIONS } from "./behaviors/summaries.ts";
 export { createRandom, type Random } from "./demo/random.ts";
 export { createDemoSession, demoFiles, demoFilesAtStart, tourProjectFiles } from "./demo-session.ts";
 export { createTokenCounter, type TokenCounter } from "./prompt/token-count.ts";

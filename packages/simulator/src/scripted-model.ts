@@ -13,14 +13,14 @@ import type {
 } from "@longhaul/core/models";
 import { ModelError, untilAborted } from "@longhaul/core/models";
 
-/** A reply with only what matters to the test; the rest is filled in. */
+/** A reply with only the fields that matter to the test. The rest has defaults. */
 export interface ScriptedReply {
   readonly content: string | readonly ContentBlock[];
   readonly stopReason?: StopReason;
   readonly usage?: Partial<ModelUsage>;
   /** Fails after the content has been streamed. */
   readonly failsWith?: ModelError;
-  /** Never goes on after the content; only an abort ends the call. */
+  /** Hangs after the content. Only an abort ends the call. */
   readonly hangs?: boolean;
 }
 
@@ -37,11 +37,11 @@ export interface ScriptedModelOptions {
 }
 
 export interface ScriptedModel extends Model {
-  /** Requests that it was sent, oldest first. */
+  /** Received requests, oldest first. */
   readonly requests: readonly ModelRequest[];
 }
 
-/** A model that answers what it was told, for tests and examples. It counts by estimate. */
+/** Creates a model with scripted answers, for tests and examples. It counts by estimate. */
 export function scriptedModel(script: Script, options: ScriptedModelOptions = {}): ScriptedModel {
   const name = options.name ?? "scripted";
   const requests: ModelRequest[] = [];

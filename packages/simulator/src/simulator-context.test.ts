@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { simulator, start } from "../../../test/support/started-simulator.ts";
-import { always } from "./behaviours/answers.ts";
+import { always } from "./behaviors/answers.ts";
 import type { SeenRequest } from "./exchange.ts";
 import {
   assistant,
@@ -26,7 +26,7 @@ describe("thinking that is bound to its conversation", () => {
   };
 
   it("comes back unchanged without a word, and not after another history", async () => {
-    await start({ behaviours: [always("ok")] });
+    await start({ behaviors: [always("ok")] });
     simulator.reply(thought);
     const { content } = await send(simulator, body);
     await send(simulator, { ...body, messages: [user("hello"), assistant(content), user("more")] });
@@ -43,11 +43,11 @@ describe("thinking that is bound to its conversation", () => {
   });
 
   it("is accepted by another simulator with the same seed", async () => {
-    await start({ behaviours: [always("ok")] });
+    await start({ behaviors: [always("ok")] });
     simulator.reply(thought);
     const { content } = await send(simulator, body);
     await simulator.close();
-    await start({ behaviours: [always("ok")] });
+    await start({ behaviors: [always("ok")] });
     await send(simulator, { ...body, messages: [user("hello"), assistant(content), user("more")] });
   });
 });
@@ -96,7 +96,7 @@ describe("context management", () => {
   it("compacts at the threshold, answers from the summary, and lists what that cost", async () => {
     await start({
       countText: (text) => Math.ceil(text.length / 4),
-      summarise: () => "We spoke about a harbour.",
+      summarize: () => "We spoke about a harbour.",
     });
     const seen: string[] = [];
     simulator.reply((request) => {
@@ -129,7 +129,7 @@ describe("context management", () => {
   it("goes on after the pause that a compaction made when its block is sent back as the last thing", async () => {
     await start({
       countText: (text) => Math.ceil(text.length / 4),
-      summarise: () => "We spoke about a harbour.",
+      summarize: () => "We spoke about a harbour.",
     });
     const trigger = { type: "input_tokens", value: 50_000 };
     const body = {
@@ -168,7 +168,7 @@ describe("context management", () => {
   });
 
   it("thinking after a compaction is bound to the summary", async () => {
-    await start({ countText: (text) => Math.ceil(text.length / 4), behaviours: [always("ok")] });
+    await start({ countText: (text) => Math.ceil(text.length / 4), behaviors: [always("ok")] });
     simulator.reply({
       blocks: [
         { type: "thinking", thinking: "Hm." },
@@ -190,7 +190,7 @@ describe("context management", () => {
   });
 
   it("compacts on demand into a signed block from which the conversation goes on", async () => {
-    await start({ behaviours: [always("ok")] });
+    await start({ behaviors: [always("ok")] });
     const onDemand = { "anthropic-beta": "compact-2026-09-04" };
     const messages = [user("Mend src/a.ts."), assistant("It is mended."), user("Thank you.")];
     const compacted = await send(
@@ -239,7 +239,7 @@ describe("threads", () => {
   });
 
   it("go on after a call that failed", async () => {
-    await start({ behaviours: [always("ok")] });
+    await start({ behaviors: [always("ok")] });
     const { id } = await send(simulator, { ...BODY, thread: { type: "create" } }, beta);
     const more = { ...BODY, messages: [user("more")], thread: { type: "continue", previous_message_id: id } };
     let isFirst = true;
@@ -253,7 +253,7 @@ describe("threads", () => {
   });
 
   it("go on after a client that did not wait for its answer", async () => {
-    await start({ behaviours: [always("ok")] });
+    await start({ behaviors: [always("ok")] });
     const { id } = await send(simulator, { ...BODY, thread: { type: "create" } }, beta);
     const more = { ...BODY, messages: [user("more")], thread: { type: "continue", previous_message_id: id } };
     simulator.fail({ kind: "slow", firstByteMs: 60_000 });
@@ -272,7 +272,7 @@ describe("threads", () => {
   });
 
   it("are judged with what they keep of the conversation", async () => {
-    await start({ behaviours: [always("ok")] });
+    await start({ behaviors: [always("ok")] });
     simulator.reply(readCall);
     const call = await send(simulator, { ...BODY, tools: TOOLS, thread: { type: "create" } }, beta);
     const thread = { type: "continue", previous_message_id: call.id };

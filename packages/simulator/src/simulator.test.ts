@@ -1,8 +1,8 @@
 import { summaryPrompt } from "@longhaul/core/summary";
 import { describe, expect, it } from "vitest";
 import { simulator, start } from "../../../test/support/started-simulator.ts";
-import { SPAN_SYSTEM_PROMPT, spanPrompt } from "../../core/src/modules/collapse/summarise-span.ts";
-import { always } from "./behaviours/answers.ts";
+import { SPAN_SYSTEM_PROMPT, spanPrompt } from "../../core/src/modules/collapse/summarize-span.ts";
+import { always } from "./behaviors/answers.ts";
 import type { SeenRequest } from "./exchange.ts";
 import {
   assistant,
@@ -18,9 +18,9 @@ import {
   user,
 } from "./server/client.case.ts";
 
-describe("behaviours", () => {
-  it("scripted turns come first, then the given behaviours in their order", async () => {
-    await start({ behaviours: [() => undefined, always("from the second"), always("never")] });
+describe("behaviors", () => {
+  it("scripted turns come first, then the given behaviors in their order", async () => {
+    await start({ behaviors: [() => undefined, always("from the second"), always("never")] });
     simulator.reply("from the script");
     expect((await send(simulator, BODY)).content).toEqual([{ type: "text", text: "from the script" }]);
     expect((await send(simulator, BODY)).content).toEqual([{ type: "text", text: "from the second" }]);
@@ -62,7 +62,7 @@ describe("behaviours", () => {
   });
 
   it("nobody to answer, or one who throws, is a failure that no retry mends", async () => {
-    await start({ behaviours: [] });
+    await start({ behaviors: [] });
     expect(await refused(simulator, BODY)).toMatchObject({ status: 500, type: "api_error" });
     simulator.reply(() => {
       throw new TypeError("a mistake in the test");
@@ -74,7 +74,7 @@ describe("behaviours", () => {
 
 describe("the rules", () => {
   it("are those of the version in the header", async () => {
-    await start({ behaviours: [always("hi")] });
+    await start({ behaviors: [always("hi")] });
     const warm = { ...BODY, model: "claude-haiku-4-5", temperature: 0.5 };
     await send(simulator, warm);
     const newer = await refused(simulator, warm, { "anthropic-version": "2026-10-21" });
@@ -84,7 +84,7 @@ describe("the rules", () => {
 
   it("that are disputed follow the switches", async () => {
     const twice = { ...BODY, messages: [user("one"), user("two")] };
-    await start({ behaviours: [always("hi")] });
+    await start({ behaviors: [always("hi")] });
     await send(simulator, twice);
     await simulator.close();
     await start({ switches: { consecutiveRoles: "refused" } });
@@ -94,7 +94,7 @@ describe("the rules", () => {
   it("know the window: too long is told with both numbers, and the answer ends where the window does", async () => {
     await start({
       models: [{ id: "claude-small", windowTokens: 32_000, maxOutputTokens: 8_000 }],
-      behaviours: [always(LONG.repeat(20))],
+      behaviors: [always(LONG.repeat(20))],
       countText: (text) => Math.ceil(text.length / 4),
     });
     const body = (repeats: number) => ({
@@ -114,7 +114,7 @@ describe("the rules", () => {
 
 describe("the prompt cache", () => {
   it("is written, read, priced, and forgotten after five minutes of the simulator's clock", async () => {
-    await start({ behaviours: [always("hi")] });
+    await start({ behaviors: [always("hi")] });
     const messages: object[] = [user(LONG)];
     const turn = async () => {
       const message = await send(simulator, { ...BODY, messages, cache_control: { type: "ephemeral" } });
@@ -133,7 +133,7 @@ describe("the prompt cache", () => {
   });
 
   it("is not written by a call that never began", async () => {
-    await start({ behaviours: [always("hi")] });
+    await start({ behaviors: [always("hi")] });
     const body = { ...BODY, messages: [user(LONG)], cache_control: { type: "ephemeral" } };
     simulator.fail(529);
     await refused(simulator, body);
@@ -153,7 +153,7 @@ describe("the prompt cache", () => {
   });
 
   it("says why it was missed when it is asked", async () => {
-    await start({ behaviours: [always("hi")] });
+    await start({ behaviors: [always("hi")] });
     const body = { ...BODY, system: LONG, cache_control: { type: "ephemeral" } };
     const { id } = await send(simulator, body);
     const changed = { ...body, system: `${LONG}!`, diagnostics: { previous_message_id: id } };
@@ -183,7 +183,7 @@ describe("the prompt cache", () => {
 
   it("takes a conversation that fits into the window only thanks to cached edits", async () => {
     const windowTokens = 6_000;
-    await start({ switches: { cacheEdits: true }, windowTokens, behaviours: [always("fine")] });
+    await start({ switches: { cacheEdits: true }, windowTokens, behaviors: [always("fine")] });
     simulator.reply(readCall);
     const base = { ...BODY, max_tokens: 100, tools: TOOLS, cache_control: { type: "ephemeral" } };
     const messages: object[] = [user("read it")];
@@ -200,7 +200,7 @@ describe("the prompt cache", () => {
 
 describe("the log", () => {
   it("tells what the checker finds, and which requests are not what they should be", async () => {
-    await start({ behaviours: [always("ok")] });
+    await start({ behaviors: [always("ok")] });
     await send(simulator, BODY);
     await refused(simulator, { ...BODY, messages: [assistant("I begin."), user("no")] });
     simulator.fail(400);
@@ -218,7 +218,7 @@ describe("the log", () => {
   });
 
   it("judges by the version of the API that the request is for", async () => {
-    await start({ behaviours: [always("ok")] });
+    await start({ behaviors: [always("ok")] });
     const citations = [{ type: "char_location", cited_text: "a", document_index: 0, document_title: null }];
     const messages = [user([{ type: "text", text: "As you said.", citations }])];
     await send(simulator, { ...BODY, messages });
@@ -227,7 +227,7 @@ describe("the log", () => {
   });
 
   it("keeps the newest bodies alone, and the figures of all", async () => {
-    await start({ behaviours: [always("ok")], keepBodies: 2 });
+    await start({ behaviors: [always("ok")], keepBodies: 2 });
     await refused(simulator, { ...BODY, messages: [assistant("I begin.")] });
     for (let call = 0; call < 4; call++) await send(simulator, BODY);
     const { all, totals, invalid } = simulator.requests;
@@ -240,7 +240,7 @@ describe("the log", () => {
 
   it("tells each request to whoever listens, once it is over", async () => {
     const told: (number | undefined)[] = [];
-    await start({ behaviours: [always("ok")], onRequest: ({ status }) => told.push(status) });
+    await start({ behaviors: [always("ok")], onRequest: ({ status }) => told.push(status) });
     await send(simulator, BODY);
     simulator.fail(429);
     await refused(simulator, BODY);

@@ -1,16 +1,16 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { LonghaulError } from "@longhaul/core/errors";
-import { type CoderOptions, coder } from "./behaviours/coder.ts";
-import { noteTaker } from "./behaviours/notes.ts";
-import { type ScriptedBehaviour, type ScriptedTurn, scriptedTurns } from "./behaviours/scripted.ts";
-import { spanSummaries } from "./behaviours/spans.ts";
-import { compactionSummary, summaries } from "./behaviours/summaries.ts";
+import { type CoderOptions, coder } from "./behaviors/coder.ts";
+import { noteTaker } from "./behaviors/notes.ts";
+import { type ScriptedBehavior, type ScriptedTurn, scriptedTurns } from "./behaviors/scripted.ts";
+import { spanSummaries } from "./behaviors/spans.ts";
+import { compactionSummary, summaries } from "./behaviors/summaries.ts";
 import { createFixedClock, type MovableClock } from "./clock.ts";
-import type { Summarise } from "./context/compaction.ts";
-import type { Behaviour, Switches } from "./exchange.ts";
+import type { Summarize } from "./context/compaction.ts";
+import type { Behavior, Switches } from "./exchange.ts";
 import { type CountText, createTokenCounter, type TokenCounter } from "./prompt/token-count.ts";
-import { Catalogue, type ModelOptions } from "./server/catalogue.ts";
+import { Catalog, type ModelOptions } from "./server/catalog.ts";
 import { Conversations } from "./server/conversations.ts";
 import type { Pace } from "./server/delivery.ts";
 import { Desk } from "./server/desk.ts";
@@ -19,43 +19,43 @@ import { createIds } from "./server/ids.ts";
 import { type LoggedRequest, RequestLog } from "./server/request-log.ts";
 
 export interface SimulatorOptions {
-  /** Any free one unless given. */
+  /** Default: any free port. */
   readonly port?: number;
-  /** In addition to the Claude models, or in place of those with the same name. */
+  /** Added to the Claude models. Replaces those with the same name. */
   readonly models?: readonly ModelOptions[];
-  /** The window of every model that `models` does not name. */
+  /** Window of every model that `models` does not name. */
   readonly windowTokens?: number;
   /**
-   * Who plays the model when the turns given to `reply` are used up: the first that answers. Unless given,
-   * requests for a summary, for notes or for a span get a good one, and the coder answers everything else.
+   * Behaviors that play the model after the turns of `reply` are used up. The first that answers wins.
+   * Default: good summaries, notes and span summaries on request, and the coder for everything else.
    */
-  readonly behaviours?: readonly Behaviour[];
-  /** Options of the coder that answers where no `behaviours` are given. */
+  readonly behaviors?: readonly Behavior[];
+  /** Options of the default coder, if `behaviors` is not set. */
   readonly coder?: Partial<CoderOptions>;
-  /** Writes the summaries of the provider's own compactions; the built-in summariser unless given. */
-  readonly summarise?: Summarise;
-  /** Which reading of the API is meant where reports conflict. */
+  /** Writes the summaries of the provider's own compactions. Default: the built-in summarizer. */
+  readonly summarize?: Summarize;
+  /** Selects a reading of the API where reports conflict. */
   readonly switches?: Partial<Switches>;
-  /** The keys that are let in; any key unless given. */
+  /** Accepted keys. Default: any key. */
   readonly apiKeys?: readonly string[];
-  /** Lifetimes run by it. Unless given, it stands still until it is moved. */
+  /** Clock for all lifetimes. Default: a clock that stands still until it is moved. */
   readonly clock?: MovableClock;
   /**
-   * Counts in place of gpt-tokenizer, which stands in for the model's own tokenizer; `estimate` is our estimate, also
-   * where gpt-tokenizer is installed.
+   * Replaces gpt-tokenizer, which approximates the model's own tokenizer. `estimate` uses our estimate even
+   * if gpt-tokenizer is installed.
    */
   readonly countText?: CountText | "estimate";
-  /** Milliseconds before the first byte, or these and those between the events of a stream. */
+  /** Milliseconds before the first byte, or an object that also sets the pause between stream events. */
   readonly latency?: number | Partial<Pace>;
-  /** Ids, signatures and faults by chance follow from it: the same seed repeats the same run. */
+  /** Seed for ids, signatures and random faults. Equal seeds repeat the same run. */
   readonly seed?: number;
-  /** How many bodies the log keeps; of older requests it keeps the figures alone. */
+  /** Number of bodies in the log. Of older requests, it keeps only the figures. */
   readonly keepBodies?: number;
-  /** Called when a request has come to its end, whatever the end was. */
+  /** Called when a request has ended, whatever its outcome. */
   readonly onRequest?: (request: LoggedRequest) => void;
 }
 
-/** What is taken unless a test says otherwise: the current reference, and the newest accounts. */
+/** Default switches: the current reference and the newest accounts. */
 export const DEFAULT_SWITCHES: Switches = Object.freeze({
   consecutiveRoles: "merged",
   requireTools: false,
@@ -66,25 +66,25 @@ export const DEFAULT_SWITCHES: Switches = Object.freeze({
   unknownBetas: "accepted",
 });
 
-/** Enough for what a test looks back at; the bodies of a long run would fill the memory. */
+/** Enough for tests. The bodies of a long run would fill the memory. */
 const DEFAULT_KEPT_BODIES = 100;
 
-/** A local server that speaks the Anthropic API, as strict as the real one. */
+/** A local server for the Anthropic API, as strict as the real one. */
 export interface Simulator {
   /** For `ANTHROPIC_BASE_URL` or the `baseURL` of a client. */
   readonly url: string;
   readonly port: number;
   readonly requests: RequestLog;
   readonly clock: MovableClock;
-  /** How tokens are counted; `source` says by what. */
+  /** Counts tokens. `source` names the method. */
   readonly counter: TokenCounter;
   /** Answers the next calls with these turns, in order. */
   reply(...turns: readonly ScriptedTurn[]): void;
-  /** Lets coming calls fail: the next one, unless the conditions say otherwise. */
+  /** Makes future calls fail: the next one, unless the conditions differ. */
   fail(fault: Fault | number, conditions?: FaultConditions): void;
-  /** As if it had just been started; the address and the clock stay. */
+  /** Resets to the state after the start. The address and the clock stay. */
   reset(): void;
-  /** Ends open connections at once. */
+  /** Ends open connections immediately. */
   close(): Promise<void>;
 }
 
@@ -96,7 +96,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   let session = begin();
   const listening = await listen(options.port ?? 0, (request: IncomingMessage, response: ServerResponse) => {
     session.desk.serve(request, response).catch((error: unknown) => {
-      // The client must not wait for ever; the mistake must not go unseen either.
+      // The client must not wait forever, and the bug must not stay hidden.
       response.destroy();
       throw error;
     });
@@ -115,7 +115,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   };
 }
 
-/** Nobody but this machine may reach it: it answers everyone who asks. */
+/** Only this machine may reach the server, because it answers everyone. */
 const LOOPBACK = "127.0.0.1";
 
 async function listen(
@@ -123,10 +123,10 @@ async function listen(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<Pick<Simulator, "url" | "port" | "close">> {
   const server = createServer({ keepAlive: true }, handle);
-  // Silence and slowness are ours to give; the server's own patience must not end them.
+  // Faults decide about silence and slowness, so the server's own timeout must not end them.
   server.requestTimeout = 0;
   server.timeout = 0;
-  // A client that keeps its connection for later must not find it closed just as it asks again.
+  // A client that reuses its connection must not find it closed.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(notListening(error, port)));
@@ -160,20 +160,20 @@ const PORT_PROBLEMS: Readonly<Record<string, readonly [problem: string, remedy: 
   EACCES: ["may not be opened by this user.", "Take one above 1023."],
 };
 
-// The parts that a reset begins anew
+// Parts that a reset recreates
 
 const DEFAULT_SEED = 1;
-/** Turns of work after each human message, when nobody scripted anything. */
+/** Default number of working turns after each human message. */
 export const CODER_TURNS = 12;
 
-/** Everything that a reset begins anew. */
+/** All parts that a reset recreates. */
 export interface Session {
   readonly desk: Desk;
-  readonly script: ScriptedBehaviour;
+  readonly script: ScriptedBehavior;
   readonly faults: Faults;
 }
 
-/** The rest: it outlasts a reset. */
+/** The parts that survive a reset. */
 type Lasting = Pick<Simulator, "counter" | "clock"> & { readonly log: RequestLog };
 
 export function beginSession(options: SimulatorOptions, { counter, clock, log }: Lasting): Session {
@@ -181,19 +181,19 @@ export function beginSession(options: SimulatorOptions, { counter, clock, log }:
   const ids = createIds(seed);
   const script = scriptedTurns();
   const faults = new Faults(seed);
-  const catalogue = new Catalogue(options.models, options.windowTokens);
+  const catalog = new Catalog(options.models, options.windowTokens);
   const switches: Switches = { ...DEFAULT_SWITCHES, ...options.switches };
   const conversations = new Conversations({
-    catalogue,
+    catalog,
     clock,
     counter,
     ids,
     seed,
     switches,
-    summarise: options.summarise ?? compactionSummary,
-    behaviours: [
+    summarize: options.summarize ?? compactionSummary,
+    behaviors: [
       script,
-      ...(options.behaviours ?? [
+      ...(options.behaviors ?? [
         summaries(),
         noteTaker(),
         spanSummaries(),
@@ -202,7 +202,7 @@ export function beginSession(options: SimulatorOptions, { counter, clock, log }:
     ],
   });
   const desk = new Desk({
-    catalogue,
+    catalog,
     clock,
     ids,
     faults,

@@ -15,7 +15,7 @@ import {
   withMessages,
 } from "./talk.case.ts";
 
-/** What the user and the model do in one exchange. */
+/** Actions of the user and the model in one exchange. */
 const exchange = fc.record({
   says: fc.string({ minLength: 1, maxLength: 8 }),
   reply: fc.array(fc.constantFrom("thinks", "speaks"), { maxLength: 3 }),

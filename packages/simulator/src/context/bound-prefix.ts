@@ -6,23 +6,26 @@ import type { Conversation } from "./conversation.ts";
 import { shortDigest } from "./signatures.ts";
 import { referencedTools } from "./tool-changes.ts";
 
-/** What a signed compaction block says of the conversation that it stands for. */
-export interface SummarisedPrefix {
-  /** One digest for every form in which the summarised messages were ever sent. None: nothing carries over. */
+/** Content of a signed compaction block: what it says about the conversation that it replaces. */
+export interface SummarizedPrefix {
+  /**
+   * One digest for every form in which the summarized messages were ever sent. If empty, nothing carries
+   * over.
+   */
   readonly digests: readonly string[];
   readonly toolsDigest: string;
   readonly systemDigest: string;
 }
 
 /**
- * Digests of conversations as they were sent, without thinking and without cache marks. The nodes are
- * shared between requests, so only blocks that are new are ever hashed.
+ * Digests of conversations as they were sent, without thinking and cache marks. Requests share the nodes, so
+ * only new blocks are hashed.
  */
 export class BoundPrefixes {
   readonly #tree = new PrefixTree();
   readonly #digests = new WeakMap<PrefixNode, string>();
 
-  /** At the beginning of the messages of this conversation. */
+  /** Starts at the beginning of this conversation's messages. */
   begin(conversation: Conversation): PrefixWalk {
     this.#tree.beginCall();
     const offered = conversation.tools.filter((tool) => tool.defer_loading !== true);
@@ -33,7 +36,7 @@ export class BoundPrefixes {
     return new PrefixWalk(this, start, { toolsDigest, systemDigest }, deferred);
   }
 
-  /** A node from which digests go on as if this one had been computed here. */
+  /** Returns a node that continues from this digest, as if it had been computed here. */
   resume(digest: string): PrefixNode {
     const node = this.#tree.root.child(`resumed\0${digest}`);
     this.#digests.set(node, digest);
@@ -63,18 +66,21 @@ export class BoundPrefixes {
   }
 }
 
-/** Goes through a conversation block by block and knows, at each place, what a thinking block is bound to. */
+/**
+ * Walks through a conversation block by block. At each position it knows the prefix that a thinking block is
+ * bound to.
+ */
 export class PrefixWalk {
   readonly toolsDigest: string;
   readonly systemDigest: string;
   readonly #prefixes: BoundPrefixes;
   readonly #start: PrefixNode;
   readonly #deferred: readonly JsonRecord[];
-  /** The conversation as sent comes first; then what a signed compaction block stands for. */
+  /** The conversation as sent comes first, then the prefixes that a signed compaction block replaces. */
   #nodes: PrefixNode[];
   #role: string | undefined;
   #blocks = 0;
-  /** Nodes that a summary stands for; the walk goes on from them too if the next message allows it. */
+  /** Prefixes that a summary replaces. The walk also continues from them if the next message allows it. */
   #resumable: readonly PrefixNode[] = [];
 
   constructor(
@@ -91,17 +97,17 @@ export class PrefixWalk {
     this.systemDigest = head.systemDigest;
   }
 
-  /** The number of blocks before this place. */
+  /** Number of blocks before this position. */
   get blocks(): number {
     return this.#blocks;
   }
 
-  /** Of the conversation as it is sent now. */
+  /** Digest of the conversation as it is sent now. */
   get digest(): string {
     return this.digests[0] ?? "";
   }
 
-  /** Also of the forms in which it was sent before the provider summarised its beginning. */
+  /** Includes the forms in which it was sent before the provider summarized its beginning. */
   get digests(): readonly string[] {
     return this.#nodes.map((node) => this.#prefixes.digest(node));
   }
@@ -110,7 +116,7 @@ export class PrefixWalk {
     return this.#nodes.some((node) => this.#prefixes.digest(node) === digest);
   }
 
-  /** Continues on its own: what is added to the copy is not added here. */
+  /** Creates an independent copy. */
   copy(): PrefixWalk {
     const copy = new PrefixWalk(this.#prefixes, this.#start, this, this.#deferred);
     copy.#nodes = [...this.#nodes];
@@ -120,7 +126,7 @@ export class PrefixWalk {
     return copy;
   }
 
-  /** What is sent before a summary is no part of the conversation any more. */
+  /** Messages before a summary no longer belong to the conversation. */
   restart(summaryText: string): void {
     this.#nodes = [this.#start.child("compaction", summaryText)];
     this.#resumable = [];
@@ -129,19 +135,19 @@ export class PrefixWalk {
   }
 
   /**
-   * A signed summary stands for the messages before it: thinking that was bound to those stays valid, as
-   * long as system and tools are the same and nothing else takes the place of the summarised messages.
+   * A signed summary replaces the messages before it. Thinking that was bound to those stays valid while
+   * system and tools are the same and nothing else takes the place of the summarized messages.
    */
-  restartSigned(signature: string, summarised: SummarisedPrefix | undefined): void {
+  restartSigned(signature: string, summarized: SummarizedPrefix | undefined): void {
     this.restart(signature);
-    if (summarised === undefined) return;
+    if (summarized === undefined) return;
     const isSameHead =
-      summarised.toolsDigest === this.toolsDigest && summarised.systemDigest === this.systemDigest;
+      summarized.toolsDigest === this.toolsDigest && summarized.systemDigest === this.systemDigest;
     if (!isSameHead) return;
-    this.#resumable = summarised.digests.map((digest) => this.#prefixes.resume(digest));
+    this.#resumable = summarized.digests.map((digest) => this.#prefixes.resume(digest));
   }
 
-  /** Fields beside role and content, such as `clear_at`, belong to what was sent. */
+  /** Fields besides role and content, such as `clear_at`, are part of the digest. */
   enter(message: ApiMessage): void {
     for (const name in message) {
       if (name === "role" || name === "content") continue;
@@ -165,7 +171,7 @@ export class PrefixWalk {
 
   #advance(role: string, parts: BlockParts): void {
     this.reach(role);
-    // Neighbours of one role are one message to the provider, however they are sent.
+    // The provider merges neighbors of the same role into one message, however they are sent.
     const place = role === this.#role ? "" : `${role}\0`;
     for (let index = 0; index < this.#nodes.length; index++) {
       const node = this.#nodes[index];
@@ -175,9 +181,9 @@ export class PrefixWalk {
   }
 
   /**
-   * To be called before thinking, which is no part of the prefix itself. A system message cannot follow the
-   * summary. A first kept message in the role of the last summarised one was part of that; here it begins a
-   * turn, so its digest is another, and the kept thinking no longer fits either.
+   * Call it before thinking, which is not part of the prefix. A system message cannot follow the summary. A
+   * first kept message with the role of the last summarized one used to be part of that turn. Here it begins
+   * a turn, so its digest differs and the kept thinking is invalid too.
    */
   reach(role: string): void {
     if (this.#resumable.length === 0) return;
@@ -189,7 +195,7 @@ export class PrefixWalk {
 function partsOf(block: ContentBlock): BlockParts {
   const record = block as unknown as JsonRecord;
   if (!isMedia(block) || block.source?.type !== "url") return blockParts(record);
-  // What is bound are the fetched bytes; a signed address changes its query and serves the same ones.
+  // The fetched bytes count. A signed URL changes its query but serves the same bytes.
   const address = (block.source.url ?? "").split("?")[0];
   return blockParts({ ...record, source: { ...block.source, url: address } });
 }

@@ -44,8 +44,8 @@ describe("compaction on demand", () => {
   it("says how the inner call ended when there is no summary", () => {
     const provider = new TestProvider();
     const talk = { ...withMessages(newTalk(), [asked("a")]), ...SUMMARIZE };
-    const end = (summary: ReturnType<NonNullable<CallOptions["summarise"]>>): unknown => {
-      const { compaction } = provider.call(talk, { ...ON_DEMAND, summarise: () => summary });
+    const end = (summary: ReturnType<NonNullable<CallOptions["summarize"]>>): unknown => {
+      const { compaction } = provider.call(talk, { ...ON_DEMAND, summarize: () => summary });
       expect(compaction?.blocks).toEqual([]);
       return compaction?.end;
     };
@@ -56,11 +56,11 @@ describe("compaction on demand", () => {
 
   it("can be unavailable for the moment", () => {
     const provider = new TestProvider();
-    const summarise = (): string => {
+    const summarize = (): string => {
       throw compactionUnavailable();
     };
     const body = { ...withMessages(newTalk(), [asked("a")]), ...SUMMARIZE };
-    const refusal = provider.refusal(body, { ...ON_DEMAND, summarise });
+    const refusal = provider.refusal(body, { ...ON_DEMAND, summarize });
     expect([refusal.status, refusal.type]).toEqual([529, "overloaded_error"]);
     expect(refusal.details).toEqual({ error_code: "compaction_unavailable" });
   });
@@ -132,11 +132,11 @@ describe("compaction on demand", () => {
 describe("a signed compaction block", () => {
   function compacted(
     model = BINDING,
-    summariser = model,
+    summarizer = model,
   ): { provider: TestProvider; talk: Talk; block: ContentBlock } {
     const provider = new TestProvider();
     const talk = talkOn(provider, newTalk(model), 3);
-    return { provider, talk, block: summaryOf(provider, { ...talk, model: summariser }, 8) };
+    return { provider, talk, block: summaryOf(provider, { ...talk, model: summarizer }, 8) };
   }
 
   function summaryOf(provider: TestProvider, talk: Talk, until: number): ContentBlock {
@@ -155,7 +155,7 @@ describe("a signed compaction block", () => {
   const code = (provider: TestProvider, talk: Talk, options = ON_DEMAND): unknown =>
     provider.refusal(talk, options).details?.error_code;
 
-  it("takes the place of what it summarises", () => {
+  it("takes the place of what it summarizes", () => {
     const { provider, talk, block: summary } = compacted();
     const shown = provider.call(swapped(talk, summary), ON_DEMAND).conversation.messages;
     expect(shown[0]).toEqual({ role: "user", content: [said("What happened so far.")] });
@@ -215,7 +215,7 @@ describe("a signed compaction block", () => {
     expect(failing(provider, swapped(talk, summary, 4))).toBe(4);
   });
 
-  it("does not do so when the first kept message has the role of the last summarised one", () => {
+  it("does not do so when the first kept message has the role of the last summarized one", () => {
     const provider = new TestProvider();
     const talk = withMessages(newTalk(), [asked("a"), asked("b")]);
     const content = provider.reply(talk, [thought("t"), said("x")]);

@@ -30,7 +30,7 @@ const assistant = (...content: readonly ContentBlock[]): ApiMessage => ({ role: 
 const block = (fields: JsonRecord): ContentBlock =>
   ({ type: "compaction", ...fields }) as unknown as ContentBlock;
 
-/** A talk that is over the least trigger. */
+/** A conversation above the minimum trigger. */
 function longTalk(provider: TestProvider, model = BINDING): Talk {
   const opening = { ...newTalk(model), system: "s".repeat(LEAST_TRIGGER) };
   return talkOn(provider, opening, 2);
@@ -76,13 +76,13 @@ describe("compaction at a threshold", () => {
   it("hands the instructions on in place of the default ones", () => {
     const provider = new TestProvider();
     const seen: (string | undefined)[] = [];
-    const summarise = (_: readonly ApiMessage[], instructions: string | undefined): string => {
+    const summarize = (_: readonly ApiMessage[], instructions: string | undefined): string => {
       seen.push(instructions);
       return "summary";
     };
     const talk = longTalk(provider);
     for (const instructions of ["Only names.", " ", null]) {
-      provider.call({ ...talk, ...compact({ instructions }) }, { ...THRESHOLD, summarise });
+      provider.call({ ...talk, ...compact({ instructions }) }, { ...THRESHOLD, summarize });
     }
     expect(seen).toEqual(["Only names.", undefined, undefined]);
   });
@@ -90,7 +90,7 @@ describe("compaction at a threshold", () => {
   it("leaves a block without content when there is no summary, and the model sees everything", () => {
     const provider = new TestProvider();
     const talk = longTalk(provider);
-    const prepared = provider.call({ ...talk, ...compact() }, { ...THRESHOLD, summarise: () => undefined });
+    const prepared = provider.call({ ...talk, ...compact() }, { ...THRESHOLD, summarize: () => undefined });
     expect(prepared.compaction?.blocks).toMatchObject([{ type: "compaction", content: null }]);
     expect(prepared.conversation.messages).toBe(talk.messages);
   });

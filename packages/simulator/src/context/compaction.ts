@@ -10,7 +10,7 @@ import type { ApiRefusal } from "../exchange.ts";
 import { withoutMarks } from "../prompt/block-equality.ts";
 import { BETAS } from "../wording/betas.ts";
 import { refusal, refuse } from "../wording/refuse.ts";
-import type { PrefixWalk, SummarisedPrefix } from "./bound-prefix.ts";
+import type { PrefixWalk, SummarizedPrefix } from "./bound-prefix.ts";
 import {
   asCompaction,
   blockPath,
@@ -22,25 +22,25 @@ import {
 import { type Sealer, shortDigest } from "./signatures.ts";
 import { toolChanges } from "./tool-changes.ts";
 
-/** The trigger of an edit that names none, as documented. */
+/** Documented default trigger of an edit. */
 const DEFAULT_TRIGGER_TOKENS = 150_000;
 
-/** The inner call ended without a summary; the client sees why. */
+/** The inner call ended without a summary. The client sees the reason. */
 interface NoSummary {
   readonly stopReason: "max_tokens" | "model_context_window_exceeded" | "tool_use" | "refusal" | "end_turn";
   readonly stopDetails?: JsonRecord;
 }
 
 /**
- * Writes the summary of a compaction. Undefined or blank: the model answered with something else. To play a
- * provider that cannot summarise now, throw {@link compactionUnavailable}.
+ * Writes the summary of a compaction. Undefined or blank means that the model answered with something else.
+ * To simulate a provider that cannot summarize now, throw {@link compactionUnavailable}.
  */
-export type Summarise = (
+export type Summarize = (
   messages: readonly ApiMessage[],
   instructions: string | undefined,
 ) => string | NoSummary | undefined;
 
-/** The cost of a summarising call: listed by itself, never part of the usage at the top. */
+/** Usage of a summarizing call. It is listed separately and never part of the top-level usage. */
 interface CompactionIteration {
   readonly type: "compaction";
   readonly input_tokens: number;
@@ -52,18 +52,18 @@ interface CompactionIteration {
 
 export interface CompactionOutcome {
   readonly kind: "threshold" | "on-demand";
-  /** To be put first in the reply. */
+  /** Blocks at the start of the reply. */
   readonly blocks: readonly ContentBlock[];
-  /** Set when nothing is answered after them. */
+  /** Set if no answer follows them. */
   readonly end: { readonly stopReason: string; readonly stopDetails?: JsonRecord } | undefined;
   readonly iteration: CompactionIteration;
 }
 
-/** To be thrown by a test's summariser: the answer that asks the client to try again. */
+/** Creates the error that asks the client to retry. A test's summarizer throws it. */
 export const compactionUnavailable = (): ApiRefusal => refusal("compactionUnavailable");
 
-interface Summariser {
-  readonly summarise: Summarise;
+interface Summarizer {
+  readonly summarize: Summarize;
   readonly countText: (text: string) => number;
 }
 
@@ -73,7 +73,7 @@ interface ThresholdEdit {
   readonly instructions: string | undefined;
 }
 
-/** Undefined when the request has no such edit. */
+/** Returns undefined if the request has no such edit. */
 export function readThresholdEdit(edits: readonly JsonRecord[]): ThresholdEdit | undefined {
   const edit = edits.find(({ type }) => type === "compact_20260112");
   if (edit === undefined) return undefined;
@@ -83,13 +83,13 @@ export function readThresholdEdit(edits: readonly JsonRecord[]): ThresholdEdit |
   return { triggerTokens, pauses, instructions: instructionsOf(edit) };
 }
 
-/** A compaction that finds no summary leaves a block without content, and the answer goes on regardless. */
+/** If a compaction yields no summary, its block has no content and the answer follows anyway. */
 export function compactAtThreshold(
   shown: ShownMessages,
   edit: ThresholdEdit,
-  summariser: Summariser,
+  summarizer: Summarizer,
 ): CompactionOutcome {
-  const { content, iteration } = write(shown, edit.instructions, summariser);
+  const { content, iteration } = write(shown, edit.instructions, summarizer);
   const end = edit.pauses ? { stopReason: "compaction" } : undefined;
   return { kind: "threshold", blocks: [compactionBlock(content)], end, iteration };
 }
@@ -103,17 +103,17 @@ interface CompactionRequest {
   readonly sent: Conversation;
   readonly shown: ShownMessages;
   readonly body: JsonRecord;
-  /** Undefined when the model does not bind thinking: kept thinking does not outlive such a summary. */
+  /** Undefined if the model does not bind thinking. Kept thinking does not survive such a summary. */
   readonly walk: PrefixWalk | undefined;
 }
 
-/** The whole conversation becomes one signed block, and nothing is answered. */
+/** Turns the whole conversation into one signed block, without an answer. */
 export function compactOnDemand(
   { sent, shown, body, walk }: CompactionRequest,
   sealer: Sealer,
-  summariser: Summariser,
+  summarizer: Summarizer,
 ): CompactionOutcome {
-  const { summary, content, iteration } = write(shown, instructionsOf(body.compaction), summariser);
+  const { summary, content, iteration } = write(shown, instructionsOf(body.compaction), summarizer);
   if (content === null) {
     const end = typeof summary === "object" ? summary : { stopReason: "end_turn" };
     return { kind: "on-demand", blocks: [], end, iteration };
@@ -130,17 +130,17 @@ function instructionsOf(config: unknown): string | undefined {
   return instructions === undefined || instructions.trim() === "" ? undefined : instructions;
 }
 
-/** The call inside the call: what it wrote, and what it cost. */
+/** Makes the inner call. Returns its text and its cost. */
 function write(
   { messages, tokens }: ShownMessages,
   instructions: string | undefined,
-  { summarise, countText }: Summariser,
+  { summarize, countText }: Summarizer,
 ): {
-  readonly summary: ReturnType<Summarise>;
+  readonly summary: ReturnType<Summarize>;
   readonly content: string | null;
   readonly iteration: CompactionIteration;
 } {
-  const summary = summarise(messages, instructions);
+  const summary = summarize(messages, instructions);
   const content = typeof summary === "string" && summary.trim() !== "" ? summary : null;
   const iteration: CompactionIteration = {
     type: "compaction",
@@ -156,17 +156,17 @@ function write(
 const KIND = "compaction";
 const FIELDS_BEFORE_DIGESTS = 5;
 
-/** A block as the provider returns it: the client sends it back unchanged. */
+/** Creates a block as the provider returns it. The client sends it back unchanged. */
 function compactionBlock(content: string | null, more: JsonRecord = {}): ContentBlock {
   const block: JsonRecord = { type: "compaction", content, encrypted_content: null, ...more };
   return block as unknown as ContentBlock;
 }
 
-/** The signature of a summary: over its text, and over the messages that it stands for. */
+/** Signs a summary: its text and the messages that it replaces. */
 function signSummary(
   sealer: Sealer,
   summary: { readonly content: string; readonly toolChanges: unknown },
-  /** Undefined when the summary is written by a model that does not bind thinking. */
+  /** Undefined if the summarizing model does not bind thinking. */
   walk: PrefixWalk | undefined,
 ): string {
   return sealer.seal([
@@ -179,7 +179,7 @@ function signSummary(
   ]);
 }
 
-interface SummarySignature extends SummarisedPrefix {
+interface SummarySignature extends SummarizedPrefix {
   readonly contentDigest: string;
   readonly changesDigest: string;
 }
@@ -203,8 +203,8 @@ interface FoundBlock {
 }
 
 /**
- * Compaction blocks as the model is shown them: the last summary is the first thing said, what stood before
- * it is gone, and blocks of failed compactions are passed over.
+ * Resolves compaction blocks as the model sees them: the last summary comes first, everything before it is
+ * removed, and blocks of failed compactions are skipped.
  */
 export function resolveSummaries(messages: readonly ApiMessage[]): readonly ApiMessage[] {
   const found = findBlocks(messages);
@@ -214,7 +214,7 @@ export function resolveSummaries(messages: readonly ApiMessage[]): readonly ApiM
   return keepBlocks(shown, (block) => asCompaction(block) === undefined);
 }
 
-/** Loops by index: every request goes through here with its whole conversation. */
+/** Loops by index for speed, because every request with its whole conversation passes through here. */
 function findBlocks(messages: readonly ApiMessage[]): readonly FoundBlock[] {
   const found: FoundBlock[] = [];
   for (let message = 0; message < messages.length; message++) {
@@ -231,8 +231,8 @@ function findBlocks(messages: readonly ApiMessage[]): readonly FoundBlock[] {
 }
 
 /**
- * Refuses summaries that are not as they were returned. Only those of a compaction at a threshold come without
- * a signature, so that beta has to be there for one without.
+ * Rejects summaries that differ from the returned ones. Only compactions at a threshold have no signature, so
+ * an unsigned one requires that beta.
  */
 export function checkSummaries(
   messages: readonly ApiMessage[],
@@ -266,7 +266,7 @@ function fromSummary(
   return [...summaryMessages(block), ...after, ...messages.slice(message + 1)];
 }
 
-/** The summary in the place of everything before it, with the tools that were on offer at its end. */
+/** Puts the summary in place of everything before it, with the tools that were available at its end. */
 export function summaryMessages(block: CompactionBlock): readonly ApiMessage[] {
   const text = typeof block.content === "string" ? block.content : "";
   const mark = block.cache_control as CacheControl | null | undefined;

@@ -17,10 +17,10 @@ type Clearing =
   | { readonly type: "clear_tool_uses_20250919"; readonly cleared_tool_uses: number }
   | { readonly type: "clear_thinking_20251015"; readonly cleared_thinking_turns: number };
 
-/** An edit that changed something, as `context_management.applied_edits` lists it. */
+/** An edit that changed something, as listed in `context_management.applied_edits`. */
 export type AppliedEdit = Clearing & { readonly cleared_input_tokens: number };
 
-/** Tokens of the whole request with these messages. Costs something: called only where a figure is needed. */
+/** Counts the whole request with these messages. Expensive, so it is called only if a figure is needed. */
 type Measure = (messages: readonly ApiMessage[]) => number;
 
 export interface EditedMessages {
@@ -34,8 +34,9 @@ export function readEdits(body: JsonRecord): readonly JsonRecord[] {
 }
 
 /**
- * What the model is shown without any edit: system messages that were for one turn, or only set the effort, are
- * gone, and on older models so is the thinking of earlier turns, unless the request says itself which to keep.
+ * Returns what the model sees without any edit. Removes system messages that were for one turn or only set
+ * the effort. On older models it also removes the thinking of earlier turns, unless the request says which to
+ * keep.
  */
 export function withoutPastTurns(
   messages: readonly ApiMessage[],
@@ -53,12 +54,12 @@ export function withoutPastTurns(
   return model.features.keepsEarlierThinking || saysItself ? shown : stripEarlierThinking(shown);
 }
 
-/** A message of the system may come without content; nobody who reads messages expects that. */
+/** A system message may come without content, which other code does not expect. */
 const saysNothing = ({ content }: ApiMessage): boolean => !content?.length;
 
 const clearAt = (message: ApiMessage): unknown => (message as { readonly clear_at?: unknown }).clear_at;
 
-/** Applies the edits in the order in which they are listed. */
+/** Applies the edits in their listed order. */
 export function applyEdits(
   before: { readonly messages: readonly ApiMessage[]; readonly tokens: number },
   edits: readonly JsonRecord[],
@@ -78,7 +79,7 @@ export function applyEdits(
   return state;
 }
 
-/** What an edit makes of the messages. */
+/** Messages after an edit. */
 interface Cleared {
   readonly messages: readonly ApiMessage[];
   readonly edit: Clearing;
@@ -86,7 +87,7 @@ interface Cleared {
   readonly leastTokens?: number;
 }
 
-/** Undefined for an edit that has nothing to do, or is none of these. */
+/** Returns undefined for an edit that has nothing to do, or that is of another type. */
 function clear(edit: JsonRecord, state: EditedMessages, model: SimulatedModel): Cleared | undefined {
   if (edit.type === "clear_thinking_20251015") return clearThinking(edit, state, model);
   return edit.type === "clear_tool_uses_20250919" ? clearToolUses(edit, state) : undefined;
@@ -94,7 +95,7 @@ function clear(edit: JsonRecord, state: EditedMessages, model: SimulatedModel): 
 
 // Thinking
 
-/** Turns whose thinking stays on models that show themselves only the thinking of the turn they are in. */
+/** Turns that keep their thinking, on models that see only the thinking of the current turn. */
 const DEFAULT_KEPT_TURNS = 1;
 
 function clearThinking(
@@ -112,15 +113,15 @@ function clearThinking(
   };
 }
 
-/** Of the turns that have thinking, the newest ones keep it: this many. */
+/** Number of newest turns with thinking that keep it. */
 function keptTurns({ keep }: JsonRecord, keepsEarlierThinking: boolean): number {
   if (keep === "all" || field(keep, "type") === "all") return Number.POSITIVE_INFINITY;
   return numberOf(keep) ?? (keepsEarlierThinking ? Number.POSITIVE_INFINITY : DEFAULT_KEPT_TURNS);
 }
 
 /**
- * Models that do not keep earlier thinking lose all of it when the user speaks again; tool results are part
- * of the turn that called the tools.
+ * Models that do not keep earlier thinking lose all of it when the user sends new text. Tool results belong
+ * to the turn that called the tools.
  */
 function stripEarlierThinking(messages: readonly ApiMessage[]): readonly ApiMessage[] {
   const current = messages.findLastIndex(speaks);
@@ -130,11 +131,11 @@ function stripEarlierThinking(messages: readonly ApiMessage[]): readonly ApiMess
   return withoutThinking(messages, earlier);
 }
 
-/** The user says something: tool results alone continue a turn. */
+/** Returns true if the user says something. Tool results alone continue a turn. */
 const speaks = ({ role, content }: ApiMessage): boolean =>
   role === "user" && contentBlocks(content).some(({ type }) => type !== "tool_result");
 
-/** For every turn with thinking, the assistant messages that hold it. */
+/** For every turn with thinking: the assistant messages that contain it. */
 function thinkingTurns(messages: readonly ApiMessage[]): readonly (readonly number[])[] {
   const turns: number[][] = [];
   let isNewTurn = true;
@@ -156,15 +157,15 @@ function withoutThinking(messages: readonly ApiMessage[], indices: readonly numb
 
 // Tool uses
 
-/** The defaults of the edit as documented. */
+/** Documented default of the edit. */
 const DEFAULT_TRIGGER_TOKENS = 100_000;
 const DEFAULT_KEPT_TOOL_USES = 3;
-/** Where the results are no longer than the placeholder there is nothing to gain. */
+/** Nothing is gained if the results are no longer than the placeholder. */
 const LEAST_GAIN_TOKENS = 1;
-/** What stands in the place of a cleared result. */
+/** Placeholder for a cleared result. */
 export const CLEARED_RESULT: string = textOf("clearedResult");
 
-/** Results of the oldest uses become a placeholder; call and result stay a pair. */
+/** Replaces results of the oldest calls with a placeholder. Call and result stay a pair. */
 function clearToolUses(edit: JsonRecord, { messages, tokens }: EditedMessages): Cleared | undefined {
   const uses = blocksOf(messages.filter(({ role }) => role === "assistant")).filter(
     (block) => block.type === "tool_use",
@@ -195,7 +196,7 @@ function clearToolUses(edit: JsonRecord, { messages, tokens }: EditedMessages): 
   }
 }
 
-/** Names of the tools by the ids of their uses. A call that still waits for its result cannot be cleared. */
+/** Tool names by call id. A call that still waits for its result cannot be cleared. */
 function clearableUses(
   edit: JsonRecord,
   uses: readonly ToolUseBlock[],
@@ -223,7 +224,7 @@ function rewrite(message: ApiMessage, change: (block: ContentBlock) => ContentBl
 
 const isEmpty = (input: unknown): boolean => isRecord(input) && Object.keys(input).length === 0;
 
-/** The `value` of a trigger, of what is kept, or of what is cleared at least. */
+/** Reads the `value` of `trigger`, `keep` or `clear_at_least`. */
 function numberOf(amount: unknown): number | undefined {
   const value = field(amount, "value");
   return typeof value === "number" ? value : undefined;

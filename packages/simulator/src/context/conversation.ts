@@ -8,14 +8,17 @@ import {
 } from "@longhaul/core/internal/messages";
 import type { ApiMessage, ContentBlock, MessageContent } from "@longhaul/core/messages";
 
-/** The parts of a request that make up what a model is shown. */
+/** Parts of a request that the model sees. */
 export interface Conversation {
   readonly messages: readonly ApiMessage[];
   readonly system: MessageContent | undefined;
   readonly tools: readonly JsonRecord[];
 }
 
-/** The very arrays of the body where they can be read; what cannot is left out, for the rules to refuse. */
+/**
+ * Returns the original arrays of the body if they are readable. Omits unreadable parts, which the rules
+ * refuse.
+ */
 export function readConversation(body: JsonRecord): Conversation {
   return {
     messages: readable(listField(body, "messages"), isMessage),
@@ -36,7 +39,7 @@ function isMessage(value: unknown): value is ApiMessage {
 const readContent = (value: unknown): MessageContent | undefined =>
   Array.isArray(value) ? readable(value, isBlock) : typeof value === "string" ? value : undefined;
 
-/** Keeps these blocks. A message that held no other goes altogether: one without content would be refused. */
+/** Keeps these blocks. Removes a message that has no others, because an empty message would be refused. */
 export function keepBlocks(
   messages: readonly ApiMessage[],
   isKept: (block: ContentBlock, message: number, index: number) => boolean,
@@ -49,10 +52,10 @@ export function keepBlocks(
   });
 }
 
-/** The place of a block in the request, in the form of error messages. */
+/** Position of a block in the request, in the form of error messages. */
 export const blockPath = (message: number, block: number): string => `messages.${message}.content.${block}`;
 
-/** A compaction block as it may be sent; every field is the client's word. */
+/** A compaction block as a client sends it. Every field is unverified. */
 export interface CompactionBlock {
   readonly content?: unknown;
   readonly signature?: unknown;
@@ -64,6 +67,6 @@ export function asCompaction(block: ContentBlock): CompactionBlock | undefined {
   return tagOf(block) === "compaction" ? (block as CompactionBlock) : undefined;
 }
 
-/** A block without content marks a compaction that failed; the provider passes over it. */
+/** A block without content marks a failed compaction. The provider skips it. */
 export const hasSummary = (block: CompactionBlock): block is CompactionBlock & { readonly content: string } =>
   typeof block.content === "string" && block.content !== "";

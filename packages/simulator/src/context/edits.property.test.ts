@@ -8,7 +8,7 @@ import { asked, BINDING, FORGETFUL, result, said, simulatedModel, thought, used 
 
 const measure = (messages: readonly ApiMessage[]): number => JSON.stringify(messages).length;
 
-/** How each step of a talk looks: calls in parallel, their results' length, whether there is thinking. */
+/** Shape of each step of a conversation: parallel calls, length of their results, and thinking. */
 const step = fc.record({
   calls: fc.array(fc.record({ tool: fc.constantFrom("read", "write"), length: fc.nat(300) }), {
     maxLength: 3,
@@ -90,7 +90,8 @@ describe("edits of any talk", () => {
         const once = run(talk(steps), edits, model);
         const isClearing = ({ type }: JsonRecord | AppliedEdit): boolean =>
           type === "clear_tool_uses_20250919";
-        // An edit that was left out because it gained too little may be worth it once the thinking is gone.
+        // An edit that was skipped because it gained too little may be worth it after the thinking is
+        // removed.
         const again = once.applied.some(isClearing) ? edits : edits.filter((edit) => !isClearing(edit));
         expect(run(once.messages, again, model).messages).toBe(once.messages);
       }),

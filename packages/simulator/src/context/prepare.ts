@@ -11,7 +11,7 @@ import {
   readSummarySignature,
   readThresholdEdit,
   resolveSummaries,
-  type Summarise,
+  type Summarize,
   summaryMessages,
 } from "./compaction.ts";
 import {
@@ -31,7 +31,7 @@ import {
 } from "./thinking-binding.ts";
 import { Threads, type ThreadTurn } from "./threads.ts";
 
-/** What the provider remembers between requests. One for each simulator. */
+/** Memory of the provider between requests. One per simulator. */
 export interface ContextMemory {
   readonly sealer: Sealer;
   readonly binder: ThinkingBinder;
@@ -52,44 +52,46 @@ export interface ContextDependencies<Built extends { readonly tokens: number }> 
   readonly memory: ContextMemory;
   readonly switches: Switches;
   /**
-   * The rules of the API for the conversation as a whole, whoever keeps it: run once a thread is put together,
-   * and before everything else. What they refuse is not looked for again.
+   * Applies the API's rules to the whole conversation. Runs first, right after a thread is joined. Later
+   * parts do not check these rules again.
    */
   readonly checkRules: (request: SimulatedRequest) => void;
-  /** Puts together and counts what the model would be shown. */
+  /** Builds and counts the prompt that the model would see. */
   readonly buildPrompt: (conversation: Conversation, model: SimulatedModel) => Built;
-  /** In tokens of the model. */
+  /** Counts in tokens of the model. */
   readonly countText: (text: string, model: SimulatedModel) => number;
-  readonly summarise: Summarise;
-  /** What of a prompt counts against the window: less than all of it where cached edits leave results out. */
+  readonly summarize: Summarize;
+  /** Tokens of a prompt that count against the window. Less than all if cached edits omit results. */
   readonly occupied?: (prompt: Built) => number;
 }
 
-/** A request after everything that happens to it before a model sees it. */
+/** A request after all preparation before the model sees it. */
 export interface PreparedContext<Built> {
-  /** The request with its whole conversation: not as sent when a thread keeps the beginning. */
+  /**
+   * The request with its whole conversation. It differs from the sent one if a thread keeps the beginning.
+   */
   readonly request: SimulatedRequest;
   readonly model: SimulatedModel;
-  /** What the model sees. */
+  /** The conversation that the model sees. */
   readonly conversation: Conversation;
-  /** The same, built; its tokens are the input of the call. */
+  /** The built prompt. Its tokens are the input of the call. */
   readonly prompt: Built;
   readonly tokens: number;
-  /** Before edits: `context_management.original_input_tokens` of a count. */
+  /** Tokens before edits: `context_management.original_input_tokens` of a count. */
   readonly originalTokens: number;
   readonly appliedEdits: readonly AppliedEdit[];
-  /** Undefined when the response has no such field. */
+  /** Undefined if the response has no such field. */
   readonly inputTransformations: readonly InputTransformation[] | undefined;
   readonly compaction: CompactionOutcome | undefined;
-  /** Whether `usage.iterations` is in the response also when nothing was compacted. */
+  /** True if the response always has `usage.iterations`, even without a compaction. */
   readonly reportsIterations: boolean;
-  /** For the thinking of the reply, block by block. */
+  /** Signs the thinking of the reply, block by block. */
   readonly signer: ReplySigner;
-  /** To be told of the reply, or that there is none. */
+  /** Receives the reply, or the fact that there is none. */
   readonly thread: ThreadTurn | undefined;
 }
 
-/** Everything the provider does with a conversation before the model sees it. Refusals are thrown. */
+/** Does everything that the provider does with a conversation before the model sees it. Throws refusals. */
 export function prepareContext<Built extends { readonly tokens: number }>(
   request: SimulatedRequest,
   dependencies: ContextDependencies<Built>,
@@ -122,7 +124,7 @@ function prepareWhole<Built extends { readonly tokens: number }>(
   const edits = readEdits(body);
   const threshold = readThresholdEdit(edits);
   const shown = withoutPastTurns(resolveSummaries(bound.messages), model, edits);
-  // Each list of messages is built once, however often its size is asked for.
+  // Builds each list of messages once, however often its size is needed.
   const prompts = new Map<readonly ApiMessage[], Built>();
   const promptOf = (messages: readonly ApiMessage[]): Built => {
     const prompt = prompts.get(messages) ?? dependencies.buildPrompt({ ...sent, messages }, model);
@@ -141,16 +143,16 @@ function prepareWhole<Built extends { readonly tokens: number }>(
     refuseTooLong(occupied, request, model);
   }
 
-  const summariser = {
-    summarise: dependencies.summarise,
+  const summarizer = {
+    summarize: dependencies.summarize,
     countText: (text: string) => dependencies.countText(text, model),
   };
   let compaction: CompactionOutcome | undefined;
   if (isCompaction) {
     const walk = model.bindsThinking ? memory.binder.walk(sent) : undefined;
-    compaction = compactOnDemand({ sent, shown: edited, body, walk }, memory.sealer, summariser);
+    compaction = compactOnDemand({ sent, shown: edited, body, walk }, memory.sealer, summarizer);
   } else if (request.endpoint === "messages" && threshold && edited.tokens >= threshold.triggerTokens) {
-    compaction = compactAtThreshold(edited, threshold, summariser);
+    compaction = compactAtThreshold(edited, threshold, summarizer);
   }
   const messages = shownAfter(edited, compaction);
   return {
@@ -168,12 +170,12 @@ function prepareWhole<Built extends { readonly tokens: number }>(
   };
 }
 
-/** Setting the field opts in to the check on accounts that do not enforce it. */
+/** Setting the field enables the check on accounts that do not enforce it. */
 function bindingRules({ body, betas }: SimulatedRequest, switches: Switches): BindingRules {
-  const behaviour = field(field(body.thinking, "block_binding"), "prefix_mismatch_behavior");
+  const behavior = field(field(body.thinking, "block_binding"), "prefix_mismatch_behavior");
   return {
-    isEnforced: switches.enforceBinding || behaviour === "error" || behaviour === "drop_block",
-    onMismatch: behaviour === "drop_block" ? "drop_block" : "error",
+    isEnforced: switches.enforceBinding || behavior === "error" || behavior === "drop_block",
+    onMismatch: behavior === "drop_block" ? "drop_block" : "error",
     hasControls: betas.has(BETAS.thinkingBinding),
     acceptsForeign: switches.foreignSignatures === "accepted",
   };
@@ -189,7 +191,7 @@ function refuseTooLong(tokens: number, { body, betas }: SimulatedRequest, model:
   }
 }
 
-/** After a compaction at the threshold the summary is all that the model has to answer from. */
+/** After a compaction at the threshold, the model sees only the summary. */
 function shownAfter(
   edited: EditedMessages,
   compaction: CompactionOutcome | undefined,

@@ -1,19 +1,19 @@
 import { createHash, createHmac } from "node:crypto";
 import type { RedactedThinkingBlock, ThinkingBlock } from "@longhaul/core/messages";
 
-/** Characters kept of a digest or a mac in base64: 132 bits, more than anyone can make collide. */
+/** Characters kept of a base64 digest or MAC: 132 bits, enough to prevent collisions. */
 const SHORT_DIGEST_LETTERS = 22;
 const SEPARATOR = "|";
 
 interface OpenSeal {
   readonly fields: readonly string[];
-  /** Names the sealed thing: no two different ones have the same. */
+  /** Unique name of the sealed content. */
   readonly id: string;
 }
 
 /**
- * Makes signatures that hold what they attest, so that nothing has to be remembered between requests: a
- * conversation begun with one simulator goes on with another that has the same secret.
+ * Creates signatures that contain what they attest, so that nothing must be stored between requests. A
+ * conversation can continue on another simulator with the same secret.
  */
 export class Sealer {
   readonly #secret: string;
@@ -22,13 +22,13 @@ export class Sealer {
     this.#secret = secret;
   }
 
-  /** Fields must not contain the separator; digests, counts and encoded names never do. */
+  /** Fields must not contain the separator. Digests, counts and encoded names never do. */
   seal(fields: readonly string[]): string {
     const text = fields.join(SEPARATOR);
     return Buffer.from(`${text}${SEPARATOR}${this.#mac(text)}`).toString("base64");
   }
 
-  /** Undefined for anything that was not sealed with this secret. */
+  /** Returns undefined for anything that was not sealed with this secret. */
   open(sealed: string): OpenSeal | undefined {
     const text = Buffer.from(sealed, "base64").toString("utf8");
     const end = text.lastIndexOf(SEPARATOR);
@@ -46,22 +46,22 @@ export function shortDigest(text: string): string {
   return createHash("sha256").update(text).digest("base64url").slice(0, SHORT_DIGEST_LETTERS);
 }
 
-/** What a signature of ours says about the thinking block that carries it. */
+/** Content of our signature on a thinking block. */
 export interface ThinkingSignature {
-  /** Names the block among those of a conversation. */
+  /** Identifies the block within a conversation. */
   readonly id: string;
   readonly model: string;
   readonly toolsDigest: string;
   readonly systemDigest: string;
-  /** Of everything but thinking that came before, as it was sent. */
+  /** Digest of everything before it except thinking, as it was sent. */
   readonly prefixDigest: string;
-  /** Blocks in that prefix. */
+  /** Number of blocks in that prefix. */
   readonly prefixBlocks: number;
-  /** Thinking blocks that stood in the conversation before this one when it was written. */
+  /** Number of thinking blocks before this one when it was written. */
   readonly thinkingBefore: number;
-  /** The last of them; empty when there was none. */
+  /** Id of the last of them. Empty if there was none. */
   readonly previousId: string;
-  /** All of them. */
+  /** Digest of all of them. */
   readonly thinkingDigest: string;
   readonly textDigest: string;
 }
@@ -69,7 +69,7 @@ export interface ThinkingSignature {
 const KIND = "thinking";
 const FIELD_COUNT = 10;
 
-/** What a new thinking block is bound to: the place it is written at, and the thinking before it. */
+/** Binding of a new thinking block: its position, and the thinking before it. */
 interface ThinkingPlace {
   readonly model: string;
   readonly walk: Readonly<Record<"toolsDigest" | "systemDigest" | "digest", string>> & {
@@ -97,19 +97,19 @@ export function signThinking(
   ]);
 }
 
-/** A thinking block as it was sent: whose it is, and whether its text is the one that was signed. */
+/** A thinking block as sent, with the result of checking its signature and text. */
 export interface ReadThinking {
-  /** Names the block; a signature from elsewhere does so as well as one of ours. */
+  /** Identifies the block, also for a foreign signature. */
   readonly id: string;
-  /** Undefined when the signature is not ours. */
+  /** Undefined if the signature is not ours. */
   readonly signature: ThinkingSignature | undefined;
   readonly isIntact: boolean;
 }
 
-/** Signatures that are remembered; beyond this all are read anew, which takes microseconds each. */
+/** Size of the cache. Beyond it all signatures are read again, which takes microseconds each. */
 const REMEMBERED_SIGNATURES = 50_000;
 
-/** Reads signatures. A conversation comes back with every request: what was read once is not computed again. */
+/** Reads signatures. Caches them, because a conversation returns with every request. */
 export class SignatureReader {
   readonly #sealer: Sealer;
   readonly #known = new Map<string, { readonly text: string; readonly read: ReadThinking }>();
@@ -124,7 +124,7 @@ export class SignatureReader {
     const known = this.#known.get(sealed);
     if (known !== undefined && known.text === text) return known.read;
     const signature = parseSignature(this.#sealer, sealed);
-    // Text that the client was not shown cannot have been changed by it.
+    // The client cannot have changed text that it never got.
     const isIntact = signature === undefined || text === "" || shortDigest(text) === signature.textDigest;
     const read = { id: signature?.id ?? shortDigest(sealed), signature, isIntact };
     if (this.#known.size >= REMEMBERED_SIGNATURES) this.#known.clear();
@@ -164,7 +164,7 @@ function parseSignature(sealer: Sealer, sealed: string): ThinkingSignature | und
 
 export const thinkingDigest = (ids: readonly string[]): string => shortDigest(ids.join(" "));
 
-/** What a block is signed with. Redacted thinking is nothing but its signature. */
+/** Returns the signature of a block. Redacted thinking consists only of its signature. */
 function signatureOf(block: ThinkingBlock | RedactedThinkingBlock): string {
   const signature: unknown = block.type === "thinking" ? block.signature : block.data;
   return typeof signature === "string" ? signature : "";

@@ -5,7 +5,7 @@ import type { JsonRecord } from "../../../core/src/messages/untrusted.ts";
 import { ApiRefusal, type SimulatedModel, type SimulatedRequest, type Switches } from "../exchange.ts";
 import { validate } from "../rules/validate.ts";
 import { BETAS } from "../wording/betas.ts";
-import type { Summarise } from "./compaction.ts";
+import type { Summarize } from "./compaction.ts";
 import type { Conversation } from "./conversation.ts";
 import {
   type ContextDependencies,
@@ -49,10 +49,10 @@ export interface CallOptions {
   readonly at?: number;
   readonly workspace?: string;
   readonly switches?: Partial<Switches>;
-  readonly summarise?: Summarise;
-  /** False where a part is tried with conversations that the rules would refuse. */
+  readonly summarize?: Summarize;
+  /** False for tests of a part with conversations that the rules would refuse. */
   readonly checksRules?: boolean;
-  /** In place of that of the model. */
+  /** Overrides the window of the model. */
   readonly windowTokens?: number;
 }
 
@@ -63,7 +63,7 @@ interface Built {
 
 export type Prepared = PreparedContext<Built>;
 
-/** A provider without a model: it prepares what is sent and signs what it is told to answer. */
+/** A provider without a model. It prepares requests and signs the given answers. */
 export class TestProvider {
   readonly memory: ContextMemory;
   readonly builds: Conversation[] = [];
@@ -76,7 +76,7 @@ export class TestProvider {
     return prepareContext(request(body, options), this.#dependencies(options));
   }
 
-  /** The reply to a body: each thinking text becomes a signed block. */
+  /** Replies to a body. Each thinking text becomes a signed block. */
   reply(
     body: JsonRecord,
     blocks: readonly ContentBlock[],
@@ -91,7 +91,7 @@ export class TestProvider {
     return written;
   }
 
-  /** The refusal of a body; fails when it is accepted. */
+  /** Returns the refusal of a body. Fails if the body is accepted. */
   refusal(body: JsonRecord, options: CallOptions = {}): ApiRefusal {
     try {
       this.call(body, options);
@@ -115,12 +115,12 @@ export class TestProvider {
         return { conversation, tokens: tokensOf(conversation) };
       },
       countText: (text) => text.length,
-      summarise: options.summarise ?? (() => "What happened so far."),
+      summarize: options.summarize ?? (() => "What happened so far."),
     };
   }
 }
 
-/** One token for each character: figures in tests can be worked out by hand. */
+/** Counts one token per character, so that you can check the figures of a test manually. */
 export function tokensOf({ system, tools, messages }: Conversation): number {
   return JSON.stringify([system ?? "", tools, messages]).length;
 }
@@ -195,10 +195,10 @@ export function talkOn(provider: TestProvider, talk: Talk, turns: number, option
   return current;
 }
 
-/** The same talk with other messages. */
+/** The same conversation with other messages. */
 export const withMessages = (talk: Talk, messages: readonly ApiMessage[]): Talk => ({ ...talk, messages });
 
-/** Leaves out the thinking blocks with these numbers, counted through the whole talk. */
+/** Omits thinking blocks by their numbers, counted through the whole conversation. */
 export function withoutThinking(talk: Talk, isLeftOut: (number: number) => boolean): Talk {
   let number = 0;
   const messages = talk.messages.map((message): ApiMessage => {
@@ -217,10 +217,10 @@ export function edited(talk: Talk, index: number, change: (message: ApiMessage) 
   );
 }
 
-/** Every array and object made anew, as a client does that parses its own file. */
+/** Copies every array and object, like a client that parses its own file. */
 export const reparsed = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
-/** The same talk, with the wish that blocks which do not fit be dropped. */
+/** The same conversation, with the option to drop blocks that do not fit. */
 export const drops = (talk: Talk): Talk => ({
   ...talk,
   thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } },
@@ -231,7 +231,7 @@ export function started(model: string = BINDING): { provider: TestProvider; talk
   return { provider, talk: talkOn(provider, newTalk(model), 3) };
 }
 
-/** Paths of the blocks that fail, found by having them dropped. */
+/** Paths of failing blocks, found by letting the provider drop them. */
 export function failing(
   provider: TestProvider,
   talk: Talk,

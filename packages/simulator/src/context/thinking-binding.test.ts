@@ -82,7 +82,7 @@ describe("bound thinking stays valid", () => {
     expect(failing(provider, talkOn(provider, trimmed, 1))).toEqual([]);
   });
 
-  it("when a text is sent as a block, and neighbours of one role as one message", () => {
+  it("when a text is sent as a block, and neighbors of one role as one message", () => {
     const { provider, talk } = started();
     const messages = talk.messages.flatMap((message) =>
       message.role === "assistant" && typeof message.content !== "string"

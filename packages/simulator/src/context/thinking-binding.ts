@@ -3,7 +3,7 @@ import type { ApiMessage, ContentBlock } from "@longhaul/core/messages";
 import type { SimulatedModel } from "../exchange.ts";
 import { BETAS } from "../wording/betas.ts";
 import { refuse, textOf } from "../wording/refuse.ts";
-import { BoundPrefixes, type PrefixWalk, type SummarisedPrefix } from "./bound-prefix.ts";
+import { BoundPrefixes, type PrefixWalk, type SummarizedPrefix } from "./bound-prefix.ts";
 import { asCompaction, blockPath, type Conversation, hasSummary, keepBlocks } from "./conversation.ts";
 import {
   type ReadThinking,
@@ -14,27 +14,27 @@ import {
   thinkingDigest,
 } from "./signatures.ts";
 
-/** How this request wants to be checked, and how the account has it. */
+/** Rules for checking this request, from its options and the account. */
 export interface BindingRules {
-  /** Whether a mismatch has consequences at all. */
+  /** True if a mismatch has consequences. */
   readonly isEnforced: boolean;
   readonly onMismatch: "error" | "drop_block";
-  /** The beta header of the binding controls: what was done is reported. */
+  /** True if the request has the beta header of the binding controls. Transformations are then reported. */
   readonly hasControls: boolean;
-  /** Signatures of other providers and sessions pass unchecked. */
+  /** True if signatures of other providers and sessions pass unchecked. */
   readonly acceptsForeign: boolean;
 }
 
 interface BindingOutcome {
-  /** Without the blocks that were dropped; the very array that was sent when there are none. */
+  /** Messages without the dropped blocks. The original array if none were dropped. */
   readonly messages: readonly ApiMessage[];
-  /** In the order of the request; empty unless the request has the beta header. */
+  /** In request order. Empty unless the request has the beta header. */
   readonly transformations: readonly InputTransformation[];
-  /** For the thinking of the reply, which is bound to what was sent. */
+  /** Signs the thinking of the reply, which is bound to the sent conversation. */
   readonly signer: ReplySigner;
 }
 
-/** What the provider did with a thinking block, as a response lists it. */
+/** Transformation of a thinking block, as listed in a response. */
 export interface InputTransformation {
   readonly type: "thinking_dropped" | "thinking_mismatch_allowed";
   readonly path: string;
@@ -43,11 +43,11 @@ export interface InputTransformation {
 
 /** Signs the thinking of one reply, block by block. */
 export interface ReplySigner {
-  /** `before`: the blocks of the reply that come before this one, complete, a compaction block included. */
+  /** `before`: complete blocks of the reply before this one, including a compaction block. */
   sign(thinking: string, before: readonly ContentBlock[]): string;
 }
 
-/** A thinking block of a request, and where it stands in it. */
+/** A thinking block of a request, with its position. */
 export interface SentThinking extends ReadThinking, Place {
   readonly type: "thinking" | "redacted_thinking";
 }
@@ -57,13 +57,13 @@ interface Place {
   readonly index: number;
 }
 
-/** What the binder knows of a model that may have written a block. */
+/** Finds facts about a model that may have written a block. */
 type FindModel = (id: string) => Pick<SimulatedModel, "bindsThinking"> | undefined;
 
-/** Reads what a signed compaction block says of the messages that it stands for. */
-type ReadSummary = (signature: string) => SummarisedPrefix | undefined;
+/** Reads what a signed compaction block says about the messages that it replaces. */
+type ReadSummary = (signature: string) => SummarizedPrefix | undefined;
 
-/** Signs the thinking of replies, and checks what comes back against the conversation it comes back in. */
+/** Signs the thinking of replies, and checks returned thinking against its conversation. */
 export class ThinkingBinder {
   readonly #sealer: Sealer;
   readonly #reader: SignatureReader;
@@ -81,7 +81,7 @@ export class ThinkingBinder {
   check(sent: Conversation, model: SimulatedModel, rules: BindingRules): BindingOutcome {
     const { messages } = sent;
     const thinking = this.#readThinking(messages);
-    // Of a model that does not bind, the walk is needed only when there is something to sign.
+    // For a model that does not bind thinking, the walk is needed only to sign.
     let walk: PrefixWalk | undefined;
     const signer = this.#signer(model.id, () => ({
       walk: walk ?? this.walk(sent),
@@ -111,7 +111,7 @@ export class ThinkingBinder {
     };
   }
 
-  /** The whole conversation as sent, gone through to its end. */
+  /** Walks to the end of the whole conversation as sent. */
   walk(sent: Conversation): PrefixWalk {
     const walk = this.#prefixes.begin(sent);
     this.#goThrough(walk, sent.messages, () => {});
@@ -151,7 +151,7 @@ export class ThinkingBinder {
     return found;
   }
 
-  /** What models with bound thinking write no other model can read; they read what older ones wrote. */
+  /** Only models with bound thinking can read it. They can also read the thinking of older models. */
   #isReadable({ signature }: SentThinking, model: SimulatedModel): boolean {
     if (signature === undefined || signature.model === model.id) return true;
     return this.#findModel(signature.model)?.bindsThinking !== true;
@@ -183,7 +183,7 @@ export class ThinkingBinder {
     return mismatches;
   }
 
-  /** @param findPlace where the reply begins; asked only when there is something to sign */
+  /** @param findPlace finds the start of the reply; called only if there is something to sign */
   #signer(model: string, findPlace: () => ReplyPlace): ReplySigner {
     let place: ReplyPlace | undefined;
     return {
@@ -210,7 +210,7 @@ interface ReplyPlace {
   readonly thinkingIds: readonly string[];
 }
 
-/** The messages that count. What stands before the last summary is ignored, thinking included. */
+/** Yields the messages that count. Ignores everything before the last summary, including thinking. */
 function* checkedMessages(messages: readonly ApiMessage[]): Generator<{
   readonly message: number;
   readonly role: ApiMessage["role"];
@@ -241,7 +241,7 @@ function isSummary(block: ContentBlock): boolean {
   return summary !== undefined && hasSummary(summary);
 }
 
-/** A summary begins the conversation anew. */
+/** A summary restarts the conversation. */
 function addBlock(walk: PrefixWalk, role: string, block: ContentBlock, readSummary: ReadSummary): void {
   const summary = asCompaction(block);
   if (summary === undefined || !hasSummary(summary)) walk.add(role, block);
@@ -265,12 +265,12 @@ function refuseInvalid(
   refuse("signatureInvalid", { path, type: bad.type });
 }
 
-/** The thinking before a block is not what it was: one is gone from the middle, or one is back. */
+/** The thinking before a block has changed: one block is missing from the middle, or one has returned. */
 type Disorder = "missing" | "put-back" | undefined;
 
 /**
- * Thinking may be taken away from the beginning, the end, or altogether. A gap in the middle, or a block
- * that was absent when a later one was written, makes all those later ones invalid.
+ * Thinking may be removed from the beginning, from the end, or completely. A gap in the middle invalidates
+ * all later blocks. So does a block that was absent when a later one was written.
  */
 export function thinkingDisorders(thinking: readonly SentThinking[]): readonly Disorder[] {
   const disorders: Disorder[] = [];
@@ -290,7 +290,7 @@ export function thinkingDisorders(thinking: readonly SentThinking[]): readonly D
     return isNext ? inherited : "missing";
   }
 
-  /** The number is compared first: digests for every block of a long run would take time with its square. */
+  /** Compares the number first, because digests for every block of a long run would take quadratic time. */
   function hasSameBefore(
     index: number,
     { thinkingBefore, thinkingDigest: known }: ThinkingSignature,
@@ -300,17 +300,17 @@ export function thinkingDisorders(thinking: readonly SentThinking[]): readonly D
   }
 }
 
-/** A thinking block that does not fit the conversation it was sent in. */
+/** A thinking block that does not fit its conversation. */
 interface Mismatch {
   readonly at: SentThinking;
   readonly signature: ThinkingSignature;
-  /** What is wrong with the thinking before it, when that alone is the reason. */
+  /** The problem with the thinking before it, if that is the only reason. */
   readonly disorder: Disorder;
-  /** What precedes the block in this request. */
+  /** Prefix of the block in this request. */
   readonly now: Pick<PrefixWalk, "toolsDigest" | "systemDigest" | "blocks">;
 }
 
-/** The refusal says what has to be done about it, and what has changed. */
+/** The refusal says what has changed and what to do. */
 function refuseMismatch(mismatch: Mismatch, hasControls: boolean): never {
   const { type, message, index } = mismatch.at;
   const path = blockPath(message, index);
@@ -330,7 +330,7 @@ function whatChanged({ signature, disorder, now }: Mismatch, path: string): stri
   return textOf("olderMessageDiffers", { path });
 }
 
-/** The thinking blocks right after a dropped one go with it: they continue the same thought. */
+/** Also drops the thinking blocks right after a dropped one, because they continue the same thought. */
 function withTheRestOfTheRun(
   failed: readonly SentThinking[],
   thinking: readonly SentThinking[],

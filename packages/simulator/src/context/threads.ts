@@ -6,17 +6,17 @@ import { BETAS } from "../wording/betas.ts";
 import { refuse } from "../wording/refuse.ts";
 import { readConversation } from "./conversation.ts";
 
-/** A thread is forgotten this long after its last response. */
+/** A thread expires this long after its last response. */
 export const THREAD_LIFETIME_MS = 300_000;
 
-/** Taken from the request that created the thread; one that continues it must not send them. */
+/** Fields of the request that created the thread. A continuing request must not send them. */
 const KEPT_FIELDS = ["system", "tools"] as const;
-/** Sent with every request of a thread, and the same in all of them. */
+/** Fields that every request of a thread must send with the same values. */
 const FIXED_FIELDS = ["model", "output_config"] as const;
 
-/** One request on a thread. It ends with `store`, or with `release` when there is no reply to keep. */
+/** One request on a thread. It ends with `store`, or with `release` if there is no reply to keep. */
 export interface ThreadTurn {
-  /** As it would have been sent without the thread: with all messages, system and tools. */
+  /** The body as it would be without the thread: with all messages, system and tools. */
   readonly body: JsonRecord;
   store(id: string, reply: StoredReply): void;
   release(): void;
@@ -31,17 +31,17 @@ interface StoredReply {
 interface StoredThread {
   readonly workspace: string;
   readonly messages: readonly ApiMessage[];
-  /** The fields that the thread keeps or fixes, as they were sent. */
+  /** The sent fields that the thread keeps or fixes. */
   readonly fields: JsonRecord;
   readonly lastUsedAt: number;
   state: "open" | "in-flight" | "continued";
 }
 
-/** The conversations that the provider keeps for clients that send only what is new. */
+/** Conversations that the provider stores for clients that send only new messages. */
 export class Threads {
   readonly #threads = new Map<string, StoredThread>();
 
-  /** Undefined for a request that has nothing to do with threads, or that the rules will refuse for its thread. */
+  /** Returns undefined for a request without a thread, or with one that the rules refuse. */
   open(request: SimulatedRequest, accepted: Switches["threads"]): ThreadTurn | undefined {
     const { thread } = request.body;
     if (thread === undefined || thread === null) return undefined;
@@ -95,7 +95,10 @@ export class Threads {
   }
 }
 
-/** The body as it would be without the thread. What is no list of messages is left for the rules to refuse. */
+/**
+ * Builds the body as it would be without the thread. Leaves an invalid list of messages for the rules to
+ * refuse.
+ */
 function continued(previous: StoredThread, body: JsonRecord): JsonRecord {
   const given = KEPT_FIELDS.filter((name) => body[name] !== undefined);
   const differing = [...FIXED_FIELDS, ...given].filter((name) => !isSame(body[name], previous.fields[name]));
@@ -116,5 +119,5 @@ function threadFields(body: JsonRecord): JsonRecord {
 const isSame = (one: unknown, other: unknown): boolean =>
   JSON.stringify(withoutMarks(one)) === JSON.stringify(withoutMarks(other));
 
-/** Marks belong to the request that set them: kept, they would soon be more than a request may have. */
+/** Removes cache marks, which belong to the request that set them. Kept marks would soon exceed the limit. */
 const withoutMessageMarks = (message: ApiMessage): ApiMessage => withoutMarks(message) as ApiMessage;

@@ -11,7 +11,7 @@ import type { ApiMessage, ContentBlock } from "@longhaul/core/messages";
 import { withoutMarks } from "../prompt/block-equality.ts";
 import { asCompaction } from "./conversation.ts";
 
-/** Names of the tools that a block brings into the conversation. */
+/** Names of tools that a block adds to the conversation. */
 export function referencedTools(block: ContentBlock): readonly string[] {
   if (tagOf(block) === "tool_addition") return nameOf(field(block, "tool"));
   if (tagOf(block) === "tool_result") return asList(field(block, "content")).flatMap(nameOf);
@@ -28,8 +28,8 @@ function nameOf(reference: unknown): readonly string[] {
 }
 
 /**
- * The changes that lead from `tools` to what was on offer at the end of these messages. A compaction block
- * carries them on, since the messages that made them are gone. A change that was taken back is none.
+ * Changes from `tools` to the tools available at the end of these messages. A compaction block keeps them,
+ * because the messages that made them are removed. A reverted change does not count.
  */
 export function toolChanges(
   messages: readonly ApiMessage[],

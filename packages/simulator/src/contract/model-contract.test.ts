@@ -9,7 +9,7 @@ import { modelContract } from "./model-contract.ts";
 const connect = (baseURL: string): Model =>
   anthropicModel({ model: "claude-opus-4-6", client: new Anthropic({ baseURL, apiKey: "key" }) });
 
-/** A model with one fault, made of a sound one. */
+/** Turns a correct model into one with a single fault. */
 type Fault = (sound: Model) => Model;
 
 const changingEvents =

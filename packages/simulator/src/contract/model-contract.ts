@@ -18,8 +18,8 @@ import {
 import { type ServingOptions, serveWires, type WireServer } from "./wire-server.ts";
 
 /**
- * What every adapter promises, as cases for any test runner: each plays a recorded answer from a real
- * loopback server to the subject's model with its real SDK.
+ * Promises of every adapter, as test cases for any runner. Each case plays a recorded answer from a real
+ * loopback server to the adapter with its real SDK.
  */
 export function modelContract(subject: ContractSubject): readonly ContractCase[] {
   const { wires } = subject;
@@ -94,7 +94,7 @@ function checkOrder(events: readonly ModelEvent[]): void {
   assert.equal(types.indexOf("end"), types.length - 1, "there is one end, and nothing comes after it");
 }
 
-/** Checks each block against the pieces since the one before, and returns the blocks in their order. */
+/** Compares each block with the pieces since the previous one, and returns the blocks in order. */
 function blocksFromPieces(events: readonly ModelEvent[]): readonly ContentBlock[] {
   const pieces = { text: "", thinking: "" };
   const calls = new Map<string, { readonly name: string; readonly json: string }>();
@@ -253,7 +253,7 @@ async function expectAborted(work: Promise<unknown>): Promise<void> {
   assert.equal(error.retryHelps, false);
 }
 
-/** Goes on listening after the abort, as a caller does that does not watch its own signal. */
+/** Keeps reading after the abort, like a caller that does not watch its own signal. */
 async function consumeUntilText(bench: Bench, onText: () => unknown, signal: AbortSignal): Promise<void> {
   let heard = false;
   for await (const event of bench.model.stream(bench.request, { signal })) {
@@ -298,15 +298,15 @@ function countCase(caseWith: CaseWith, subject: ContractSubject): ContractCase {
 
 // The bench
 
-/** What a case works with: the subject's model, connected to a server that plays the given answers. */
+/** Environment of a case: the adapter's model, connected to a server that plays the given answers. */
 interface Bench {
   readonly model: Model;
   readonly server: WireServer;
-  /** Frozen to its leaves: a model that writes to it fails on the spot. */
+  /** Deeply frozen, so that a model that writes to it fails immediately. */
   readonly request: ModelRequest;
 }
 
-/** Far beyond anything a loopback call needs; only keeps a broken model from hanging the whole run. */
+/** Far more than a loopback call needs. It only keeps a broken model from hanging the whole run. */
 const PATIENCE_MS = 10_000;
 
 type CaseWith = (
@@ -359,7 +359,7 @@ function replyOf(events: readonly ModelEvent[]): ModelReply {
   return last.reply;
 }
 
-/** Runs to the failure; not failing, or failing with anything but a ModelError, breaks the rule. */
+/** Waits for the failure. The rule is broken if there is none, or if it is not a ModelError. */
 async function failureOf(work: Promise<unknown>): Promise<ModelError> {
   try {
     await work;
@@ -371,7 +371,7 @@ async function failureOf(work: Promise<unknown>): Promise<ModelError> {
   assert.fail("the call fails");
 }
 
-/** The same blocks with the ids of tool calls replaced by their order, where an adapter has to make them. */
+/** Replaces the ids of tool calls with their order, for adapters that must generate them. */
 function comparableBlocks(
   blocks: readonly ContentBlock[],
   ids: ContractSubject["toolCallIds"],

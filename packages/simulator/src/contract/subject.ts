@@ -21,7 +21,7 @@ export const FAILURE_SCENARIOS = [
   "refused",
   /** The connection breaks in the middle of the answer. */
   "cut-off",
-  /** The body ends in good order, but the answer in it does not. */
+  /** The body ends normally, but the answer in it is incomplete. */
   "ended-early",
   "server-error",
 ] as const;
@@ -30,45 +30,48 @@ export type ReplyScenario = (typeof REPLY_SCENARIOS)[number];
 export type FailureScenario = (typeof FAILURE_SCENARIOS)[number];
 
 /**
- * `hang` begins an answer and leaves it open: for aborts. `count-tokens` is the answer of the provider's
+ * `hang` starts an answer and leaves it open, to test aborts. `count-tokens` is the answer of the provider's
  * counting endpoint, for models that count exactly.
  */
 export type Scenario = ReplyScenario | FailureScenario | "hang" | "count-tokens";
 
-/** What a provider sent, byte for byte, and how the connection behaved. */
+/** Exact bytes that a provider sent, and the behavior of the connection. */
 export interface WireAnswer {
-  /** HTTP status; 200 unless given. */
+  /** HTTP status. Default: 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The connection is torn down after so many bytes of the body. */
+  /** Breaks the connection after this number of body bytes. */
   readonly cutAfterBytes?: number;
-  /** What there is of the body is sent and the answer left open. With an empty body not even headers come. */
+  /** Sends the body and leaves the answer open. With an empty body, not even headers are sent. */
   readonly hang?: boolean;
 }
 
 /** An adapter under test, with recorded answers of its provider. */
 export interface ContractSubject {
   readonly name: string;
-  /** Scenarios without an answer are left out: not every provider can fail in every way. */
+  /** Recorded answers by scenario. Scenarios without one are skipped, because not every provider can fail in every way. */
   readonly wires: Readonly<Partial<Record<Scenario, WireAnswer>>>;
-  /** Makes the model, with its real SDK, against this address (no slash at its end). */
+  /** Creates the model, with its real SDK, for this address (without a trailing slash). */
   connect(baseUrl: string): Model | Promise<Model>;
-  /** Where the provider's answers differ from the standard ones of {@link STANDARD_REPLIES}. */
+  /** Differences of the provider's answers from {@link STANDARD_REPLIES}. */
   readonly replies?: Readonly<Partial<Record<ReplyScenario, Partial<ExpectedReply>>>>;
-  /** Where its failures differ from {@link STANDARD_FAILURES}; replaces the standard one whole. */
+  /** Failures that differ from {@link STANDARD_FAILURES}. Each replaces the whole standard one. */
   readonly failures?: Readonly<Partial<Record<FailureScenario, ExpectedFailure>>>;
-  /** `generated`: the provider's calls have no ids, the adapter makes them; only their being unique is checked. */
+  /**
+   * `generated`: the provider's calls have no ids and the adapter generates them. Only their uniqueness is
+   * checked.
+   */
   readonly toolCallIds?: "provider" | "generated";
-  /** What the counting endpoint's recorded answer says. */
+  /** Token count in the recorded answer of the counting endpoint. */
   readonly countedTokens?: number;
-  /** How long a case may take before its model counts as hanging; ten seconds unless given. */
+  /** Time after which a model counts as hung. Default: ten seconds. */
   readonly patienceMs?: number;
-  /** Sent instead of {@link STANDARD_REQUEST}. */
+  /** Replaces {@link STANDARD_REQUEST}. */
   readonly request?: ModelRequest;
 }
 
-/** One rule of the port, tried on one subject. Rejects with an AssertionError when it does not hold. */
+/** One rule of the port, tested on one subject. Rejects with an AssertionError if it is broken. */
 export interface ContractCase {
   readonly title: string;
   run(): Promise<void>;
@@ -80,7 +83,7 @@ export interface ExpectedReply {
   readonly usage: ExpectedUsage;
 }
 
-/** The four figures every provider's answer can be brought to. */
+/** The four usage figures that every provider's answer can be mapped to. */
 interface ExpectedUsage {
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -91,11 +94,11 @@ interface ExpectedUsage {
 export interface ExpectedFailure {
   readonly failure: ModelFailure;
   readonly retryHelps: boolean;
-  /** Blocks that were complete before it failed; none unless given. */
+  /** Blocks that were complete before the failure. Default: none. */
   readonly partial?: readonly ContentBlock[];
 }
 
-/** Exercises what a request usually holds: a system prompt, a tool, its call and its result, a mark. */
+/** Covers the usual parts of a request: a system prompt, a tool, its call and its result, a cache mark. */
 export const STANDARD_REQUEST: ModelRequest = {
   max_tokens: 1_024,
   system: [{ type: "text", text: "You keep the tide tables of a small harbour." }],
@@ -140,7 +143,7 @@ const standardUsage: ExpectedUsage = {
   cache_read_input_tokens: 0,
 };
 
-/** The answers that recorded wires carry unless a subject says otherwise. */
+/** Answers that recorded wires contain unless a subject differs. */
 export const STANDARD_REPLIES: Readonly<Record<ReplyScenario, ExpectedReply>> = {
   text: {
     content: [standardText],
@@ -184,7 +187,7 @@ export const STANDARD_REPLIES: Readonly<Record<ReplyScenario, ExpectedReply>> = 
 
 const firstBlock: readonly ContentBlock[] = [{ type: "text", text: "I read the table." }];
 
-/** `unknown-model` names the model that the subject connects to; the suite fills it in. */
+/** `unknown-model` names the model that the subject connects to. The suite fills it in. */
 export const STANDARD_FAILURES: Readonly<Record<FailureScenario, ExpectedFailure>> = {
   "too-long": { failure: { kind: "too-long", tokens: 208_656, limit: 200_000 }, retryHelps: false },
   "too-long-without-numbers": { failure: { kind: "too-long" }, retryHelps: false },

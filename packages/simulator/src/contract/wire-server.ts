@@ -6,23 +6,23 @@ import type { WireAnswer } from "./subject.ts";
 export interface ReceivedRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Parsed where it is JSON, the text otherwise. */
+  /** Parsed if it is JSON, else the text. */
   readonly body: unknown;
 }
 
-/** A loopback server that plays recorded answers, one per request, the last one for ever. */
+/** A loopback server that plays recorded answers, one per request. The last one repeats. */
 export interface WireServer {
   readonly baseUrl: string;
   readonly requests: readonly ReceivedRequest[];
-  /** Resolves as soon as a first request has come whole. */
+  /** Resolves when the first request has arrived completely. */
   readonly firstRequest: Promise<void>;
-  /** Resolves as soon as a client has dropped a connection before its answer was complete. */
+  /** Resolves when a client has dropped a connection before its answer was complete. */
   readonly dropped: Promise<void>;
   close(): Promise<void>;
 }
 
 export interface ServingOptions {
-  /** The body goes out in pieces of this size, each on its own. Whole unless given. */
+  /** Sends the body in pieces of this size. Default: the whole body at once. */
   readonly chunkBytes?: number;
 }
 
@@ -75,7 +75,7 @@ function contentType(answer: WireAnswer): Readonly<Record<string, string>> {
   return { "content-type": isStream ? "text/event-stream; charset=utf-8" : "application/json" };
 }
 
-/** Waits for the piece to be handed to the system, so that pieces do not melt into one. */
+/** Waits until the system has the piece, so that pieces are not merged. */
 function write(response: ServerResponse, piece: Buffer): Promise<void> {
   return new Promise((resolve) => {
     response.write(piece, () => setImmediate(resolve));

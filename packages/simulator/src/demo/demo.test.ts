@@ -46,7 +46,7 @@ const responses = groupsOf(assistants, (entry) => entry.message.id ?? "");
 describe("the demo session as a file", () => {
   it("is the same, byte for byte, for the same seed, and another for another", () => {
     const bytes = JSON.stringify(session);
-    // Compared as booleans: a difference of two megabytes would bury the report.
+    // Compared as booleans, because a diff of two megabytes would bury the report.
     expect(JSON.stringify(createDemoSession()) === bytes).toBe(true);
     expect(JSON.stringify(createDemoSession({ seed: 7 })) === bytes).toBe(false);
   });
@@ -319,12 +319,12 @@ interface Shown {
   readonly totalLines: number;
 }
 
-/** The project while the agent works: what a tool printed must be what the edits before it have left. */
+/** The project during the session: tool output must match the edits before it. */
 describe("the demo's project while the agent works", () => {
   const cwd = "/home/mara/code/harbour/";
   const config = "src/config.ts";
   const atStart = new Map(demoFilesAtStart());
-  // The one change that no tool made: the human raised it by hand.
+  // The one change that no tool made: the user edited it manually.
   atStart.set(config, (atStart.get(config) ?? "").replace("poolSize: 12,", "poolSize: 8,"));
 
   function replay(seen: {

@@ -3,17 +3,17 @@ import { estimateTokens } from "@longhaul/core/measure";
 import type { AssistantEntry, Entry, Usage } from "@longhaul/core/messages";
 import { createRandom } from "./random.ts";
 
-/** The session that harbour.json.gz holds: README.md beside it says how it was made. */
+/** The session in harbour.json.gz. README.md in the same folder says how it was made. */
 export interface DemoRecording {
-  /** Every id is a letter for its kind and a number, such as `#u12#`: the seed makes real ones of them. */
+  /** Every id is a letter and a number, such as `#u12#`. The seed turns them into real ids. */
   readonly entries: readonly Entry[];
-  /** The project's files, by relative path, as they are when the session ends. */
+  /** Files of the project by relative path, at the end of the session. */
   readonly files: Readonly<Record<string, string>>;
-  /** Parts that the story can do without, in the order in which they are left out. The first is an excerpt of a log. */
+  /** Optional parts of the story, in the order of removal. The first is an excerpt of a log. */
   readonly parts: readonly DemoPart[];
 }
 
-/** Entries `from` up to `to`: whole responses with the results of their calls, in all so many tokens. */
+/** Entries from `from` up to `to`: whole responses with their tool results, and their total tokens. */
 interface DemoPart {
   readonly from: number;
   readonly to: number;
@@ -22,20 +22,25 @@ interface DemoPart {
 
 export interface DemoOptions {
   readonly seed?: number;
-  /** Tokens that the provider reports for the last response. Below the shortest telling it has no effect. */
+  /**
+   * Tokens that the provider reports for the last response. Values below the shortest version have no effect.
+   */
   readonly approximateTokens?: number;
-  /** The folder in which the agent worked; every path in the session lies in it. */
+  /** Working folder of the agent. Contains every path in the session. */
   readonly cwd?: string;
 }
 
-/** A little above the auto-compact threshold (167,000) of a 200,000 window, so that the demo has something to do. */
+/**
+ * Slightly above the auto-compact threshold (167,000) of a 200,000 window, so that the demo has something to
+ * compact.
+ */
 export const DEMO_CONTEXT_TOKENS = 170_000;
 const DEFAULT_SEED = 20_260_330;
 const RECORDED_CWD = "/home/mara/code/harbour";
 /** A shorter excerpt of the log is not worth a call. */
 const FEWEST_LINES = 8;
 
-/** A session of an agent at work on a small booking service, as Claude Code would have written it. */
+/** Creates a session of an agent that works on a small booking service, in Claude Code's format. */
 export function demoSession(recording: DemoRecording, options: DemoOptions = {}): readonly Entry[] {
   const { seed = DEFAULT_SEED, approximateTokens = DEMO_CONTEXT_TOKENS, cwd = RECORDED_CWD } = options;
   const text = JSON.stringify(resized(recording, approximateTokens))
@@ -44,7 +49,7 @@ export function demoSession(recording: DemoRecording, options: DemoOptions = {})
   return JSON.parse(text);
 }
 
-/** The project's files as they were before the agent changed them. */
+/** Returns the project's files before the agent changed them. */
 export function filesAtStart({ entries, files }: DemoRecording): ReadonlyMap<string, string> {
   const before = new Map(Object.entries(files));
   const seen = new Set<string>();
@@ -60,7 +65,7 @@ export function filesAtStart({ entries, files }: DemoRecording): ReadonlyMap<str
   return before;
 }
 
-/** Leaves out parts of the story until it is short enough, then fills it up with excerpts of the log. */
+/** Removes parts of the story until it is short enough, then fills it up with excerpts of the log. */
 function resized({ entries, parts }: DemoRecording, targetTokens: number): readonly Entry[] {
   const leftOut = new Set<DemoPart>();
   let room = targetTokens - contextTokens(entries);
@@ -80,12 +85,12 @@ function resized({ entries, parts }: DemoRecording, targetTokens: number): reado
   return story.entries;
 }
 
-/** Entries with the links and the usage that fit what was told before them. */
+/** Rebuilds links and usage of entries to fit the entries before them. */
 class Retelling {
   readonly entries: Entry[] = [];
-  /** The entry that others hang on in place of one that was left out. */
+  /** Replacement parents for entries whose own parent was removed. */
   readonly #standIns = new Map<string | null | undefined, string | null | undefined>();
-  /** Tokens that the context has more than in the recording. */
+  /** Difference of context tokens from the recording. */
   #shift = 0;
   #response: string | undefined;
   #read = 0;
@@ -106,7 +111,7 @@ class Retelling {
     this.#shift -= tokens;
   }
 
-  /** Repeats a call that reads `tokens` tokens of a log, as often and as far as there is room. */
+  /** Repeats a call that reads `tokens` tokens of a log, as long as there is room. */
   readLog(template: readonly Entry[], tokens: number, roomTokens: number): void {
     const [before, logged] = [
       template[0]?.parentUuid,
@@ -131,7 +136,7 @@ class Retelling {
     }
   }
 
-  /** All lines of a response report the same input. The provider reads from its cache what it was sent before. */
+  /** All lines of a response report the same input. The provider reads earlier input from its cache. */
   #counted(entry: AssistantEntry): AssistantEntry {
     const { message } = entry;
     const usage = message.usage as Usage;
@@ -161,7 +166,7 @@ function contextTokens(entries: readonly Entry[]): number {
   return usage === undefined ? 0 : inputTokens(usage) + usage.output_tokens;
 }
 
-/** A function that makes ids of their recorded names; the same name always becomes the same. */
+/** Returns a function that turns recorded names into ids. Equal names get equal ids. */
 function idsBy(seed: number): (name: string, kind: string) => string {
   const random = createRandom(seed);
   const makers: Readonly<Record<string, () => string>> = {

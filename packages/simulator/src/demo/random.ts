@@ -1,6 +1,6 @@
-/** Chance that a seed decides: the demo, the simulator and tests get the same from the same seed. */
+/** Seeded randomness: equal seeds give the demo, the simulator and tests equal results. */
 export interface Random {
-  /** A whole number from `low` to `high`, both included. */
+  /** Returns an integer from `low` to `high`, both included. */
   between(low: number, high: number): number;
   pick<T>(choices: readonly [T, ...T[]]): T;
   hex(length: number): string;
@@ -21,12 +21,12 @@ export function createRandom(seed: number): Random {
     pick: (choices) => choices[between(0, choices.length - 1)] ?? choices[0],
     hex,
     base62: (length) => letters(BASE_62, length),
-    // Version 4, variant 1: readers that validate uuids must accept ours.
+    // Version 4, variant 1, because readers that validate UUIDs must accept ours.
     uuid: () => `${hex(8)}-${hex(4)}-4${hex(3)}-${letters("89ab", 1)}${hex(3)}-${hex(12)}`,
   };
 }
 
-/** Small, well spread, and the same on every machine, since it needs nothing but 32-bit integers. */
+/** Small, well distributed, and equal on every machine, because it uses only 32-bit integers. */
 function mulberry32(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

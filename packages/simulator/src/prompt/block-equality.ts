@@ -1,11 +1,11 @@
 import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 
-/** At which depth `cache_control` is a mark, and so no part of what is compared, and not content. */
+/** Depth at which `cache_control` is a cache mark, and so not compared as content. */
 export type MarkDepth = "none" | "top" | "any";
 
 /**
- * The content of a block, in two parts: a short head, and a value that is compared where it lies. Nothing is
- * put together or written out: that alone would cost more than parsing the body did.
+ * Content of a block in two parts: a short head, and a value that is compared in place. Nothing is copied or
+ * serialized, because that would cost more than parsing the body.
  */
 export interface BlockParts {
   readonly head: string;
@@ -31,21 +31,21 @@ export function blockParts(block: JsonRecord): BlockParts {
   return { head: "j", value: block, marks: "any" };
 }
 
-/** In a tool only the outermost field is a mark: a schema may well have a property of that name. */
+/** In a tool, only the outermost field is a cache mark. A schema may have a property of that name. */
 export function toolParts(tool: JsonRecord): BlockParts {
   return { head: "d", value: tool, marks: "top" };
 }
 
 const strict = (head: string, value: unknown): BlockParts => ({ head, value, marks: "none" });
 
-/** The same as one string, equal exactly for blocks that the provider holds to be the same. */
+/** Returns a string that is equal exactly for blocks that the provider treats as equal. */
 export function partsKey({ head, value, marks }: BlockParts): string {
   if (value === undefined) return head;
   if (typeof value === "string") return `${head}\0${value}`;
   return `${head}\0${JSON.stringify(withoutMarks(value, marks))}`;
 }
 
-/** Cache marks steer the cache and are no part of what is cached, at whatever depth they stand. */
+/** Removes cache marks at any depth. They control the cache and are not part of the cached content. */
 export function withoutMarks(value: unknown, marks: MarkDepth = "any"): unknown {
   if (marks === "none") return value;
   if (Array.isArray(value)) return value.map((item) => withoutMarks(item, marks));
@@ -55,7 +55,7 @@ export function withoutMarks(value: unknown, marks: MarkDepth = "any"): unknown 
   return Object.fromEntries(fields.map(([name, field]) => [name, withoutMarks(field, inner)]));
 }
 
-/** True if two JSON values are the same byte for byte once written out, marks aside. */
+/** Returns true if two JSON values serialize to the same bytes, apart from cache marks. */
 export function isSameJson(one: unknown, other: unknown, marks: MarkDepth): boolean {
   if (one === other) return true;
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;

@@ -31,7 +31,7 @@ interface Step {
 
 const arbitraryMark = fc.option(fc.constantFrom(MARK, HOUR), { freq: 3, nil: undefined });
 
-/** One turn of the user: text, or a call with its result. Few different ones, so that prefixes repeat. */
+/** One user turn: text, or a call with its result. Few variants, so that prefixes repeat. */
 const arbitraryTurn = fc
   .record({
     kind: fc.constantFrom("say", "tool", "parallel", "think", "search"),
@@ -86,7 +86,7 @@ const arbitraryBody: fc.Arbitrary<Body> = fc
       : { cache_edits: deleted.map((id) => ({ type: "delete_tool_result", tool_use_id: id })) }),
   }));
 
-/** Calls that repeat, cut and change one another, as those of a conversation do. */
+/** Calls that repeat, cut and change each other, like those of a conversation. */
 const arbitrarySteps: fc.Arbitrary<readonly Step[]> = fc
   .array(arbitraryBody, { minLength: 1, maxLength: 3 })
   .chain((bodies) =>

@@ -13,7 +13,9 @@ import {
   user,
 } from "./scene.case.ts";
 
-/** A conversation of so many tool calls, each result of 1,000 tokens, marked at its end. */
+/**
+ * A conversation with this number of tool calls. Each result has 1,000 tokens and a cache mark at its end.
+ */
 function conversation(calls: number, ...deleted: readonly string[]): Body {
   const messages = [user(text(2_000, "a"))];
   for (let call = 0; call < calls; call++) {
@@ -26,7 +28,7 @@ function conversation(calls: number, ...deleted: readonly string[]): Body {
 
 const whole = (calls: number): number => scene.prompt(conversation(calls)).tokens;
 
-/** What leaving a result out saves: the block, and the markup of the turn that it opens. */
+/** Tokens saved by omitting a result: the block, and the markup of the turn that it opens. */
 const RESULT_TOKENS = 1_000 + 12 + 4;
 
 describe("a cached edit", () => {

@@ -9,7 +9,7 @@ const tool = (name: string): Record<string, unknown> => ({
   input_schema: { type: "object" },
 });
 
-/** A mark at the end of each level, so that each can be read on its own. */
+/** A mark at the end of each level, so that each can be read separately. */
 const base: Body = {
   model: "claude-opus-4-6",
   tools: [tool("Read"), { ...tool("Write"), cache_control: MARK }],
@@ -17,7 +17,7 @@ const base: Body = {
   messages: [user(text(5_000, "a", MARK)), assistant(text(10, "b")), user(text(20, "c", MARK))],
 };
 
-/** The last level up to which a call after the base reads. */
+/** The last level that a call after the base reads from the cache. */
 function readAfter(changed: Body, first: Body = base): PromptLevel | "nothing" | "everything" {
   scene.send(first);
   const { cache_read_input_tokens: read } = scene.send(changed);

@@ -3,7 +3,7 @@ import { scene, upTo } from "../../../../test/support/prompt-scene.ts";
 import { assistant, type Body, MARK, text, toolResult, toolUse, user } from "./scene.case.ts";
 
 describe("the look-back", () => {
-  /** A marked start, then so many plain blocks, then the next mark. */
+  /** A marked start, then this number of plain blocks, then the next mark. */
   const grown = (blocks: number): Body => {
     const between = Array.from({ length: blocks }, (_, index) => text(3, String(index % 10)));
     return { messages: [user(text(2_000, "a"), ...between, text(3, "z", MARK))] };

@@ -14,24 +14,24 @@ import { type BlockParts, blockParts, toolParts } from "./block-equality.ts";
 import type { PrefixFacts, PrefixNode, PrefixTree } from "./prefix-tree.ts";
 import { scaleTokens, type TokenCounter } from "./token-count.ts";
 
-/** A request as the model sees it: after the provider's own edits to the messages. */
+/** A request as the model sees it, after the provider's own edits. */
 interface PromptParts {
   readonly tools: unknown;
   readonly system: unknown;
   readonly messages: readonly unknown[];
-  /** The whole body, for the settings that decide what a cached prefix is good for. */
+  /** The whole body, for the settings that a cached prefix depends on. */
   readonly body: JsonRecord;
 }
 
 export interface Prompt {
   readonly model: SimulatedModel;
-  /** All of it, in the model's tokens. */
+  /** Total tokens of the model. */
   readonly tokens: number;
-  /** In the order of the prompt: tools, system, messages. */
+  /** In prompt order: tools, system, messages. */
   readonly positions: readonly PromptPosition[];
   readonly settings: SettingsKeys;
   readonly speed: string;
-  /** The prefixes that hold all tools, and these and the whole system prompt. */
+  /** Prefixes that end with the tools, and with the system prompt. */
   readonly ends: { readonly tools: PrefixNode; readonly system: PrefixNode };
 }
 
@@ -58,18 +58,18 @@ export function buildPrompt(
   };
 }
 
-/** What begins a prompt whatever is in it. */
+/** Tokens at the start of every prompt. */
 const PROMPT_TOKENS = 3;
 
-/** The instructions on tool use that a request with tools gets from the provider. */
+/** Instructions on tool use that the provider adds to a request with tools. */
 const TOOLS_PREAMBLE_TOKENS = 346;
 
-/** The marks around the system prompt and around each turn: who speaks, and where it ends. */
+/** Marks around the system prompt and around each turn: the speaker and the end. */
 const SECTION_TOKENS = 4;
 
 type Section = "tools" | "system" | "user" | "assistant" | "system-message";
 
-/** Tells apart, in the key of a node, whose block it is. */
+/** Identifies the section of a block in the key of a node. */
 const PLACES: Readonly<Record<Section, string>> = {
   tools: "T",
   system: "S",
@@ -85,24 +85,26 @@ const EMPTY_FACTS: PrefixFacts = {
   hasCitations: false,
 };
 
-/** Where a block stands in the body. */
+/** Position of a block in the body. */
 interface Place {
   readonly part: PromptLevel;
   readonly index: number | undefined;
   readonly blockIndex?: number;
 }
 
-/** One block of a prompt: a tool definition, a block of the system prompt or of a message. */
+/** One block of a prompt: a tool definition, or a block of the system prompt or of a message. */
 export class PromptPosition {
   /** The prefix that ends here. */
   readonly node: PrefixNode;
   readonly level: PromptLevel;
   readonly kind: PositionKind;
-  /** Of the prompt up to here, this block included. */
+  /** Tokens of the prompt up to here, including this block. */
   readonly tokens: number;
-  /** Of a tool result. */
+  /** Id of a tool result. */
   readonly toolUseId: string | undefined;
-  /** The lifetime that the request asks for here. Automatic marks are set once the end of the prompt is known. */
+  /**
+   * Cache lifetime that the request sets here. Automatic marks are set when the end of the prompt is known.
+   */
   mark: CacheTtl | undefined;
   readonly #place: Place;
 
@@ -116,7 +118,7 @@ export class PromptPosition {
     this.#place = place;
   }
 
-  /** Where the block stands in the body. Written only when somebody asks: most positions are never named. */
+  /** Path of the block in the body. Computed on demand, because most positions never need it. */
   get path(): string {
     const { part, index, blockIndex } = this.#place;
     if (index === undefined) return part;
@@ -124,14 +126,14 @@ export class PromptPosition {
   }
 }
 
-/** Goes through a prompt block by block, down the tree of all prompts. What is new is counted on the way. */
+/** Walks through a prompt block by block, down the tree of all prompts. Counts new blocks on the way. */
 class PromptWalk {
   readonly positions: PromptPosition[] = [];
   node: PrefixNode;
   facts: PrefixFacts;
   readonly #counter: TokenCounter;
   readonly #model: SimulatedModel;
-  /** Tools that are in the prompt only from where they are first referred to. */
+  /** Tools that enter the prompt only at their first reference. */
   readonly #deferred = new Map<string, JsonRecord>();
 
   constructor(root: PrefixNode, counter: TokenCounter, model: SimulatedModel) {
@@ -145,7 +147,7 @@ class PromptWalk {
     return scaleTokens(this.facts.tokens, this.#model);
   }
 
-  /** Web search is told to the model in the system prompt, so switching it leaves the cached tools alone. */
+  /** The provider describes web search in the system prompt, so switching it keeps the cached tools. */
   tools(tools: unknown): void {
     const searches: Array<readonly [JsonRecord, number]> = [];
     for (const [index, tool] of asList(tools).entries()) {
@@ -232,7 +234,7 @@ function containsImage(block: JsonRecord): boolean {
   return block.type === "image" || nestedBlocks(block).some((nested) => nested.type === "image");
 }
 
-/** Documents and search results that are to be cited. */
+/** Finds documents and search results with citations. */
 function containsCited(block: JsonRecord): boolean {
   const isCited = ({ citations }: JsonRecord): boolean => isRecord(citations) && citations.enabled === true;
   return isCited(block) || nestedBlocks(block).some(isCited);
@@ -244,13 +246,13 @@ function nestedBlocks(block: JsonRecord): readonly JsonRecord[] {
 
 export type CacheTtl = "5m" | "1h";
 
-/** What the rules of the cache tell apart. */
+/** Kinds that the cache rules distinguish. */
 type PositionKind =
   | "tool_use"
   | "tool_result"
-  /** The result of a tool that the provider runs itself. */
+  /** Result of a tool that the provider runs. */
   | "server_result"
-  /** Cannot be marked. */
+  /** Cannot have a cache mark. */
   | "thinking"
   | "empty"
   | "other";
@@ -263,7 +265,7 @@ function positionKind(block: JsonRecord): PositionKind {
   return typeof type === "string" && type.endsWith("_tool_result") ? "server_result" : "other";
 }
 
-/** A mark on a block inside a tool result stands for the whole result: a result is one position. */
+/** A mark on a block inside a tool result counts for the whole result, because a result is one position. */
 function explicitMark(block: JsonRecord): CacheTtl | undefined {
   const own = markOf(block.cache_control);
   if (block.type !== "tool_result" || !Array.isArray(block.content)) return own;
@@ -281,8 +283,8 @@ function markOf(control: unknown): CacheTtl | undefined {
 }
 
 /**
- * Adds the marks that the request does not spell out: that of the top level on the last block that can
- * carry one, and, as soon as there is any, one of five minutes on every result of a server tool.
+ * Adds implicit marks: the top-level mark on the last block that can have one. If there is any mark, also one
+ * of five minutes on every result of a server tool.
  */
 function placeMarks(positions: readonly PromptPosition[], topLevel: unknown): void {
   const automatic = markOf(topLevel);
@@ -298,21 +300,21 @@ const isMarkable = (kind: PositionKind): boolean => kind !== "thinking" && kind 
 
 // Settings that a cached prefix depends on
 
-/** The parts of a prompt in their order. A change in one invalidates it and all later ones. */
+/** Parts of a prompt in order. A change in one invalidates it and all later ones. */
 export type PromptLevel = "tools" | "system" | "messages";
 
 /**
- * What, besides the blocks themselves, must be the same for a cached prefix to be read. One key for each
- * level: a prefix that ends in the system prompt does not care for what only the messages depend on.
+ * Settings, besides the blocks, that must be equal to read a cached prefix. One key per level: a prefix that
+ * ends in the system prompt does not depend on settings of the messages.
  */
 type SettingsKeys = Readonly<Record<PromptLevel, string>>;
 
 type PromptFlags = Pick<PrefixFacts, "hasImages" | "hasCitations">;
 
 /**
- * The web-search toggle is not here: its definition is walked as the first thing of the system level.
- * Whether thinking and effort reach back to tools and system differs by model and is not published for
- * any; here they touch the messages alone.
+ * Without the web-search switch, whose definition is the first block of the system level. It is not
+ * documented for any model if thinking and effort also affect tools and system. Here they affect only the
+ * messages.
  */
 export function settingsKeys(body: JsonRecord, model: SimulatedModel, flags: PromptFlags): SettingsKeys {
   const system = `${speedOf(body)}|citations:${flags.hasCitations}`;
@@ -342,7 +344,7 @@ function thinking(body: JsonRecord, model: SimulatedModel): string {
   return `thinking:${mode}:${String(budget)}`;
 }
 
-/** Naming the default is the same as saying nothing. */
+/** Naming the default is the same as omitting it. */
 function defaultEffort(model: string): string {
   const version = claudeVersion(model);
   const isMedium =

@@ -1,44 +1,44 @@
 import { type BlockParts, isSameJson, type MarkDepth, partsKey } from "./block-equality.ts";
 
-/** Above this many characters the tree drops what no recent call and no cache entry needs. */
+/** Above this number of characters, the tree drops nodes that no recent call and no cache entry needs. */
 const TREE_LIMIT_CHARACTERS = 64_000_000;
 
-/** Calls that may be in flight at once; what they have walked must stay in place until they are done. */
+/** Maximum calls in flight. Their nodes must stay until they are done. */
 const RECENT_CALLS = 256;
 
-/** With more children than this, looking through them all costs more than an index. */
+/** With more children than this, an index is faster than a linear search. */
 const LISTED_CHILDREN = 8;
 
-/** What is known of a prefix once it has been counted, of all its blocks together. */
+/** Facts about a counted prefix, for all its blocks together. */
 export interface PrefixFacts {
-  /** Before the model's own scale. */
+  /** Before scaling for the model. */
   readonly tokens: number;
-  /** What the last block belongs to: a turn, the system prompt or the tools. */
+  /** Section of the last block: a turn, the system prompt or the tools. */
   readonly section: string;
   readonly hasImages: boolean;
   readonly hasCitations: boolean;
 }
 
-/** What all nodes of one tree share. */
+/** State that all nodes of one tree share. */
 interface TreeState {
-  /** The number of the current call. */
+  /** Number of the current call. */
   call: number;
   characters: number;
 }
 
 /**
- * Everything the simulator has ever been sent, as a tree of blocks: the same blocks in the same order lead
- * to the same node. So a conversation that is sent again costs one comparison per block, and what is known
- * of a prefix (its tokens, its cache entries) is found at its node.
+ * Everything the simulator was ever sent, as a tree of blocks. Equal blocks in equal order lead to the same
+ * node. So a repeated conversation costs one comparison per block, and its node has the known facts of a
+ * prefix (tokens, cache entries).
  */
 export class PrefixNode {
   readonly parent: PrefixNode | undefined;
   readonly head: string;
   readonly value: unknown;
   readonly marks: MarkDepth;
-  /** Set by whoever counts the prefix first. */
+  /** Set when the prefix is first counted. */
   facts: PrefixFacts | undefined;
-  /** Cache entries at this node; it stays in the tree as long as there are any. */
+  /** Number of cache entries at this node. It stays in the tree while there are any. */
   held = 0;
   readonly #state: TreeState;
   #usedInCall: number;
@@ -64,7 +64,7 @@ export class PrefixNode {
     return node;
   }
 
-  /** The prefix that is one block longer. `place` tells apart who speaks. */
+  /** Returns the prefix with one more block. `place` identifies the speaker. */
   block({ head, value, marks }: BlockParts, place = ""): PrefixNode {
     return this.child(place + head, value, marks);
   }
@@ -90,20 +90,20 @@ export class PrefixNode {
     this.#index = new Map(this.#children.map((node) => [node.key, node]));
   }
 
-  /** Makes the next walk count as another call. */
+  /** Starts a new call for the next walk. */
   beginCall(): void {
     this.#state.call++;
   }
 
-  /** All text held by the tree of this node. */
+  /** All text in the tree of this node. */
   get treeCharacters(): number {
     return this.#state.characters;
   }
 
-  /** Lets go of everything below that no recent call and no cache entry needs. */
+  /** Drops all nodes below that no recent call and no cache entry needs. */
   prune(): void {
     const nodes: PrefixNode[] = [this];
-    // A conversation is a chain of thousands of nodes: recursion would not survive it.
+    // A loop instead of recursion, because a conversation is a chain of thousands of nodes.
     for (const node of nodes) nodes.push(...node.#children);
     for (const node of nodes.reverse()) node.#dropChildren();
   }
@@ -123,7 +123,7 @@ export class PrefixNode {
   }
 }
 
-/** The root, and the limit to what it holds. */
+/** The root of the tree, with a size limit. */
 export class PrefixTree {
   readonly root: PrefixNode = new PrefixNode();
   readonly #limitCharacters: number;
@@ -138,12 +138,13 @@ export class PrefixTree {
     return this.root.treeCharacters;
   }
 
-  /** To be called once for every call, before its blocks are walked. */
+  /** Call it once per call, before its blocks are walked. */
   beginCall(): void {
     this.root.beginCall();
     if (this.characters <= this.#pruneAtCharacters) return;
     this.root.prune();
-    // When most of it is still needed the next attempt must wait, or every call would walk the whole tree.
+    // If most nodes are still needed, wait before the next attempt. Otherwise every call would walk the whole
+    // tree.
     this.#pruneAtCharacters = Math.max(this.#limitCharacters, 2 * this.characters);
   }
 }

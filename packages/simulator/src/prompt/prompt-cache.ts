@@ -2,9 +2,9 @@ import { type JsonRecord, listField, stringField } from "@longhaul/core/internal
 import type { CacheTtl, Prompt, PromptLevel, PromptPosition } from "./model-prompt.ts";
 import type { PrefixNode } from "./prefix-tree.ts";
 
-/** The part of `usage` that is known before the answer. What it holds adds up to what the model reads. */
+/** The part of `usage` that is known before the answer. Its figures add up to what the model reads. */
 export interface InputUsage {
-  /** What comes after the last mark, and everything when nothing is cached. */
+  /** Tokens after the last mark, or all tokens if nothing is cached. */
   readonly input_tokens: number;
   readonly cache_creation_input_tokens: number;
   readonly cache_read_input_tokens: number;
@@ -12,16 +12,16 @@ export interface InputUsage {
     readonly ephemeral_5m_input_tokens: number;
     readonly ephemeral_1h_input_tokens: number;
   };
-  /** Left out of the prefix by cached edits. Only in answers to requests that carry such edits. */
+  /** Tokens that cached edits omit from the prefix. Only in answers to requests with such edits. */
   readonly cache_deleted_input_tokens?: number;
 }
 
 export interface CacheCall {
-  /** Caches are kept apart by workspace. */
+  /** Each workspace has a separate cache. */
   readonly workspace: string;
-  /** Lifetimes run from here, in milliseconds. */
+  /** Start of lifetimes, in milliseconds. */
   readonly startedAt: number;
-  /** Results to leave out of the cached prefix: see `readCacheEdits`. Absent when the capability is off. */
+  /** Results to omit from the cached prefix. See `readCacheEdits`. Absent if the capability is off. */
   readonly edits?: ReadonlySet<string> | undefined;
   /** `diagnostics.previous_message_id`. */
   readonly previousMessageId?: string | null | undefined;
@@ -29,16 +29,16 @@ export interface CacheCall {
 
 export interface CacheLookup {
   readonly usage: InputUsage;
-  /** What the model reads: the prompt without what cached edits left out. */
+  /** Tokens that the model reads: the prompt without the parts that cached edits omit. */
   readonly tokens: number;
-  /** The edits that took effect: these results the model does not see. */
+  /** Results that effective edits hide from the model. */
   readonly deletedResults: readonly string[];
   readonly diagnostics: CacheDiagnostics | null;
-  /** To be called when the response begins; only then can others read what this call writes. */
+  /** Call it when the response starts. Only then can other calls read what this call writes. */
   commit(messageId?: string): void;
 }
 
-/** What the provider keeps of prompts, and what it makes of the marks in a request. */
+/** The provider's prompt cache. Applies the cache marks of a request. */
 export class PromptCache {
   readonly #entries = new CacheEntries();
   readonly #sent = new SentPrompts();
@@ -48,7 +48,7 @@ export class PromptCache {
     this.#now = () => clock.now();
   }
 
-  /** Entries that are kept, for tests that watch the memory. */
+  /** Number of entries, for tests that watch the memory. */
   get size(): number {
     return this.#entries.size;
   }
@@ -89,10 +89,10 @@ export class PromptCache {
   }
 }
 
-/** The index before the first position. */
+/** Index before the first position. */
 const NOTHING_READ = -1;
 
-/** Positions with a mark. A prompt that is too short up to its mark is not cached, without a word. */
+/** Positions with a mark. A prompt that is too short up to its mark is silently not cached. */
 function usableMarks({ positions, model }: Prompt): readonly number[] {
   const marks: number[] = [];
   for (const [index, { mark, tokens }] of positions.entries()) {
@@ -107,8 +107,9 @@ function scopesOf({ model, settings }: Prompt, workspace: string): Readonly<Reco
 }
 
 /**
- * Three points divide the prompt: where reading ends, the last mark of an hour after it, and the last mark
- * of all. Up to the first is read, then written for an hour, then for five minutes; the rest is plain.
+ * Three points divide the prompt: the end of the cached part, the last one-hour mark after it, and the last
+ * mark. The first part is read, the next is written for an hour, the third for five minutes. The rest is
+ * plain input.
  */
 function usageOf(prompt: Prompt, marks: readonly number[], reached: number, edits: CachedEdits): InputUsage {
   const { positions } = prompt;
@@ -127,16 +128,16 @@ function usageOf(prompt: Prompt, marks: readonly number[], reached: number, edit
   };
 }
 
-/** How far a mark reaches back, itself included. */
+/** Positions that a mark looks back, including itself. */
 const LOOK_BACK_POSITIONS = 20;
 
 interface Hit {
-  /** Of the position at which the entry was written. */
+  /** Position at which the entry was written. */
   readonly index: number;
   readonly entry: CacheEntry;
 }
 
-/** For each mark the longest prefix within its reach that an earlier call has written. */
+/** Finds for each mark the longest prefix within its reach that an earlier call has written. */
 function lookBack(
   positions: readonly PromptPosition[],
   marks: readonly number[],
@@ -158,7 +159,7 @@ function lookBack(
   return hits;
 }
 
-/** Parallel calls, and their results, count as one position each. */
+/** Parallel calls count as one position, and so do their results. */
 function isSameRun(one: PromptPosition | undefined, next: PromptPosition | undefined): boolean {
   return one?.kind === next?.kind && (one?.kind === "tool_use" || one?.kind === "tool_result");
 }
@@ -166,15 +167,15 @@ function isSameRun(one: PromptPosition | undefined, next: PromptPosition | undef
 const MINUTE_MS = 60_000;
 const TTL_MS: Readonly<Record<CacheTtl, number>> = { "5m": 5 * MINUTE_MS, "1h": 60 * MINUTE_MS };
 
-/** Expired entries are never read, so it is enough to clear them away now and then. */
+/** Expired entries are never read, so an occasional cleanup is enough. */
 const SWEEP_EVERY_MS = MINUTE_MS;
 
-/** A prefix that can be read again. */
+/** A cached prefix. */
 interface CacheEntry {
   readonly node: PrefixNode;
-  /** Who can read it: workspace, model, level, and the settings on which that level depends. */
+  /** Scope of readers: workspace, model, level, and the settings of that level. */
   readonly scope: string;
-  /** Tool results that cached edits have left out of it, in their order. */
+  /** Tool results that cached edits have omitted from it, in order. */
   readonly deleted: readonly string[];
   readonly ttl: CacheTtl;
 }
@@ -194,8 +195,8 @@ class CacheEntries {
   }
 
   /**
-   * The entry that lacks the most of what the request wants left out, and nothing that it wants kept: the
-   * provider can cut out of a cached prefix, but not put back in.
+   * Finds the entry that lacks most of the results to omit, and none of the results to keep. The provider can
+   * remove parts from a cached prefix, but cannot restore them.
    */
   find(node: PrefixNode, scope: string, wanted: ReadonlySet<string>, at: number): CacheEntry | undefined {
     let best: CacheEntry | undefined;
@@ -207,7 +208,7 @@ class CacheEntries {
     return best;
   }
 
-  /** A hit does not change the lifetime of what is there: it starts it anew. */
+  /** A hit restarts the lifetime of an entry, but does not change its length. */
   write(entry: CacheEntry, at: number): void {
     const entries = this.#byNode.get(entry.node) ?? [];
     const known = entries.find((one) => isSameEntry(one, entry));
@@ -238,7 +239,7 @@ function isSameEntry(one: CacheEntry, other: CacheEntry): boolean {
   );
 }
 
-/** The ids in `cache_edits`. The shape is ours: no provider has published one. */
+/** Reads the ids in `cache_edits`. The format is ours, because no provider has published one. */
 export function readCacheEdits(body: JsonRecord): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const edit of listField(body, "cache_edits")) {
@@ -256,7 +257,7 @@ interface EditedResult {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** The tool results that a request wants left out of what is cached, with where they stand. */
+/** Tool results that a request omits from the cache, with their positions. */
 class CachedEdits {
   readonly #results: readonly EditedResult[];
 
@@ -274,7 +275,9 @@ class CachedEdits {
     return new CachedEdits(results);
   }
 
-  /** Of these, what a prefix up to this position holds. An edit outside of a cached prefix has no effect. */
+  /**
+   * Returns the edits within a prefix up to this position. An edit outside of a cached prefix has no effect.
+   */
   within(index: number): CachedEdits {
     return new CachedEdits(this.#results.filter((result) => result.index <= index));
   }
@@ -294,21 +297,21 @@ class CachedEdits {
 
 // Diagnosis of a miss
 
-/** In the words of the API. */
+/** In the API's terms. */
 type CacheMissReason =
   | {
       readonly type: "model_changed" | "tools_changed" | "system_changed" | "messages_changed";
       readonly cache_missed_input_tokens: number;
     }
   | { readonly type: "previous_message_not_found" }
-  /** Something else that the prompt depends on has changed. */
+  /** Another setting of the prompt has changed. */
   | { readonly type: "unavailable" };
 
 interface CacheDiagnostics {
   readonly cache_miss_reason: CacheMissReason | null;
 }
 
-/** Answers that can be asked about; a client asks about its last one. */
+/** Number of answers that a client can ask about. Usually it asks about its last one. */
 const REMEMBERED_ANSWERS = 1_000;
 
 interface SentPrompt {
@@ -318,11 +321,11 @@ interface SentPrompt {
   readonly settings: Prompt["settings"];
   readonly length: number;
   readonly lastNode: PrefixNode | undefined;
-  /** Read or written: what a later call could have read. */
+  /** Tokens read or written, which a later call could have read. */
   readonly cachedTokens: number;
 }
 
-/** What was sent for which answer, so that a later call can be told why it did not hit the cache. */
+/** Prompt of each answer, to explain to a later call why it missed the cache. */
 class SentPrompts {
   readonly #byAnswer = new Map<string, SentPrompt>();
 
@@ -340,7 +343,7 @@ class SentPrompts {
     if (this.#byAnswer.size > REMEMBERED_ANSWERS && oldest !== undefined) this.#byAnswer.delete(oldest);
   }
 
-  /** Null when nothing has come between the two prompts. */
+  /** Returns null if nothing changed between the two prompts. */
   diagnose(
     workspace: string,
     previousId: string,

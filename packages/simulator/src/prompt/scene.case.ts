@@ -15,7 +15,7 @@ import {
 } from "./prompt-cache.ts";
 import { createTokenCounter, type TokenCounter } from "./token-count.ts";
 
-/** Its tokens have the scale of one, so that figures can be read off the texts; its minimum is 1,024. */
+/** Its token scale is one, so that the texts show the figures. Its cache minimum is 1,024. */
 const PLAIN_MODEL = "claude-sonnet-4-6";
 
 export const MINUTE_MS = 60_000;
@@ -27,7 +27,7 @@ export function simulatedModel(id: string): SimulatedModel {
   return { id, windowTokens, maxOutputTokens, bindsThinking, features: claudeFeatures(id) };
 }
 
-/** A provider of which only the cache is there. */
+/** A provider that has only the cache. */
 export class Scene {
   readonly clock: MovableClock = createFixedClock();
   readonly tree: PrefixTree = new PrefixTree();
@@ -41,14 +41,14 @@ export class Scene {
   prompt(body: Body): Prompt {
     const { tools, system } = body;
     const model = simulatedModel(typeof body.model === "string" ? body.model : PLAIN_MODEL);
-    // What the context part does before: older models do not see the thinking of earlier turns.
+    // The context part does this first: older models do not see the thinking of earlier turns.
     const messages = model.features.keepsEarlierThinking
       ? body.messages
       : withoutPastTurns(body.messages as unknown as readonly ApiMessage[], model, readEdits(body));
     return buildPrompt({ tools, system, messages, body }, model, this);
   }
 
-  /** A call whose answer has not begun. */
+  /** Makes a call whose answer has not started. */
   begin(body: Body, call: Partial<CacheCall> = {}): CacheLookup {
     const edits = "cache_edits" in body ? readCacheEdits(body) : undefined;
     return this.cache.lookup(this.prompt(body), {
@@ -66,7 +66,7 @@ export class Scene {
   }
 }
 
-/** One token for each character: every figure in a test can be seen in its texts. */
+/** Counts one token per character, so that the texts of a test show every figure. */
 export async function createScene(): Promise<Scene> {
   return new Scene(await createTokenCounter((text) => text.length));
 }
@@ -74,7 +74,7 @@ export async function createScene(): Promise<Scene> {
 export const MARK: JsonRecord = { type: "ephemeral" };
 export const HOUR: JsonRecord = { type: "ephemeral", ttl: "1h" };
 
-/** A text of so many tokens. */
+/** Creates a text of this number of tokens. */
 export function text(tokens: number, letter = "x", mark?: JsonRecord): JsonRecord {
   return {
     type: "text",

@@ -5,27 +5,29 @@ import { LRUCache } from "lru-cache";
 import type { SimulatedModel } from "../exchange.ts";
 import { withoutMarks } from "./block-equality.ts";
 
-/** Counts before the model's own scale; see {@link scaleTokens}. */
+/** Counts before scaling for the model. See {@link scaleTokens}. */
 export interface TokenCounter {
-  /** `o200k` when gpt-tokenizer is installed. Either stands in for Claude's tokenizer, which is not public. */
+  /**
+   * `o200k` if gpt-tokenizer is installed. Each of them approximates Claude's tokenizer, which is not public.
+   */
   readonly source: "o200k" | "estimate" | "custom";
   text(text: string): number;
-  /** A content block of a message or of the system prompt. */
+  /** Counts a content block of a message or of the system prompt. */
   block(block: JsonRecord): number;
-  /** A definition in `tools`. */
+  /** Counts a definition in `tools`. */
   tool(tool: JsonRecord): number;
 }
 
-/** The markup around a call or a result: its tags and its id. */
+/** Markup around a call or a result: its tags and its id. */
 export const TOOL_BLOCK_TOKENS = 12;
 
-/** The markup around a tool definition. */
+/** Markup around a tool definition. */
 const TOOL_DEFINITION_TOKENS = 8;
 
-/** Tools that the provider defines send a short name and put a long description into the prompt. */
+/** Provider-defined tools are sent as a short name, but add a long description to the prompt. */
 const PROVIDER_TOOL_TOKENS = 500;
 
-/** A signature holds the thinking in encrypted form. */
+/** A signature contains the encrypted thinking. */
 const SIGNATURE_CHARACTERS_PER_TOKEN = 4;
 
 export type CountText = (text: string) => number;
@@ -46,18 +48,18 @@ function counterOf(source: TokenCounter["source"], countText: CountText): TokenC
   };
 }
 
-/** What a count means in the tokens of this model. */
+/** Converts a count to tokens of this model. */
 export function scaleTokens(baseTokens: number, model: Pick<SimulatedModel, "features">): number {
   return Math.round(baseTokens * model.features.tokenScale);
 }
 
-/** Characters of the texts whose counts are kept. A long conversation is a few million. */
+/** Total characters of texts with a cached count. A long conversation has a few million. */
 const KEPT_CHARACTERS = 16_000_000;
 
-/** A text shorter than this is counted sooner than it is found. */
+/** Counting a shorter text is faster than a lookup. */
 const SHORTEST_KEPT = 32;
 
-/** Counts each text once, as long as it is in use. A text that would fill half of the memory is not kept. */
+/** Caches the count of each text while it is in use. Skips texts that would fill half of the cache. */
 export function countOnce(count: CountText, keptCharacters: number = KEPT_CHARACTERS): CountText {
   const known = new LRUCache<string, number>({
     maxSize: keptCharacters,
@@ -74,11 +76,11 @@ export function countOnce(count: CountText, keptCharacters: number = KEPT_CHARAC
   };
 }
 
-/** The package is an optional peer. Without it our estimator counts, and `source` says so. */
+/** The package is an optional peer dependency. Without it our estimator counts, and `source` says so. */
 async function loadO200k(): Promise<CountText | undefined> {
   const encoding = await import("gpt-tokenizer/encoding/o200k_base").catch(() => undefined);
   if (encoding === undefined) return undefined;
-  // Text that spells a control token, such as `<|endoftext|>`, is text like any other; by default it throws.
+  // Text that spells a control token, such as `<|endoftext|>`, is ordinary text. By default it would throw.
   const options = { disallowedSpecial: new Set<string>() };
   return (text) => {
     let tokens = 0;
@@ -88,8 +90,8 @@ async function loadO200k(): Promise<CountText | undefined> {
 }
 
 /**
- * The tokenizer takes time with the square of a run that it cannot split (20,000 letters: a quarter of a
- * second), so longer ones are cut. At this length the cuts add well under one token in a hundred.
+ * The tokenizer takes quadratic time for a run that it cannot split (20,000 letters: a quarter of a second),
+ * so longer runs are cut. At this length the cuts add less than 1% of tokens.
  */
 const RUN_LIMIT = 512;
 const LONG_RUN = new RegExp(
@@ -141,7 +143,7 @@ function countContent(content: unknown, text: CountText): number {
   return tokens;
 }
 
-/** Text in a document is counted; what would have to be opened or fetched first has the flat figure. */
+/** Counts text in a document. Content that must be opened or fetched first has a flat figure. */
 function countDocument(block: JsonRecord, text: CountText): number {
   const about = text(asText(block.title)) + text(asText(block.context));
   const source = isRecord(block.source) ? block.source : {};

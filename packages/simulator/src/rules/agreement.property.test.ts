@@ -15,7 +15,7 @@ import { validate } from "./validate.ts";
 
 const RUNS = { numRuns: 1_500 };
 
-/** All take thinking of type `enabled`, or the request says nothing about it. */
+/** All of them accept thinking of type `enabled`, or the request does not mention it. */
 const MODELS = ["claude-sonnet-4-5", "claude-opus-4-6", "claude-opus-5", "claude-opus-5-5"];
 
 const TRAITS = Object.fromEntries(
@@ -37,7 +37,9 @@ const setting: fc.Arbitrary<Setting> = fc.record({
   requireTools: fc.boolean(),
 });
 
-/** The refusal's text; undefined for a request that is taken. Every beta is on: the checker knows of none. */
+/**
+ * Text of the refusal. Undefined for an accepted request. Enables every beta, because the checker knows none.
+ */
 function refusalOf(body: object, { version, isMerged, requireTools }: Setting): string | undefined {
   const switches: Switches = {
     ...SWITCHES,
@@ -68,7 +70,7 @@ function optionsFor(body: object, { version, isMerged, requireTools }: Setting):
 
 function expectAgreement(body: object, chosen: Setting): void {
   const checked = checkRequest(body as unknown as ApiRequest, optionsFor(body, chosen));
-  // The API takes inputs that do not fit a tool's schema.
+  // The API accepts inputs that do not fit a tool's schema.
   const findings = checked.findings.filter(({ rule }) => rule !== "tool-input-schema");
   const refusal = refusalOf(body, chosen);
   const verdicts = { checker: findings.map(({ rule, path }) => `${rule} ${path}`), simulator: refusal };
@@ -76,22 +78,22 @@ function expectAgreement(body: object, chosen: Setting): void {
     expect.fail(JSON.stringify({ verdicts, body }, null, 1));
 }
 
-/** What the models do not take is no matter of messages, and the checker does not know of it. */
+/** Removes thinking that the model does not support. The checker looks only at messages. */
 function withSupportedThinking(body: RequestBody): RequestBody {
   if (claudeFeatures(body.model).thinkingModes.includes("enabled")) return body;
   const { thinking: _, ...rest } = body;
   return rest as RequestBody;
 }
 
-/** The fields that every call needs and that the generator of hopeless requests leaves out. */
+/** Adds the fields that every call needs and that the generator of invalid requests omits. */
 function completed(request: ApiRequest): RequestBody {
   const body = { model: "claude-opus-4-6", max_tokens: 4_096, ...request };
   return withSupportedThinking(JSON.parse(JSON.stringify(body)));
 }
 
 /**
- * Not generated: kinds of blocks and fields that nobody knows. The checker passes them on, since a provider
- * may have them before we do; the API, and the simulator with it, refuses them.
+ * Does not generate unknown block types and fields. The checker passes them through, because a provider may
+ * have them before we do. The API and the simulator refuse them.
  */
 describe("the simulator and the checker", () => {
   it("both take every sound request, under both versions and both readings of roles in a row", () => {

@@ -1,7 +1,7 @@
 import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 import type { SimulatedRequest } from "../exchange.ts";
 
-/** Readers for a body whose shape has been checked: an absent or null field is undefined. */
+/** Readers for a body whose shape was checked. An absent or null field is undefined. */
 
 export function recordField(body: JsonRecord, name: string): JsonRecord | undefined {
   const value = body[name];
@@ -29,7 +29,7 @@ export function editsOf(body: JsonRecord): readonly JsonRecord[] {
 }
 
 /**
- * The call asks for a summary of the conversation, which is then no beginning of an answer. Counting takes the
+ * Returns true if the call asks for a summary of the conversation instead of an answer. Counting accepts the
  * field and ignores it.
  */
 export function asksForCompaction({ endpoint, body }: Pick<SimulatedRequest, "endpoint" | "body">): boolean {
@@ -38,7 +38,7 @@ export function asksForCompaction({ endpoint, body }: Pick<SimulatedRequest, "en
 
 export type Role = "user" | "assistant" | "system";
 
-/** A block and where it stands in the array as sent; text in place of a list has no index. */
+/** A block and its position in the array as sent. Plain text instead of a list has no index. */
 export interface PlacedBlock {
   readonly type: string;
   readonly block: JsonRecord;
@@ -50,7 +50,7 @@ export interface SentMessage {
   readonly role: Role;
   readonly message: number;
   readonly blocks: readonly PlacedBlock[];
-  /** A system message that does nothing but set the effort; it alone may have no content. */
+  /** True for a system message that only sets the effort. Only such a message may have no content. */
   readonly isEffortOnly: boolean;
 }
 

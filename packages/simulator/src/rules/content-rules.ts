@@ -12,7 +12,7 @@ import {
 import { SERVER_TOOL_RESULTS } from "./shape/block-shapes.ts";
 import type { Inspection } from "./shape/shape-check.ts";
 
-/** What each message holds, one after the other, whatever its neighbours are. */
+/** Checks the content of each message, independent of its neighbors. */
 export function checkContents(messages: readonly SentMessage[], inspection: Inspection): void {
   const toolUseIds = new Set<unknown>();
   const { body, model } = inspection.request;
@@ -41,7 +41,7 @@ export function checkSystem(body: JsonRecord): void {
   }
 }
 
-/** What is counted over all messages. */
+/** Checks limits over all messages. */
 export function checkCounts(messages: readonly SentMessage[], inspection: Inspection): void {
   checkToolsGiven(messages, inspection);
   checkMediaCount(messages, inspection);
@@ -91,7 +91,7 @@ function checkBlock(placed: PlacedBlock, role: Role, inspection: Inspection): vo
   }
 }
 
-/** Citations belong to the assistant's text; a search result's text is the user's. */
+/** Citations belong to the assistant's text. The text of a search result belongs to the user. */
 function checkCitations(block: JsonRecord, placed: PlacedBlock): void {
   if (block.type === "text" && recordsField(block, "citations").length > 0) {
     refuse("userCitations", { path: pathOf(placed) });
@@ -106,7 +106,7 @@ function checkUnique(placed: PlacedBlock, toolUseIds: Set<unknown>): void {
   toolUseIds.add(id);
 }
 
-/** A change of the tools names one that the request, or a change before it, has defined. */
+/** A tool change must name a tool that the request, or an earlier change, has defined. */
 function checkToolChange(placed: PlacedBlock, toolNames: Set<unknown>): void {
   const tool = recordField(placed.block, "tool");
   if (tool?.type === "tool_definition") toolNames.add(recordField(tool, "definition")?.name);
@@ -117,7 +117,7 @@ function checkToolChange(placed: PlacedBlock, toolNames: Set<unknown>): void {
 
 const VISIBLE = /\S/;
 
-/** Text says something. The path is asked for only when it does not and carries a mark. */
+/** Rejects empty text. Computes the path only for a refusal. */
 function checkText(block: JsonRecord, root: "messages" | "system", textPath: () => string): void {
   const text = block.text as string;
   if (VISIBLE.test(text)) return;
@@ -157,7 +157,10 @@ function isMedia(type: unknown): boolean {
 
 // Cache marks
 
-/** In the order of the prompt: tools, system, messages (what is inside a result before the result), the automatic one. */
+/**
+ * Checks marks in prompt order: tools, system, messages (blocks inside a result before the result), the
+ * automatic one.
+ */
 export function checkCacheMarks(messages: readonly SentMessage[], inspection: Inspection): void {
   const { body } = inspection.request;
   const marks = new MarkCounter();
@@ -199,7 +202,7 @@ function lifetime(mark: JsonRecord): string {
   return mark.ttl === "1h" ? "1h" : "5m";
 }
 
-/** It goes to the last block that can carry one; a mark of another lifetime there is a contradiction. */
+/** The mark applies to the last block that can have one. Another lifetime there is a contradiction. */
 function checkAutomaticMark(body: JsonRecord, messages: readonly SentMessage[]): void {
   const automatic = recordField(body, "cache_control");
   if (automatic === undefined) return;

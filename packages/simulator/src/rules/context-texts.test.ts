@@ -8,7 +8,7 @@ const tool = (name: string, more: object = {}): object => ({
   ...more,
 });
 const edits = (...list: readonly object[]): object => ({ context_management: { edits: list } });
-const summarise = { compaction: { type: "summarize" } };
+const summarize = { compaction: { type: "summarize" } };
 const say = (role: string, content: unknown): object => ({ role, content });
 const call = { type: "tool_use", id: "a", name: "Read", input: {} };
 
@@ -45,41 +45,41 @@ const CONTEXT: readonly Row[] = [
   ],
   [
     "compaction on demand without its beta",
-    summarise,
+    summarize,
     "compaction: requires anthropic-beta: compact-2026-09-04",
     { model: "claude-opus-5", betas: ["compact-2026-01-12"] },
   ],
   [
     "compaction on demand with edits",
-    { ...summarise, ...edits() },
+    { ...summarize, ...edits() },
     "compaction: cannot be combined with `context_management`",
     { model: "claude-opus-5" },
   ],
   [
     "compaction on demand with stop sequences",
-    { ...summarise, stop_sequences: ["x"] },
+    { ...summarize, stop_sequences: ["x"] },
     "compaction: cannot be combined with `stop_sequences`",
     { model: "claude-opus-5" },
   ],
   [
     "compaction on demand with what is left of a budget",
-    { ...summarise, output_config: { task_budget: { type: "tokens", total: 5, remaining: 2 } } },
+    { ...summarize, output_config: { task_budget: { type: "tokens", total: 5, remaining: 2 } } },
     "compaction: cannot be combined with `output_config.task_budget.remaining`",
     { model: "claude-opus-5" },
   ],
   [
     "compaction on demand with a form of the answer",
-    { ...summarise, output_config: { format: { type: "json_schema", schema: {} } } },
+    { ...summarize, output_config: { format: { type: "json_schema", schema: {} } } },
     "compaction: cannot be combined with `output_config.format`",
     { model: "claude-opus-5" },
   ],
   [
     "compaction on demand with a forced tool",
-    { ...summarise, tools: [tool("Read")], tool_choice: { type: "any" } },
+    { ...summarize, tools: [tool("Read")], tool_choice: { type: "any" } },
     "compaction: cannot be combined with `tool_choice`",
     { model: "claude-opus-5" },
   ],
-  ["compaction on demand on a model without", summarise, "compaction is not supported on this model"],
+  ["compaction on demand on a model without", summarize, "compaction is not supported on this model"],
   [
     "compaction of another type",
     { compaction: { type: "x" } },
@@ -94,31 +94,31 @@ const CONTEXT: readonly Row[] = [
   ],
   [
     "compaction on demand while a tool of the provider runs",
-    { ...summarise, messages: [say("user", "go"), say("assistant", [search])] },
+    { ...summarize, messages: [say("user", "go"), say("assistant", [search])] },
     "compaction: the last `assistant` turn is not finished (compaction_incomplete_turn)",
     { model: "claude-opus-5" },
   ],
   [
     "compaction on demand of what is only the system's",
-    { ...summarise, messages: [say("system", "x")] },
+    { ...summarize, messages: [say("system", "x")] },
     "compaction: `messages` holds nothing to summarize (compaction_nothing_to_summarize)",
     { model: "claude-opus-5" },
   ],
   [
     "compaction on demand of nothing but a failed one",
-    { ...summarise, messages: [say("assistant", [compaction({ content: null })])] },
+    { ...summarize, messages: [say("assistant", [compaction({ content: null })])] },
     "compaction: `messages` holds nothing to summarize (compaction_nothing_to_summarize)",
     { model: "claude-opus-5" },
   ],
   [
     "compaction on demand in the middle of a turn",
-    { ...summarise, messages: [say("user", "go"), say("assistant", [call])] },
+    { ...summarize, messages: [say("user", "go"), say("assistant", [call])] },
     "compaction: the last `assistant` turn is not finished (compaction_incomplete_turn)",
     { model: "claude-opus-5" },
   ],
   [
     "compaction on demand of nothing",
-    { ...summarise, messages: [] },
+    { ...summarize, messages: [] },
     "compaction: `messages` holds nothing to summarize (compaction_nothing_to_summarize)",
     { model: "claude-opus-5" },
   ],
@@ -183,7 +183,7 @@ describe("what a request may say", () => {
     ],
     [
       "a summary of a conversation that ends with the assistant",
-      { ...summarise, messages: [say("user", "go"), say("assistant", "done ")] },
+      { ...summarize, messages: [say("user", "go"), say("assistant", "done ")] },
       { model: "claude-opus-5" },
     ],
     [
@@ -212,7 +212,7 @@ describe("what a request may say", () => {
   it.each([
     ["fallbacks", { fallbacks: "default" }],
     ["context_management", edits({ type: "clear_thinking_20251015" })],
-    ["context_management", summarise],
+    ["context_management", summarize],
   ])("which fields of a thread are unsupported is in the details: %s", (unsupported, fields) => {
     const body = { thread: { type: "create" }, ...fields };
     expect(() => validate(callWith(body, { model: "claude-opus-5" }), SWITCHES)).toThrowError(

@@ -14,7 +14,7 @@ import {
   recordsField,
 } from "./checked-body.ts";
 
-/** Refuses fields that the model does not take, and fields that do not go together. */
+/** Refuses fields that the model does not accept, and fields that exclude each other. */
 export function checkFields(request: SimulatedRequest, model: SimulatedModel, switches: Switches): void {
   const { body } = request;
   checkMaxTokens(body, model);
@@ -35,7 +35,7 @@ function checkMaxTokens(body: JsonRecord, model: SimulatedModel): void {
   if (maxTokens === 0) checkPrewarm(body);
 }
 
-/** A call that only fills the cache has nothing to stream, think about, or put into a form. */
+/** A call that only fills the cache cannot stream, think, or have an output format. */
 function checkPrewarm(body: JsonRecord): void {
   const field = firstTrue({
     stream: body.stream === true,
@@ -49,7 +49,7 @@ function checkPrewarm(body: JsonRecord): void {
 const firstTrue = (conditions: Readonly<Record<string, boolean>>): string | undefined =>
   Object.keys(conditions).find((name) => conditions[name]);
 
-/** Values that the newer models take in place of nothing. A `top_k` has no default value. */
+/** Default values that newer models accept. `top_k` has no default. */
 const DEFAULT_SAMPLING: Readonly<Record<string, number | undefined>> = {
   temperature: 1,
   top_p: 1,
@@ -82,14 +82,14 @@ function checkThinking({ body, betas }: SimulatedRequest, model: SimulatedModel)
   }
 }
 
-/** With interleaved thinking the budget is for all replies of a turn together, so one reply may be shorter. */
+/** With interleaved thinking the budget covers all replies of a turn, so one reply may be shorter. */
 function checkBudget({ budget_tokens: budget }: JsonRecord, { max_tokens: maxTokens }: JsonRecord): void {
   if (typeof budget === "number" && typeof maxTokens === "number" && budget >= maxTokens) {
     refuse("budgetOverMaxTokens");
   }
 }
 
-/** Opus 5 lets thinking be switched off only up to the effort `high`. */
+/** Opus 5 allows disabled thinking only up to the effort `high`. */
 function thinksAtHighEffort(model: SimulatedModel): boolean {
   const version = claudeVersion(model.id);
   return version?.line === "opus" && version.major === 5 && version.minor === 0;
@@ -137,7 +137,7 @@ function checkCompactionRequest(request: SimulatedRequest, model: SimulatedModel
   if (field !== undefined) refuse("compactionCombined", { field });
 }
 
-/** The state of a thread is another part's; here only what no thread may be combined with. */
+/** Checks only what no thread can be combined with. Another part checks the state of a thread. */
 function checkThread(body: JsonRecord, switches: Switches): void {
   if (recordField(body, "thread") === undefined) return;
   if (switches.threads === "refused") refuse("threadsUnsupported");

@@ -6,7 +6,7 @@ import { KNOWN_BETAS } from "../wording/betas.ts";
 import { refuse } from "../wording/refuse.ts";
 
 export interface HeaderOptions {
-  /** The keys that are let in. Without them any key is, as long as there is one. */
+  /** Accepted keys. Without them, any key is accepted, but one is required. */
   readonly apiKeys?: readonly string[];
   readonly unknownBetas: Switches["unknownBetas"];
 }
@@ -16,7 +16,7 @@ export interface RequestHeaders {
   readonly betas: ReadonlySet<string>;
   /** Names in `betas` that no known SDK or client sends. */
   readonly unknownBetas: readonly string[];
-  /** Follows from the key: two keys never share a cache. */
+  /** Derived from the key, so that two keys never share a cache. */
   readonly workspace: string;
   readonly client: ClientMarks;
 }
@@ -25,7 +25,7 @@ const VERSIONS: readonly ApiVersion[] = ["2023-06-01", "2026-10-21"];
 const JSON_TYPE = "application/json";
 const WORKSPACE_DIGITS = 24;
 
-/** Refuses in this order: the key, the version, the type of the content, the betas. */
+/** Checks in this order: the key, the version, the content type, the betas. */
 export function readHeaders(headers: IncomingHttpHeaders, options: HeaderOptions): RequestHeaders {
   const key = readKey(headers, options.apiKeys);
   const version = readVersion(headers);
@@ -55,7 +55,7 @@ function readVersion(headers: IncomingHttpHeaders): ApiVersion {
   return VERSIONS.find((version) => version === given) ?? refuse("versionUnknown", { version: given });
 }
 
-/** A call without a body has nothing to say the type of. */
+/** A call without a body needs no content type. */
 function checkContentType(headers: IncomingHttpHeaders): void {
   const hasBody =
     headers["transfer-encoding"] !== undefined || Number(headerText(headers, "content-length")) > 0;
@@ -75,7 +75,7 @@ function readMarks(headers: IncomingHttpHeaders): ClientMarks {
   return { ...(sessionId !== "" && { sessionId }), ...(agentId !== "" && { agentId }) };
 }
 
-/** A header that came several times is one list. */
+/** Joins a repeated header into one list. */
 function headerText(headers: IncomingHttpHeaders, name: string): string {
   const value = headers[name];
   return (Array.isArray(value) ? value.join(",") : (value ?? "")).trim();

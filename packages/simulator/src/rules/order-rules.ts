@@ -11,14 +11,14 @@ import {
 import { SERVER_TOOL_RESULTS } from "./shape/block-shapes.ts";
 import type { Inspection } from "./shape/shape-check.ts";
 
-/** How a conversation may begin; checked before its contents. */
+/** Checks the start of a conversation, before its contents. */
 export function checkBeginning(messages: readonly SentMessage[], inspection: Inspection): void {
-  checkSomethingToSummarise(messages, inspection);
+  checkSomethingToSummarize(messages, inspection);
   checkCompactionBlocks(messages, inspection);
   checkOpening(messages);
 }
 
-/** How messages follow on each other; checked after their contents. */
+/** Checks the order of messages, after their contents. */
 export function checkOrder(messages: readonly SentMessage[], inspection: Inspection): void {
   const turns = readTurns(messages, inspection);
   checkSystemPlacement(turns);
@@ -29,8 +29,8 @@ export function checkOrder(messages: readonly SentMessage[], inspection: Inspect
   checkEnd(turns, inspection);
 }
 
-/** There is something to summarise when a message of either side holds more than a failed attempt at that. */
-function checkSomethingToSummarise(messages: readonly SentMessage[], inspection: Inspection): void {
+/** A summary needs a user or assistant message that contains more than a failed compaction. */
+function checkSomethingToSummarize(messages: readonly SentMessage[], inspection: Inspection): void {
   if (!asksForCompaction(inspection.request)) return;
   const isContent = (placed: PlacedBlock): boolean => placed.type !== "compaction" || isSummary(placed);
   if (!messages.some(({ role, blocks }) => role !== "system" && blocks.some(isContent))) {
@@ -39,10 +39,9 @@ function checkSomethingToSummarise(messages: readonly SentMessage[], inspection:
 }
 
 /**
- * A summary that was asked for is signed, and there is one, first in the conversation, in any role but the
- * system's. Those that the provider made at a threshold, which has its own beta, stay where the assistant's
- * replies had them. One without content is a failed attempt and counts for nothing. Whether a signature is
- * right is another part's business.
+ * An on-demand summary is signed, unique, and first in the conversation, in any role except system. Summaries
+ * at a threshold, which has a separate beta, stay in the assistant's replies. A block without content is a
+ * failed attempt and does not count. Another part checks the signature.
  */
 function checkCompactionBlocks(messages: readonly SentMessage[], inspection: Inspection): void {
   const summaries = findSummaries(messages);
@@ -86,7 +85,7 @@ interface Summary {
   readonly isFirst: boolean;
 }
 
-/** The user begins, or the provider's own summary does. Messages that only set the effort may stand before. */
+/** The user begins, or the provider's own summary does. Messages that only set the effort may come first. */
 function checkOpening(messages: readonly SentMessage[]): void {
   if (messages.length === 0) refuse("noMessages");
   const first = messages.find((message) => !message.isEffortOnly);
@@ -96,7 +95,7 @@ function checkOpening(messages: readonly SentMessage[]): void {
   refuse("firstRole");
 }
 
-/** Messages of one role in a row: to the provider they are one. */
+/** Consecutive messages of one role, which the provider treats as one. */
 interface Turn {
   readonly role: Role;
   readonly messages: readonly SentMessage[];
@@ -119,7 +118,7 @@ function readTurns(messages: readonly SentMessage[], inspection: Inspection): re
   return runs.map(joinRun);
 }
 
-/** The message after the provider's own summary may have the same role and is a turn of its own. */
+/** The message after the provider's own summary may have the same role and is a separate turn. */
 function continues(first: SentMessage, message: SentMessage): boolean {
   const isSummary = first.blocks.length > 0 && first.blocks.every(({ type }) => type === "compaction");
   return first.role === message.role && !isSummary;
@@ -132,7 +131,7 @@ function joinRun(messages: readonly SentMessage[]): Turn {
   return { role: first.role, messages, blocks };
 }
 
-/** A section of system messages follows the user, or a server tool's result, and the user does not follow it. */
+/** System messages follow the user or a server tool's result, and the user does not follow them. */
 function checkSystemPlacement(turns: readonly Turn[]): void {
   for (const [index, turn] of turns.entries()) {
     const before = turns[index - 1];
@@ -151,8 +150,8 @@ const RESULT_KINDS: ReadonlySet<string> = new Set([...Object.values(SERVER_TOOL_
 const isServerUse = (type: string): boolean => type === "server_tool_use" || type === "mcp_tool_use";
 
 /**
- * A tool that the provider runs is answered in the same turn of the assistant. User messages of nothing but
- * tool results do not end that turn, and one that the conversation ends in may be unfinished.
+ * A tool that the provider runs is answered in the same assistant turn. User messages with only tool results
+ * do not end that turn. A turn at the end of the conversation may be unfinished.
  */
 function checkServerTools(messages: readonly SentMessage[], inspection: Inspection): void {
   const open = new Map<unknown, PlacedBlock>();
@@ -191,7 +190,7 @@ function expectedResult({ type, block }: PlacedBlock): string {
   return type === "mcp_tool_use" ? "mcp_tool_result" : (SERVER_TOOL_RESULTS[String(block.name)] ?? "");
 }
 
-/** Every call is answered once, at the head of the next turn, and every result has its call right before it. */
+/** Every call has one result at the start of the next turn, and every result has its call right before it. */
 function checkToolPairs(turns: readonly Turn[], inspection: Inspection): void {
   for (const [index, turn] of turns.entries()) {
     if (turn.role === "assistant") checkAnswered(turn, turns[index + 1], inspection);
@@ -254,8 +253,9 @@ function isThinking({ type }: PlacedBlock): boolean {
 }
 
 /**
- * With thinking of type `enabled`, the turn whose tool results are being sent begins with thinking. Later responses
- * of the same turn may do without: a model that does not interleave thinks once, before its first call.
+ * With thinking of type `enabled`, the turn whose tool results are sent must begin with thinking. Later
+ * responses of the turn need none, because a model that does not interleave thinks once, before its first
+ * call.
  */
 function checkThinkingFirst(turns: readonly Turn[], inspection: Inspection): void {
   if (recordField(inspection.request.body, "thinking")?.type !== "enabled") return;
@@ -275,7 +275,10 @@ function checkThinkingFirst(turns: readonly Turn[], inspection: Inspection): voi
   }
 }
 
-/** How the conversation may end. A call for a summary of it may end anyhow; it is not gone on with. */
+/**
+ * Checks the end of the conversation. A call for a summary may end with any message, because no answer
+ * follows.
+ */
 function checkEnd(turns: readonly Turn[], inspection: Inspection): void {
   const { model } = inspection.request;
   const turn = turns.at(-1);
@@ -285,7 +288,7 @@ function checkEnd(turns: readonly Turn[], inspection: Inspection): void {
   if (last?.type === "text" && /\s$/.test(String(last.block.text).slice(-1))) refuse("finalWhitespace");
 }
 
-/** A turn that the provider paused, in its own tools or after its own summary, is sent back as it is. */
+/** A turn that the provider paused, in its own tools or after its own summary, may be sent back unchanged. */
 function isResumable(last: PlacedBlock | undefined): boolean {
   if (last === undefined) return false;
   return isServerUse(last.type) || RESULT_KINDS.has(last.type) || last.type === "compaction";

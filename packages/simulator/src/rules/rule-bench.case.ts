@@ -27,7 +27,9 @@ export interface CallFields {
   readonly switches?: Partial<Switches>;
 }
 
-/** A call with every beta, as the server would hand it on; the fields of the body on top of what every body has. */
+/**
+ * A call with every beta, in the form that the server passes on. Adds the given fields to the required ones.
+ */
 export function callWith(body: object, call: CallFields = {}): SimulatedRequest {
   const { model = "claude-sonnet-4-5", endpoint = "messages", bytes = 0 } = call;
   const needed = endpoint === "messages" ? { model, max_tokens: 2_048 } : { model };
@@ -44,7 +46,7 @@ export function callWith(body: object, call: CallFields = {}): SimulatedRequest 
   };
 }
 
-/** What is refused, and with which status if it is not 400. */
+/** Returns the refusal, with its status if that is not 400. */
 export function refusalOf(body: object, call: CallFields = {}): string {
   try {
     validate(callWith(body, call), { ...SWITCHES, ...call.switches });

@@ -9,10 +9,10 @@ import { checkShape } from "./shape/body-shape.ts";
 import { Inspection } from "./shape/shape-check.ts";
 
 /**
- * Refuses what the API refuses, by throwing an `ApiRefusal`. Which fault the API names when there are
- * several is not documented. Here: the size; the shape of the whole body; the model; the fields of the
- * request; then the messages, first what each of them holds, then how they follow on each other; and last
- * what is counted over all of it. Tokens, signatures and the state of threads are checked by other parts.
+ * Refuses what the API refuses, by throwing an `ApiRefusal`. It is not documented which of several faults the
+ * API reports. Here the order is: the size; the shape of the whole body; the model; the fields of the
+ * request; the content of each message; the order of the messages; limits over all messages. Other parts
+ * check tokens, signatures and the state of threads.
  */
 export function validate(request: SimulatedRequest, switches: Switches): void {
   const { body, bytes, model } = request;

@@ -41,7 +41,7 @@ interface Sent {
   readonly space: string | number | undefined;
 }
 
-/** A conversation that goes on: each request has the messages of the one before, most of the time. */
+/** A growing conversation: most requests contain the messages of the previous one. */
 const talk = fc
   .array(
     fc.record({

@@ -3,39 +3,39 @@ import {
   isNestedTooDeep,
   isRecord,
   type JsonRecord,
-  MOST_NESTED_LEVELS,
+  MAX_NESTED_LEVELS,
 } from "@longhaul/core/internal/messages";
 import { parseBody, textOf } from "./body.ts";
 
-/** A body of an earlier request, and where its messages stand in it. */
+/** A body of an earlier request, with the byte positions of its messages. */
 interface KnownBody {
   readonly content: Buffer;
   readonly messages: readonly unknown[];
   readonly place: MessageBytes;
 }
 
-/** Conversations that go on side by side: a parent with its subagents. */
+/** Parallel conversations, such as a parent with its subagents. */
 const MAX_BODIES = 8;
 const MAX_BYTES = 64_000_000;
 
-/** What the list of messages stands in: the body. */
+/** Nesting levels above the list of messages: the body. */
 const LEVELS_ABOVE_LIST = 1;
 
 /**
- * A conversation sends everything again with each turn. What stands in the bytes as it stood in an earlier
- * body is not parsed again: a turn costs what is new. The messages are then the very objects of that body,
- * which also keeps the log of a long run small.
+ * A conversation sends everything again with each turn. Bytes that equal an earlier body are not parsed
+ * again, so a turn costs only its new part. The messages are then the same objects as in that body, which
+ * also keeps the log of a long run small.
  */
 export class BodyMemory {
   readonly #limitBytes: number;
   #bodies: readonly KnownBody[] = [];
 
-  /** `limitBytes` is the most that all remembered bodies have together. */
+  /** `limitBytes`: maximum total size of all remembered bodies. */
   constructor(limitBytes: number = MAX_BYTES) {
     this.#limitBytes = limitBytes;
   }
 
-  /** As `parseBody`, in all it gives and refuses. */
+  /** Equivalent to `parseBody`, in results and errors. */
   parse(content: Buffer): JsonRecord {
     const known = this.#longestShared(content);
     const continued = known && continueBody(content, known.body, known.count);
@@ -75,14 +75,17 @@ export class BodyMemory {
   }
 }
 
-/** How many bytes at their beginning two bodies have in common. */
+/** Number of equal bytes at the start of two bodies. */
 const sharedBytes = (one: Buffer, other: Buffer): number =>
   most(Math.min(one.length, other.length), (from, to) => one.compare(other, from, to, from, to) === 0);
 
 const messagesWithin = ({ ends }: MessageBytes, bytes: number): number =>
   most(ends.length, (_, count) => (ends[count - 1] ?? 0) <= bytes);
 
-/** The largest number up to `high` that holds, where all smaller ones do. Those up to `known` are known to. */
+/**
+ * Finds the largest number up to `high` for which the condition is true, by binary search. It is true up to
+ * `known`.
+ */
 function most(high: number, holds: (known: number, number: number) => boolean): number {
   let low = 0;
   let top = high;
@@ -94,7 +97,7 @@ function most(high: number, holds: (known: number, number: number) => boolean): 
   return low;
 }
 
-/** Undefined where something is not as expected: then the whole is parsed, and what is wrong with it said. */
+/** Returns undefined for anything unexpected. The whole body is then parsed, which reports the error. */
 function continueBody(
   content: Buffer,
   known: KnownBody,
@@ -111,7 +114,7 @@ function continueBody(
     if (
       !isExpected ||
       isNestedTooDeep(rest) ||
-      isNestedTooDeep(newMessages, MOST_NESTED_LEVELS - LEVELS_ABOVE_LIST)
+      isNestedTooDeep(newMessages, MAX_NESTED_LEVELS - LEVELS_ABOVE_LIST)
     )
       return undefined;
     const messages = [...known.messages.slice(0, count), ...newMessages];
@@ -122,27 +125,27 @@ function continueBody(
   }
 }
 
-/** Without a comma, what follows belongs to the item before (`1` that became `12`) or is no JSON at all. */
+/** Without a comma, the next text belongs to the item before (`1` that became `12`) or is not JSON at all. */
 function itemsAfterAnItem(text: string): readonly unknown[] | undefined {
   const items = text.replace(/^[ \n\r\t]*,/, "");
   const isSeparated = items.length < text.length || items.trim() === "";
   return isSeparated ? JSON.parse(`[${items}]`) : undefined;
 }
 
-/** Behind the list the key may come again, and the last one counts; or in disguise. */
+/** The key can occur again after the list, also in escaped form, and the last one counts. */
 const mayNameMessages = (bytes: Buffer): boolean => bytes.includes('"messages"') || bytes.includes("\\u");
 
-/** The body with nothing in the list. */
+/** The body with an empty list. */
 const around = (content: Buffer, start: number, close: number): Buffer =>
   Buffer.concat([content.subarray(0, start), content.subarray(close)]);
 
-/** Where the messages of a body stand in its bytes. */
+/** Byte positions of the messages in a body. */
 interface MessageBytes {
-  /** Behind the bracket that opens the list. */
+  /** After the opening bracket of the list. */
   readonly start: number;
-  /** Behind each message. */
+  /** After each message. */
   readonly ends: readonly number[];
-  /** The bracket that closes the list. */
+  /** Closing bracket of the list. */
   readonly close: number;
 }
 
@@ -157,8 +160,8 @@ const CLOSE_BRACKET = 0x5d;
 const KEY = Buffer.from('"messages"');
 
 /**
- * Looks for the list of messages in a body that is known to be JSON. Undefined when there is none, when the
- * key stands there twice, or when a key is written with escapes, so that it could be that key in disguise.
+ * Finds the list of messages in a body that is valid JSON. Undefined if there is none, if the key occurs
+ * twice, or if an escaped key could be the same key.
  */
 function findMessages(content: Buffer): MessageBytes | undefined {
   let found: MessageBytes | undefined;
@@ -188,7 +191,10 @@ function findMessages(content: Buffer): MessageBytes | undefined {
   return found;
 }
 
-/** The items of a list from a place behind its bracket, or behind one of its items. Undefined if it never closes. */
+/**
+ * Scans the items of a list from a position after its bracket or after an item. Undefined if the list never
+ * closes.
+ */
 function scanItems(content: Buffer, from: number): Pick<MessageBytes, "ends" | "close"> | undefined {
   const ends: number[] = [];
   let at = skipBlanks(content, from);
@@ -211,7 +217,7 @@ function skipBlanks(content: Buffer, from: number): number {
 const isBlank = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
-/** Behind the value that begins here; behind everything when it never ends. */
+/** Position after the value that starts here. The end of the body if the value never ends. */
 function skipValue(content: Buffer, from: number): number {
   const first = content[from];
   if (first === QUOTE) return skipString(content, from);
@@ -241,7 +247,7 @@ function skipNested(content: Buffer, from: number): number {
   return content.length + 1;
 }
 
-/** Most of a body is inside strings, so the search for their ends is left to the machine. */
+/** Most of a body is inside strings, so a native search finds their ends. */
 function skipString(content: Buffer, from: number): number {
   for (let quote = content.indexOf(QUOTE, from + 1); quote >= 0; quote = content.indexOf(QUOTE, quote + 1)) {
     let slashes = 0;

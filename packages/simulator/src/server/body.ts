@@ -6,22 +6,22 @@ import {
   isNestedTooDeep,
   isRecord,
   type JsonRecord,
-  MOST_NESTED_LEVELS,
+  MAX_NESTED_LEVELS,
 } from "@longhaul/core/internal/messages";
 import { refuse } from "../wording/refuse.ts";
 
 /**
- * A body that the network in front of the API turns away: that answer has no request id and not even the
- * usual envelope.
+ * A body that the network in front of the API rejects. That answer has no request id and not the usual
+ * envelope.
  */
 export class TooLargeForTheNetwork extends Error {
   override readonly name = "TooLargeForTheNetwork";
 }
 
 interface ReceivedBody {
-  /** After decoding. */
+  /** Content after decoding. */
   readonly content: Buffer;
-  /** As it came over the wire. */
+  /** Size on the wire. */
   readonly wireBytes: number;
 }
 
@@ -45,7 +45,9 @@ export async function receiveBody(request: IncomingMessage, maxBytes: number): P
   return { content, wireBytes: wire.length };
 }
 
-/** Reads a body to its end even if it is too large: a client that is still sending hears no answer. */
+/**
+ * Reads a body to its end even if it is too large, because a client that is still sending reads no answer.
+ */
 async function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -79,13 +81,13 @@ export function parseBody(content: Buffer): JsonRecord {
     refuse("notJson", { reason: (error as Error).message });
   }
   if (!isRecord(value)) refuse("bodyNotObject");
-  if (isNestedTooDeep(value)) refuse("tooDeep", { maximum: MOST_NESTED_LEVELS });
+  if (isNestedTooDeep(value)) refuse("tooDeep", { maximum: MAX_NESTED_LEVELS });
   return value;
 }
 
 /**
- * The same as `toString()`, which takes about as long as the parsing for a body that is not all ASCII; by way
- * of UTF-16 it is half of that.
+ * Equivalent to `toString()`, which takes about as long as parsing if a body is not pure ASCII. Decoding
+ * through UTF-16 takes half of that.
  */
 export function textOf(content: Buffer): string {
   if (isAscii(content)) return content.toString("latin1");

@@ -5,10 +5,10 @@ import type { ReportedUsage, SimulatedRequest } from "../exchange.ts";
 import type { CacheLookup, InputUsage } from "../prompt/prompt-cache.ts";
 import type { ComposedReply } from "./compose-reply.ts";
 
-/** `usage` of an answer, and what all that was billed costs. */
+/** `usage` of an answer, and the cost of everything that was billed. */
 export interface CallUsage {
   readonly usage: ReplyUsage;
-  /** Undefined where the model's prices are not known. */
+  /** Undefined if the model's prices are unknown. */
   readonly costDollars: number | undefined;
 }
 
@@ -21,7 +21,7 @@ interface InnerUsage extends PricedUsage {
   readonly type: "compaction";
 }
 
-/** A compaction is listed beside the figures at the top, never in them. */
+/** Lists a compaction separately. The top-level figures never include it. */
 export function callUsage(
   request: SimulatedRequest,
   context: PreparedContext<unknown>,
@@ -49,7 +49,7 @@ export function callUsage(
   return { usage, costDollars: own === undefined || inner === undefined ? undefined : own + inner };
 }
 
-/** The figures that a turn reports. Those that it does not name are 0. */
+/** Figures that a turn reports. Missing ones are 0. */
 function reportedInput(reported: ReportedUsage): InputUsage {
   const written = reported.cache_creation_input_tokens ?? 0;
   return {
@@ -60,7 +60,7 @@ function reportedInput(reported: ReportedUsage): InputUsage {
   };
 }
 
-/** On demand, the summarising call has the prompt of the request itself, and so its place in the cache. */
+/** An on-demand summarizing call has the prompt of the request itself, and so the same cache position. */
 function compactionCall(
   { compaction, tokens }: PreparedContext<unknown>,
   lookup: CacheLookup,

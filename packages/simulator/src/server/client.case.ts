@@ -2,7 +2,7 @@ import type { JsonRecord } from "../../../core/src/messages/untrusted.ts";
 import type { Turn } from "../exchange.ts";
 import type { Simulator } from "../simulator.ts";
 
-/** What every call needs; any key will do. */
+/** Required headers of every call. Any key works. */
 export const HEADERS = {
   "x-api-key": "any",
   "anthropic-version": "2023-06-01",
@@ -20,7 +20,7 @@ export interface MessageBody extends JsonRecord {
   readonly usage: Readonly<Record<string, number>> & { readonly iterations?: readonly JsonRecord[] };
 }
 
-/** A message over real HTTP, waited for; a refusal fails the test. */
+/** Sends a message over real HTTP and waits for the answer. A refusal fails the test. */
 export async function send(
   simulator: Simulator,
   body: object,
@@ -36,7 +36,7 @@ export async function send(
   return json as MessageBody;
 }
 
-/** The same where a refusal is what is looked for. */
+/** Sends a message that must be refused. */
 export async function refused(
   simulator: Simulator,
   body: object,
@@ -50,7 +50,7 @@ export async function refused(
   return { status: response.status, ...((await response.json()) as ErrorBody).error };
 }
 
-/** A user's message with the result of each call in the answer. */
+/** A user message with the result of each call in the answer. */
 export function resultsFor(message: MessageBody, content = "ok"): object {
   const calls = message.content.filter(({ type }) => type === "tool_use");
   return {
@@ -77,7 +77,7 @@ export const BODY: { model: string; max_tokens: number; messages: readonly Said[
   messages: [user("hello")],
 };
 
-/** Enough to be cached. */
+/** Long enough to be cached. */
 export const LONG: string = "The harbour opens at six and closes when the last boat is in. ".repeat(100);
 
 export const TOOLS: readonly object[] = [

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Turn } from "../exchange.ts";
 import { composeReply, type ReplyLimits, type ReplyMakers } from "./compose-reply.ts";
 
-/** One token a letter, so that every limit can be read off the text. */
+/** Counts one token per letter, so that the text shows every limit. */
 const makers: ReplyMakers = {
   countText: (text) => text.length,
   newToolUseId: () => "toolu_new",

@@ -3,7 +3,7 @@ import type { ContentBlock } from "@longhaul/core/messages";
 import type { ReportedUsage, Turn, TurnBlock } from "../exchange.ts";
 import { TOOL_BLOCK_TOKENS } from "../prompt/token-count.ts";
 
-/** What a turn becomes once it has ids and signatures, and has met the limits of its call. */
+/** A turn with ids and signatures, within the limits of its call. */
 export interface ComposedReply {
   readonly content: readonly ContentBlock[];
   readonly stopReason: string;
@@ -17,17 +17,17 @@ export interface ComposedReply {
 
 export interface ReplyLimits {
   readonly maxTokens: number;
-  /** What the window leaves for the answer. */
+  /** Tokens that the window leaves for the answer. */
   readonly roomTokens: number;
   readonly stopSequences: readonly string[];
-  /** Thinking is not written when the call switched it off. */
+  /** False if the call disabled thinking. */
   readonly thinks: boolean;
   /** `display: "omitted"`: the client gets the signature without the text. */
   readonly omitsThinking: boolean;
 }
 
 export interface ReplyMakers {
-  /** In tokens of the model. */
+  /** Counts in tokens of the model. */
   countText(text: string): number;
   newToolUseId(): string;
   sign(thinking: string, before: readonly ContentBlock[]): string;
@@ -106,7 +106,7 @@ function writeBlock(
   }
 }
 
-/** Sent as it is or not at all: nobody but the test knows where such a block may be cut. */
+/** Sent unchanged or not at all, because only the test knows where such a block may be cut. */
 function writeRaw(block: JsonRecord, budget: number, { countText }: ReplyMakers): WrittenBlock {
   const tokens = countText(JSON.stringify(block));
   if (tokens > budget) return { block: undefined, tokens: Math.max(0, budget), isCut: true };
@@ -126,7 +126,7 @@ function findStop(
   return first;
 }
 
-/** The window counts only where it leaves less room than the call itself asked for. */
+/** The window is the reason only if it leaves less room than the call requested. */
 const cutReason = ({ maxTokens, roomTokens }: ReplyLimits): string =>
   roomTokens < maxTokens ? "model_context_window_exceeded" : "max_tokens";
 
@@ -150,7 +150,7 @@ interface Cut {
   readonly isCut: boolean;
 }
 
-/** The most of a text that the budget allows. */
+/** Returns as much of a text as the budget allows. */
 function cutText(
   text: string,
   budget: number,
@@ -169,7 +169,7 @@ function cutText(
   return { text: text.slice(0, isHalfCharacter ? fits - 1 : fits), tokens: Math.max(0, budget), isCut: true };
 }
 
-/** A call cut in the middle holds the fields that were complete, and what was written of the next one's text. */
+/** A call that was cut contains its complete fields, and the written part of the next field's text. */
 function cutInput(
   input: JsonRecord,
   budget: number,

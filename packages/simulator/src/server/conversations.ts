@@ -5,7 +5,7 @@ import type { ApiMessage, ContentBlock } from "@longhaul/core/messages";
 import type { CheckOptions } from "@longhaul/core/request";
 import { MAX_MEDIA } from "@longhaul/core/request";
 import type { MovableClock } from "../clock.ts";
-import type { Summarise } from "../context/compaction.ts";
+import type { Summarize } from "../context/compaction.ts";
 import {
   type ContextMemory,
   createContextMemory,
@@ -14,7 +14,7 @@ import {
 } from "../context/prepare.ts";
 import {
   ApiRefusal,
-  type Behaviour,
+  type Behavior,
   type CallPurpose,
   type SeenRequest,
   type SimulatedModel,
@@ -29,7 +29,7 @@ import { type CacheLookup, PromptCache, readCacheEdits } from "../prompt/prompt-
 import { scaleTokens, type TokenCounter } from "../prompt/token-count.ts";
 import { validate } from "../rules/validate.ts";
 import { type CallUsage, callUsage } from "./call-usage.ts";
-import type { Catalogue } from "./catalogue.ts";
+import type { Catalog } from "./catalog.ts";
 import { type ComposedReply, composeReply, type ReplyLimits } from "./compose-reply.ts";
 import type { Answer } from "./delivery.ts";
 import type { Ids } from "./ids.ts";
@@ -38,21 +38,21 @@ import type { LogEntry } from "./request-log.ts";
 import { type ReplyMessage, streamEvents } from "./stream-events.ts";
 
 interface ConversationParts {
-  readonly catalogue: Catalogue;
+  readonly catalog: Catalog;
   readonly clock: MovableClock;
   readonly counter: TokenCounter;
   readonly ids: Ids;
   readonly seed: number;
   readonly switches: Switches;
-  readonly behaviours: readonly Behaviour[];
+  readonly behaviors: readonly Behavior[];
   /** Plays the model in the provider's own compactions. */
-  readonly summarise: Summarise;
+  readonly summarize: Summarize;
 }
 
 type Headers = Readonly<Record<string, string>>;
 type Context = PreparedContext<Prompt>;
 
-/** The API behind `POST /v1/messages`: judges, prepares, counts, caches, answers. */
+/** The API behind `POST /v1/messages`: checks, prepares, counts, caches and answers. */
 export class Conversations {
   readonly #parts: ConversationParts;
   readonly #tree = new PrefixTree();
@@ -63,7 +63,7 @@ export class Conversations {
   constructor(parts: ConversationParts) {
     this.#parts = parts;
     this.#cache = new PromptCache(parts.clock);
-    this.#memory = createContextMemory(`longhaul/${parts.seed}`, (id) => parts.catalogue.find(id));
+    this.#memory = createContextMemory(`longhaul/${parts.seed}`, (id) => parts.catalog.find(id));
   }
 
   answer(request: SimulatedRequest, entry: LogEntry, identity: Headers): Answer {
@@ -86,11 +86,11 @@ export class Conversations {
   }
 
   #prepare(request: SimulatedRequest, entry: LogEntry): Context {
-    const { switches, counter, summarise } = this.#parts;
+    const { switches, counter, summarize } = this.#parts;
     return prepareContext(request, {
       memory: this.#memory,
       switches,
-      summarise,
+      summarize,
       checkRules: (whole) => {
         validate(whole, switches);
         entry.purpose = purposeOf(whole);
@@ -142,7 +142,7 @@ export class Conversations {
     });
   }
 
-  /** A compaction comes before the turn, or in place of it. */
+  /** A compaction comes before the turn or replaces it. */
   #compose(request: SimulatedRequest, context: Context, lookup: CacheLookup): ComposedReply {
     const { counter, ids } = this.#parts;
     const { model, conversation, compaction, signer } = context;
@@ -170,11 +170,11 @@ export class Conversations {
   }
 
   #play(seen: SeenRequest): Turn {
-    for (const behaviour of this.#parts.behaviours) {
-      const turn = behaviour(seen);
+    for (const behavior of this.#parts.behaviors) {
+      const turn = behavior(seen);
       if (turn !== undefined) return turn;
     }
-    throw new ApiRefusal(500, "api_error", "No behaviour of the simulator has an answer to this call.", {
+    throw new ApiRefusal(500, "api_error", "No behavior of the simulator has an answer to this call.", {
       headers: { "x-should-retry": "false" },
     });
   }
@@ -208,7 +208,7 @@ export class Conversations {
   }
 }
 
-/** Tells a conversation's turns apart; see {@link Ids}. */
+/** Distinguishes the turns of a conversation. See {@link Ids}. */
 const lengthOf = ({ request }: Context): string =>
   String(Array.isArray(request.body.messages) ? request.body.messages.length : 0);
 
@@ -217,7 +217,7 @@ function countOf({ request, tokens, originalTokens }: Context): JsonRecord {
   return { input_tokens: tokens, context_management: original };
 }
 
-/** Nothing was written after the blocks of a compaction, or at all. */
+/** A reply without text after the blocks of a compaction, or without any content. */
 function withoutTurn(
   content: readonly ContentBlock[],
   { stopReason, stopDetails }: { readonly stopReason: string; readonly stopDetails?: JsonRecord },
@@ -234,10 +234,10 @@ function withoutTurn(
   };
 }
 
-/** Stands where a cached edit has left a result out; the model sees that there was one. */
+/** Placeholder for a result that a cached edit omits. The model sees that there was one. */
 const LEFT_OUT = "[left out of the cached prefix]";
 
-/** For a body that follows the rules. A subagent that is asked for a summary is summarized, so that comes first. */
+/** Expects a valid body. A summary request of a subagent counts as a summary. */
 function purposeOf({ body, client }: Pick<SimulatedRequest, "body" | "client">): CallPurpose {
   if (summaryRequestIn(body.messages as readonly ApiMessage[]) !== undefined) return "summary";
   if (client.agentId !== undefined) return "subagent";
@@ -245,13 +245,13 @@ function purposeOf({ body, client }: Pick<SimulatedRequest, "body" | "client">):
   return isSideCall ? "side-call" : "conversation";
 }
 
-/** The provider runs the tools of other types itself. */
+/** The provider runs tools of other types itself. */
 function isRunByClient(tool: unknown): boolean {
   const type = stringField(tool, "type") ?? "custom";
   return type === "custom" || /^(?:bash|text_editor|memory|computer)_/.test(type);
 }
 
-/** The messages without the results that cached edits took away. */
+/** Removes the results that cached edits omit. */
 function withoutResults(messages: readonly ApiMessage[], ids: readonly string[]): readonly ApiMessage[] {
   if (ids.length === 0) return messages;
   return messages.map((message) => {
@@ -277,7 +277,7 @@ function replyLimits(body: JsonRecord, model: SimulatedModel, inputTokens: numbe
   };
 }
 
-/** The checker's options that say what the simulator's own rules say. */
+/** Maps the simulator's own rules to options of the checker. */
 function checkOptionsFor(
   { model, version }: Pick<SimulatedRequest, "model" | "version">,
   switches: Switches,

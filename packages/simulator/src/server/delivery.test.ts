@@ -42,7 +42,7 @@ function parseEvents(text: string): SseEvent[] {
 const stream = async (changed: object = {}): Promise<SseEvent[]> =>
   parseEvents(await (await post({ stream: true, ...changed })).text());
 
-/** As clients do it: every delta onto its block, the last usage over the first. */
+/** Accumulates like a client: each delta is added to its block, and the last usage overrides the first. */
 function accumulate(events: readonly SseEvent[]): JsonRecord {
   let message: Record<string, unknown> = {};
   const content: Record<string, unknown>[] = [];

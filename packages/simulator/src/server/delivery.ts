@@ -9,20 +9,20 @@ import { encodeEvent, type StreamEvent } from "./stream-events.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What the simulator says to a request, before any of it is written. */
+/** Answer to a request before any of it is written. */
 export type Answer =
   | (Told & { readonly kind: "json"; readonly status: number; readonly body: unknown })
   | (Told & { readonly kind: "stream"; readonly events: Iterable<StreamEvent> })
-  /** No body: to HEAD and OPTIONS. */
+  /** No body, for HEAD and OPTIONS. */
   | (Told & { readonly kind: "empty"; readonly status: number });
 
 interface Told {
   readonly headers: Headers;
-  /** The answer is on its way. */
+  /** Called when the answer starts. */
   readonly begun?: () => void;
-  /** Nobody waits for it any more. */
+  /** Called when the client is disconnected. */
   readonly dropped?: () => void;
-  /** Milliseconds that this answer waits in addition to the pace of the server. */
+  /** Milliseconds that this answer waits in addition to the server's latency. */
   readonly delayMs?: number;
 }
 
@@ -31,7 +31,7 @@ export interface Pace {
   readonly betweenEventsMs: number;
 }
 
-/** Events that come before a stream breaks, when the test does not say. */
+/** Default number of events before a stream breaks. */
 const DEFAULT_EVENTS_BEFORE_BREAK = 4;
 const OVERLOADED: StreamEvent = {
   type: "error",
@@ -54,7 +54,7 @@ export function refusalAnswer(refusal: ApiRefusal, requestId: string, headers: H
   };
 }
 
-/** The network in front of the API has its own form: no envelope, and nothing that names the request. */
+/** The network in front of the API has its own format: no envelope, and no request id. */
 export const NETWORK_TOO_LARGE: Answer & { readonly status: number } = {
   kind: "json",
   status: 413,
@@ -128,15 +128,15 @@ function eventsBeforeBreak(fault: Fault | undefined): number | undefined {
 }
 
 interface OutletOptions {
-  /** Aborted when the client goes away or the simulator closes. */
+  /** Aborted when the client disconnects or the simulator closes. */
   readonly signal: AbortSignal;
-  /** Ends the connection after so many bytes of the body. */
+  /** Ends the connection after this number of body bytes. */
   readonly cutAfterBytes: number | undefined;
-  /** The status is on its way. */
+  /** Called when the status is sent. */
   readonly onBegin: (status: number) => void;
 }
 
-/** Writes one answer: as fast as the client reads, no further than a cut allows, and not at all once it left. */
+/** Writes one answer as fast as the client reads. Stops at a cut and when the client disconnects. */
 export class Outlet {
   readonly #response: ServerResponse;
   readonly #signal: AbortSignal;
@@ -176,7 +176,7 @@ export class Outlet {
     if (!this.isOpen) return;
     const content = Buffer.from(text);
     if (content.length >= this.#left) {
-      // The callback comes once the bytes are with the system: a destroyed socket forgets what is not.
+      // Called when the system has the bytes, because a destroyed socket loses all others.
       await new Promise<void>((resolve) =>
         this.#response.write(content.subarray(0, this.#left), () => resolve()),
       );
@@ -199,7 +199,7 @@ export class Outlet {
     });
   }
 
-  /** False when nobody waits any more. */
+  /** Returns false if the client is disconnected. */
   async pause(milliseconds: number): Promise<boolean> {
     if (milliseconds > 0 && this.isOpen)
       await delay(milliseconds, undefined, { signal: this.#signal }).catch(ignore);
@@ -212,5 +212,5 @@ export class Outlet {
   }
 }
 
-/** An abort is seen by `isOpen`; it needs no second way. */
+/** `isOpen` reports an abort, so the rejection can be ignored. */
 const ignore = (): void => undefined;

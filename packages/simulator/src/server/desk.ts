@@ -8,7 +8,7 @@ import { type HeaderOptions, readHeaders } from "../rules/headers.ts";
 import { refusal, refuse } from "../wording/refuse.ts";
 import { receiveBody, TooLargeForTheNetwork } from "./body.ts";
 import { BodyMemory } from "./body-memory.ts";
-import { type Catalogue, modelInfo, modelPage } from "./catalogue.ts";
+import { type Catalog, modelInfo, modelPage } from "./catalog.ts";
 import { type Answer, deliver, NETWORK_TOO_LARGE, Outlet, type Pace, refusalAnswer } from "./delivery.ts";
 import { type Fault, type Faults, refusalOf, type StatusFault } from "./faults.ts";
 import type { Ids } from "./ids.ts";
@@ -16,7 +16,7 @@ import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import { type Endpoint, LogEntry, type LoggedRequest, loggedError, type RequestLog } from "./request-log.ts";
 
 interface DeskParts {
-  readonly catalogue: Catalogue;
+  readonly catalog: Catalog;
   readonly clock: MovableClock;
   readonly ids: Ids;
   readonly faults: Faults;
@@ -24,21 +24,21 @@ interface DeskParts {
   readonly pace: Pace;
   readonly headerOptions: HeaderOptions;
   readonly onRequest: ((request: LoggedRequest) => void) | undefined;
-  /** Plays the API behind `POST /v1/messages` and its counting sister. */
+  /** Plays the API behind `POST /v1/messages` and the counting endpoint. */
   converse(request: SimulatedRequest, entry: LogEntry, headers: Readonly<Record<string, string>>): Answer;
 }
 
-/** A request that has come whole, and nothing of it judged yet. */
+/** A complete request that is not checked yet. */
 interface Call {
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   readonly body: JsonRecord | undefined;
-  /** Why there is a body but no JSON in it. The headers are judged first, so it is not thrown at once. */
+  /** Reason why the body is not JSON. Headers are checked first, so it is not thrown immediately. */
   readonly bodyProblem: ApiRefusal | undefined;
   readonly entry: LogEntry;
 }
 
-/** Takes every request in, judges its headers, and hands it to whoever can answer it. */
+/** Receives every request, checks its headers, and routes it to the part that answers it. */
 export class Desk {
   readonly #parts: DeskParts;
   readonly #bodies = new BodyMemory();
@@ -47,7 +47,7 @@ export class Desk {
     this.#parts = parts;
   }
 
-  /** One request from its first byte to the last of its answer. */
+  /** Handles one request from its first byte to the last byte of its answer. */
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const startedAt = performance.now();
     const gone = new AbortController();
@@ -88,7 +88,7 @@ export class Desk {
   answer(call: Call): Answer {
     const { entry } = call;
     const route = findRoute(entry.path);
-    // Clients probe paths of other services: nothing is wrong with their requests to this one.
+    // Clients probe paths of other services. That does not make their requests to this one invalid.
     if (route === undefined) {
       return refusalAnswer(refusal("notFound"), entry.requestId, this.#identity(entry));
     }
@@ -117,7 +117,7 @@ export class Desk {
       betas,
       body: call.body,
       bytes: entry.bytes,
-      model: this.#parts.catalogue.find(call.body.model),
+      model: this.#parts.catalog.find(call.body.model),
       workspace,
       client,
       startedAt: entry.startedAt,
@@ -125,7 +125,7 @@ export class Desk {
     return this.#parts.converse(request, entry, this.#identity(entry));
   }
 
-  /** Undefined when the request is met with silence. */
+  /** Returns undefined if the request gets no answer. */
   async #settle(request: IncomingMessage, url: URL, entry: LogEntry): Promise<Answer | undefined> {
     try {
       const { body, bodyProblem } = await this.#read(request, entry);
@@ -187,28 +187,28 @@ export class Desk {
   }
 
   #models({ query, entry }: Call, id: string | undefined, betas: ReadonlySet<string>): Answer {
-    const { catalogue, clock } = this.#parts;
+    const { catalog, clock } = this.#parts;
     const headers = { ...this.#identity(entry), ...rateLimitHeaders(clock.now()) };
     if (id === undefined)
-      return { kind: "json", status: 200, headers, body: modelPage(catalogue, query, betas) };
-    const model = catalogue.find(id) ?? refuse("modelUnknown", { model: id });
+      return { kind: "json", status: 200, headers, body: modelPage(catalog, query, betas) };
+    const model = catalog.find(id) ?? refuse("modelUnknown", { model: id });
     return { kind: "json", status: 200, headers, body: modelInfo(model, betas) };
   }
 
-  /** Which workspace it is follows from the key, so a call without one is told no workspace. */
+  /** The key determines the workspace, so a call without a key gets no workspace header. */
   #identity({ requestId, workspace }: LogEntry): Record<string, string> {
     const own = { "request-id": requestId, "anthropic-organization-id": this.#parts.ids.organization };
     return workspace === undefined ? own : { ...own, "anthropic-workspace-id": workspace };
   }
 }
 
-/** What is no address at all, such as `//`, is one that nobody knows. */
+/** An invalid address such as `//` counts as unknown. */
 function addressOf(target: string): URL {
   const base = "http://localhost";
   return new URL(URL.canParse(target, base) ? target : "/unreadable", base);
 }
 
-/** A mistake of ours, or of a test's behaviour, must not look like bad luck that a retry could mend. */
+/** A bug of ours, or of a test's behavior, must not look like a temporary failure that a retry could fix. */
 function ownFailure(error: unknown): ApiRefusal {
   const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return new ApiRefusal(500, "api_error", `The simulator itself failed: ${reason}`, {
@@ -227,13 +227,15 @@ function paceOf(fault: Fault | undefined, pace: Pace): Pace {
 interface Route {
   readonly endpoint: Endpoint;
   readonly methods: readonly string[];
-  /** The last part of `/v1/models/{id}`. */
+  /** Last part of `/v1/models/{id}`. */
   readonly modelId?: string;
 }
 
 const MODELS_PATH = "/v1/models";
 
-/** Undefined for a path that the API does not have. The query plays no part: SDKs add `?beta=true`. */
+/**
+ * Returns undefined for a path that the API does not have. Ignores the query, because SDKs add `?beta=true`.
+ */
 function findRoute(path: string): Route | undefined {
   const plain = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
   if (plain === "/v1/messages") return { endpoint: "messages", methods: ["POST"] };

@@ -4,46 +4,46 @@ import { ApiRefusal } from "../exchange.ts";
 import { refusal } from "../wording/refuse.ts";
 import type { TextName } from "../wording/texts.ts";
 
-/** What can go wrong on purpose. */
+/** Failures that a test can trigger. */
 export type Fault =
-  /** An answer with this status, in the words of the API. */
+  /** An answer with this status and the API's text. */
   | StatusFault
-  /** A stream that begins well and then says that the service is overloaded. Streams only. */
+  /** A stream that starts normally and then reports an overload. Streams only. */
   | { readonly kind: "overload-in-stream"; readonly afterEvents?: number }
-  /** The connection ends after so many bytes of the body; with 0 before anything was answered. */
+  /** Ends the connection after this number of body bytes. With 0, before any answer. */
   | { readonly kind: "cut"; readonly afterBytes?: number }
-  /** The request is taken and never answered. */
+  /** Accepts the request and never answers. */
   | { readonly kind: "silence" }
   | { readonly kind: "slow"; readonly firstByteMs?: number; readonly betweenEventsMs?: number }
-  /** An event whose data is torn JSON. Streams only. */
+  /** An event with incomplete JSON. Streams only. */
   | { readonly kind: "malformed-stream"; readonly afterEvents?: number };
 
 export interface StatusFault {
   readonly kind: "status";
   readonly status: number;
-  /** Seconds, sent as `retry-after`; a 429 has it unless this is null. */
+  /** Seconds, sent as `retry-after`. A 429 has it unless this is null. */
   readonly retryAfter?: number | null;
-  /** A 429 that no waiting helps against: the month's budget is used up. */
+  /** A 429 that a retry cannot fix: the month's budget is used up. */
   readonly spendLimit?: boolean;
   readonly type?: string;
   readonly message?: string;
 }
 
-/** What a condition may look at. */
+/** Facts that a condition can check. */
 export interface FaultCandidate {
   readonly endpoint: string;
   readonly body: JsonRecord | undefined;
   readonly isStream: boolean;
-  /** How many requests came before this one, whatever became of them. */
+  /** Number of earlier requests, whatever their outcome. */
   readonly index: number;
 }
 
 export interface FaultConditions {
-  /** How often it strikes before it is used up; once unless said otherwise, and without end with a probability. */
+  /** Number of times that it strikes. Default: once, or without limit if there is a probability. */
   readonly times?: number;
-  /** Without it, every call for an answer of the model may be struck, and no other request. */
+  /** Condition of the fault. Default: every call for an answer of the model, and no other request. */
   readonly when?: (candidate: FaultCandidate) => boolean;
-  /** Strikes so many of the requests it could strike, from 0 to 1. */
+  /** Probability from 0 to 1 that it strikes a matching request. */
   readonly probability?: number;
 }
 
@@ -55,7 +55,7 @@ interface ArmedFault {
 
 const PROBABILITY_STEPS = 1_000_000;
 
-/** The faults that wait for a request, in the order in which they were asked for. */
+/** Pending faults, in the order of registration. */
 export class Faults {
   readonly #random: Random;
   #armed: ArmedFault[] = [];
@@ -73,7 +73,7 @@ export class Faults {
     });
   }
 
-  /** The first that strikes; it is one less from then on. */
+  /** Returns the first fault that matches, and uses up one of its times. */
   strike(candidate: FaultCandidate): Fault | undefined {
     const struck = this.#armed.find((armed) => this.#strikes(armed, candidate));
     if (struck === undefined) return undefined;
@@ -100,7 +100,7 @@ const isCallForAnswer = ({ endpoint }: FaultCandidate): boolean => endpoint === 
 
 const STREAMS_ONLY: ReadonlySet<Fault["kind"]> = new Set(["overload-in-stream", "malformed-stream"]);
 
-/** Seconds that a 429 asks to wait for unless the test says otherwise. Short, since clients really wait. */
+/** Default wait of a 429 in seconds. Short, because clients really wait. */
 const DEFAULT_RETRY_AFTER_SECONDS = 1;
 
 const TEXT_OF_STATUS = {
@@ -117,10 +117,10 @@ const TEXT_OF_STATUS = {
   529: "overloaded",
 } as const satisfies Record<number, TextName>;
 
-/** Every status that the API has words for. */
+/** Every status that the API has a text for. */
 export const FAULT_STATUSES: readonly number[] = [...Object.keys(TEXT_OF_STATUS).map(Number), 429];
 
-/** A status on demand, in the API's words for it unless the fault has its own. */
+/** Creates the refusal of a status fault, with the API's text unless the fault has its own. */
 export function refusalOf(fault: StatusFault, organization: string, model: string): ApiRefusal {
   const { status, message, details, type } = wordsFor(fault, organization, model);
   const wait = retryAfter(fault);
@@ -137,7 +137,7 @@ function wordsFor({ status, spendLimit }: StatusFault, organization: string, mod
   return text === undefined ? new ApiRefusal(status, "api_error", `Status ${status}`) : refusal(text);
 }
 
-/** No waiting helps against a spent budget, so its refusal names none. */
+/** Waiting does not help if the budget is used up, so that refusal has no wait time. */
 function retryAfter({ status, retryAfter, spendLimit }: StatusFault): number | undefined {
   if (spendLimit) return undefined;
   if (retryAfter === undefined && status === 429) return DEFAULT_RETRY_AFTER_SECONDS;

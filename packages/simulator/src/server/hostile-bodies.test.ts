@@ -80,7 +80,7 @@ describe("values that cannot be read as text", () => {
 });
 
 describe("a system message that only sets the effort", () => {
-  it("has no content, and no behaviour is shown it", async () => {
+  it("has no content, and no behavior is shown it", async () => {
     const headers = { "anthropic-beta": "mid-conversation-output-config-2026-07-01" };
     const effort = { role: "system", output_config: { effort: "low" } };
     const messages = [effort, ...BODY.messages, effort];

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import { Outlet } from "./delivery.ts";
 
-/** A connection that takes nothing until it is told to. */
+/** A connection that accepts no data until the test allows it. */
 class FullConnection extends EventEmitter {
   readonly written: string[] = [];
   writeHead(): void {}

@@ -1,10 +1,10 @@
-/** Of the simulator's imaginary organization. Told in the headers, enforced only by faults on demand. */
+/** Limits of the simulator's imaginary organization. Reported in headers, but enforced only by faults. */
 const LIMITS = { requests: 4_000, inputTokens: 2_000_000, outputTokens: 400_000 } as const;
-/** The API rounds what is left of tokens to this. */
+/** The API rounds the remaining tokens to this. */
 const ROUNDING_TOKENS = 1_000;
 const MINUTE_MS = 60_000;
 
-/** As if this call were the only one of its minute. */
+/** Reports limits as if this call were the only one of its minute. */
 export function rateLimitHeaders(now: number, input = 0, output = 0): Record<string, string> {
   const headers: Record<string, string> = {};
   const add = (what: string, limit: number, used: number, rounding = ROUNDING_TOKENS): void => {

@@ -9,17 +9,17 @@ import type { Fault } from "./faults.ts";
 
 export type Endpoint = "messages" | "count_tokens" | "models" | "other";
 
-/** What became of a request so far. */
+/** Current outcome of a request. */
 export type Outcome =
-  /** Not yet at its end, or silent for ever. */
+  /** Not finished yet, or never answered. */
   | "open"
   | "answered"
-  /** By a fault: we ended the connection in the middle. */
+  /** A fault ended the connection in the middle. */
   | "cut"
-  /** The client went away before the end. */
+  /** The client disconnected before the end. */
   | "abandoned";
 
-/** One request as tests read it. */
+/** One request as tests see it. */
 export type LoggedRequest = Readonly<
   Omit<LogEntry, "workspace" | "checkOptions" | "wholeBody" | "forgetBody">
 >;
@@ -30,7 +30,7 @@ export interface LoggedError {
   readonly message: string;
   /** `error.details.error_code`. */
   readonly code: string | undefined;
-  /** The simulator's name for the rule that the request broke; undefined for faults on demand. */
+  /** Name of the rule that the request broke. Undefined for triggered faults. */
   readonly rule: string | undefined;
 }
 
@@ -42,9 +42,9 @@ export function loggedError({ status, type, message, details, rule }: ApiRefusal
 export interface LogTotals {
   readonly requests: number;
   readonly errors: number;
-  /** Refusals of thinking that is not bound to the history it was sent in. */
+  /** Number of refusals of thinking that is not bound to its history. */
   readonly bindingRefusals: number;
-  /** Of calls for an answer; counting alone is free. */
+  /** Of calls for an answer. Counting is free. */
   readonly inputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
@@ -52,7 +52,7 @@ export interface LogTotals {
   readonly costDollars: number;
 }
 
-/** The log's own view of a request: the parts of the server fill it in while they work. */
+/** Log record of a request. The parts of the server fill it in while they work. */
 export class LogEntry {
   readonly index: number;
   readonly requestId: string;
@@ -61,7 +61,7 @@ export class LogEntry {
   readonly path: string;
   /** By the simulator's clock, in milliseconds. */
   readonly startedAt: number;
-  /** Undefined as long as nothing was answered. */
+  /** Undefined until there is an answer. */
   status: number | undefined;
   outcome: Outcome = "open";
   version: ApiVersion | undefined;
@@ -71,24 +71,27 @@ export class LogEntry {
   unknownBetas: readonly string[] = [];
   model: string | undefined;
   client: ClientMarks = {};
-  /** Undefined for requests that are no calls of a model, and for malformed ones. */
+  /** Undefined for requests that do not call a model, and for malformed ones. */
   purpose: CallPurpose | undefined;
   isStream = false;
-  /** As sent. Undefined for requests without one, and for all but the newest ones of a long run. */
+  /** The body as sent. Undefined for requests without one, and for all but the newest ones of a long run. */
   body: JsonRecord | undefined;
-  /** The body with all that a thread keeps of the conversation: by itself, what is new breaks every rule. */
+  /**
+   * The body with the part of the conversation that a thread keeps. The new messages alone would break every
+   * rule.
+   */
   wholeBody: JsonRecord | undefined;
-  /** Of the body as it came over the wire. */
+  /** Size of the body on the wire. */
   bytes = 0;
   usage: JsonRecord | undefined;
   inputTokens: number | undefined;
-  /** Calls inside the call included. Undefined where the model's prices are not known. */
+  /** Includes inner calls. Undefined if the model's prices are unknown. */
   costDollars: number | undefined;
   stopReason: string | undefined;
   appliedEdits: readonly JsonRecord[] = [];
   fault: Fault | undefined;
   error: LoggedError | undefined;
-  /** In real time. */
+  /** Milliseconds of real time. */
   durationMs = 0;
   checkOptions: CheckOptions = {};
   #checked: readonly Finding[] | undefined;
@@ -103,8 +106,8 @@ export class LogEntry {
   }
 
   /**
-   * What the checker of requests finds in it; looked for when first asked, or when the body is given up.
-   * Undefined for requests without one, and for what was to continue a thread that nobody keeps.
+   * Findings of the request checker. Computed at the first access, or when the body is dropped. Undefined for
+   * requests without a body, and for continuations of an unknown thread.
    */
   get findings(): readonly Finding[] | undefined {
     const body = this.wholeBody ?? (isContinuation(this.body) ? undefined : this.body);
@@ -114,7 +117,7 @@ export class LogEntry {
     return this.#checked;
   }
 
-  /** What can be found in it is looked for now: afterwards nobody could. */
+  /** Computes the findings now, because they need the body. */
   forgetBody(): void {
     void this.findings;
     this.body = undefined;
@@ -125,14 +128,14 @@ export class LogEntry {
 const isContinuation = (body: JsonRecord | undefined): boolean =>
   stringField(body?.thread, "type") === "continue";
 
-/** Rules on thinking that came back changed, or after another history. */
+/** Rules about thinking that came back changed, or after another history. */
 const BINDING_RULES: readonly (string | undefined)[] = [
   "signatureInvalid",
   "latestThinkingModified",
   "thinkingBoundElsewhere",
 ] satisfies readonly TextName[];
 
-/** A client that offers a thread and is refused sends the whole conversation next: that is how it is meant. */
+/** If a thread is refused, the client sends the whole conversation next. This is intended behavior. */
 const isThreadRefusal = ({ code }: LoggedError): boolean => code?.startsWith("thread_") === true;
 
 /** Every request since the start or the last reset. */
@@ -161,14 +164,14 @@ export class RequestLog {
     return this.#entries.at(-1);
   }
 
-  /** Only the calls for an answer of the model. */
+  /** Only calls for an answer of the model. */
   get messages(): readonly LoggedRequest[] {
     return this.#entries.filter(({ endpoint }) => endpoint === "messages");
   }
 
   /**
-   * Requests that the API refused as malformed, or in which the checker finds something: empty for a client
-   * that does everything right. Refusals on demand and refused threads do not count.
+   * Requests that the API refused as malformed, or in which the checker finds something. Empty for a correct
+   * client. Triggered refusals and refused threads do not count.
    */
   get invalid(): readonly LoggedRequest[] {
     return this.#entries.filter(({ error, fault, findings }) => {
@@ -177,7 +180,7 @@ export class RequestLog {
     });
   }
 
-  /** Requests whose thinking is not bound to the history it was sent in: a real account refuses them. */
+  /** Requests with thinking that is not bound to its history. A real account refuses them. */
   get bindingRefusals(): readonly LoggedRequest[] {
     return this.#entries.filter(({ error }) => error !== undefined && BINDING_RULES.includes(error.rule));
   }

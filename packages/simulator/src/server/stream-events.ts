@@ -1,7 +1,7 @@
 import { isRecord, type JsonRecord } from "@longhaul/core/internal/messages";
 import type { ContentBlock } from "@longhaul/core/messages";
 
-/** A whole answer of `POST /v1/messages`. */
+/** A complete answer of `POST /v1/messages`. */
 export interface ReplyMessage {
   readonly id: string;
   readonly type: "message";
@@ -24,21 +24,24 @@ export interface StreamEvent {
 }
 
 export interface StreamShape {
-  /** The block of a compaction on demand comes whole in its start; that of a threshold in one delta. */
+  /**
+   * An on-demand compaction sends its block complete in the start event. A threshold compaction sends it in
+   * one delta.
+   */
   readonly isCompactionWhole: boolean;
 }
 
-/** Letters in one delta. Real ones are a few tokens long. */
+/** Letters per delta. Real ones are a few tokens long. */
 const PIECE_LENGTH = 24;
-/** Enormous texts come in larger pieces: the number of events is what costs time. */
+/** Very long texts use larger pieces, because the number of events costs time. */
 const MOST_PIECES = 500;
-/** What `message_start` claims as output before there is any. */
+/** Output tokens that `message_start` reports before there are any. */
 const OUTPUT_TOKENS_AT_START = 1;
 
 export const encodeEvent = (event: StreamEvent): string =>
   `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 
-/** The stream that tells the same as the message. Made while it is read. */
+/** Yields the stream that is equivalent to the message. */
 export function* streamEvents(message: ReplyMessage, shape: StreamShape): Generator<StreamEvent> {
   yield startOf(message);
   yield { type: "ping" };
@@ -69,7 +72,7 @@ function startOf(message: ReplyMessage): StreamEvent {
   };
 }
 
-/** The fields that a `message_delta` carries; the others were final in `message_start`. */
+/** Fields of a `message_delta`. The others were final in `message_start`. */
 function cumulativeUsage(usage: ReplyMessage["usage"]): JsonRecord {
   const { cache_creation: _c, service_tier: _s, inference_geo: _i, speed: _p, ...cumulative } = usage;
   return cumulative;
@@ -115,14 +118,14 @@ function* blockEvents(
 const isCutShort = ({ stop_reason }: ReplyMessage): boolean =>
   stop_reason === "max_tokens" || stop_reason === "model_context_window_exceeded";
 
-/** A call without input says nothing; one that was cut is not closed. */
+/** A call without input sends no text. An input that was cut is not closed. */
 function inputText(input: unknown, isCut: boolean): string {
   if (isRecord(input) && Object.keys(input).length === 0) return isCut ? "" : "{}";
   const text = JSON.stringify(input);
   return isCut ? text.slice(0, -1) : text;
 }
 
-/** Never between the halves of a character that takes two: each piece is valid text by itself. */
+/** Never splits a surrogate pair, so that each piece is valid text. */
 export function* pieces(text: string): Generator<string> {
   const length = Math.max(PIECE_LENGTH, Math.ceil(text.length / MOST_PIECES));
   for (let at = 0; at < text.length; ) {

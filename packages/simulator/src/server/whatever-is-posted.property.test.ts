@@ -9,7 +9,7 @@ const MARK = { cache_control: { type: "ephemeral" } };
 const user = (content: unknown): JsonRecord => ({ role: "user", content });
 const assistant = (content: unknown): JsonRecord => ({ role: "assistant", content });
 
-/** Sound requests that between them have every part that a rule or a behaviour looks at. */
+/** Valid requests that together have every part that a rule or a behavior checks. */
 const SOUND: readonly JsonRecord[] = [
   {
     model: "claude-sonnet-5-5",
@@ -87,7 +87,7 @@ const SOUND: readonly JsonRecord[] = [
   },
 ];
 
-/** Numbers, texts and shapes on which code that trusts its input trips. */
+/** Numbers, texts and shapes that break code that trusts its input. */
 const nasty: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
     ...[
@@ -117,7 +117,7 @@ const nasty: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** Every place in a value, as the names and indices that lead to it. */
+/** Every position in a value, as a list of names and indices. */
 function pathsIn(value: unknown, path: readonly string[] = []): readonly (readonly string[])[] {
   if (typeof value !== "object" || value === null) return [path];
   return [path, ...Object.entries(value).flatMap(([name, field]) => pathsIn(field, [...path, name]))];
@@ -142,7 +142,7 @@ const damaged = fc
 
 const posted = fc.record({
   body: fc.oneof({ arbitrary: damaged, weight: 6 }, fc.jsonValue()).map((value) => JSON.stringify(value)),
-  /** How much of it arrives. */
+  /** Share of the body that arrives. */
   part: fc.oneof({ arbitrary: fc.constant(1), weight: 9 }, fc.double({ min: 0, max: 1, noNaN: true })),
   path: fc.constantFrom("/v1/messages", "/v1/messages", "/v1/messages/count_tokens"),
   version: fc.constantFrom("2023-06-01", "2026-10-21"),
@@ -151,7 +151,7 @@ const posted = fc.record({
 
 describe("whatever is posted", () => {
   let simulator: Simulator;
-  // Bodies are given up at once, so that the checker of the log looks at each of them too.
+  // The log drops bodies immediately, so that its checker looks at each of them too.
   beforeAll(async () => {
     simulator = await startSimulator({ keepBodies: 0, switches: { cacheEdits: true } });
   });

@@ -1,4 +1,4 @@
-/** Betas that open a field, a kind of block or another behaviour, by what they open. */
+/** Betas that enable a field, a block type or another behavior, by what they enable. */
 export const BETAS = {
   contextManagement: "context-management-2025-06-27",
   thresholdCompaction: "compact-2026-01-12",
@@ -17,7 +17,7 @@ export const BETAS = {
   stopAtWindow: "model-context-window-exceeded-2025-08-26",
 } as const;
 
-/** Betas of which any one opens a field or a kind of block, by what they open. */
+/** Alternative betas: any of them enables the field or block type. */
 export const BETAS_FOR = {
   mcp: ["mcp-client-2025-04-04", "mcp-client-2025-11-20", "mcp-client-2026-09-15"],
   fallback: ["server-side-fallback-2026-06-01", "server-side-fallback-2026-07-01"],
@@ -65,7 +65,7 @@ const NAMED_BY_SDK: readonly string[] = [
   "webhooks-2026-10-07",
 ];
 
-/** Values that the SDK does not name, but that its helpers, Claude Code or other clients send by themselves. */
+/** Values that the SDK does not name, but that its helpers, Claude Code or other clients send. */
 const SENT_BY_CLIENTS: readonly string[] = [
   "advanced-tool-use-2025-11-20",
   "afk-mode-2026-01-31",

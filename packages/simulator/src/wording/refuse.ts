@@ -1,7 +1,7 @@
 import { ApiRefusal } from "../exchange.ts";
 import { TEXTS, type TextName, type TextRow } from "./texts.ts";
 
-/** The names in braces of a text. */
+/** Names in braces of a text. */
 type Holes<Text extends string> = Text extends `${string}{${infer Hole}}${infer Rest}`
   ? Hole | Holes<Rest>
   : never;
@@ -31,7 +31,7 @@ export function refuse<Name extends TextName>(name: Name, ...[values]: ValuesFor
   throw refusalWith(name, values);
 }
 
-/** The same with more in the error's details than its code. */
+/** Refuses with more error details than the code. */
 export function refuseWithDetails<Name extends TextName>(
   name: Name,
   details: Readonly<Record<string, unknown>>,
@@ -40,12 +40,12 @@ export function refuseWithDetails<Name extends TextName>(
   throw refusalWith(name, values, details);
 }
 
-/** For those who throw it themselves. */
+/** Creates a refusal for callers that throw it themselves. */
 export function refusal<Name extends TextName>(name: Name, ...[values]: ValuesFor<Name>): ApiRefusal {
   return refusalWith(name, values);
 }
 
-/** A text that is no error by itself. */
+/** Fills in a text that is not an error. */
 export function textOf<Name extends TextName>(name: Name, ...[values]: ValuesFor<Name>): string {
   return fill(TEXTS[name].text, values);
 }

@@ -1,19 +1,18 @@
 /**
- * A text of the API. `{name}` is filled in when it is sent. Verified means: quoted from an official page or
- * type file, or captured on the wire. All others are plausible wordings of rules that are known; none is to be
- * matched on.
+ * A text of the API, with `{name}` as placeholders. `verified` texts are quoted from an official page or type
+ * file, or captured on the wire. All others are plausible wordings of known rules. Do not match on them.
  */
 export interface TextRow {
   /** True for a text that was seen. */
   readonly verified?: true;
   readonly text: string;
-  /** Of the error that it is the text of; 400 unless given. */
+  /** Status of its error. Default: 400. */
   readonly status?: number;
-  /** The `error_code` of the error's details: what clients are told to branch on. */
+  /** `error_code` in the error's details. Clients should branch on it. */
   readonly code?: string;
 }
 
-/** What the server says about a call as a whole, also on demand. */
+/** Texts about a call as a whole, also for triggered faults. */
 const STATUS_TEXTS = {
   badRequest: { text: "Bad request" },
   noBody: { text: "No body" },
@@ -40,7 +39,7 @@ const STATUS_TEXTS = {
   methodNotAllowed: { status: 405, text: "Method Not Allowed" },
   requestTimeout: { status: 408, text: "Request timed out" },
   conflict: { status: 409, text: "Conflict" },
-  /** The wire goes on with advice, which the capture elides. */
+  /** On the wire, advice follows, which the capture omits. */
   rateLimit: {
     verified: true,
     status: 429,
@@ -59,7 +58,7 @@ const STATUS_TEXTS = {
   twoCursors: { text: "Only one of before_id and after_id may be given." },
 } as const;
 
-/** On the headers of a call, and on the shape and the fields of its body. */
+/** Texts about headers, and about the shape and fields of the body. */
 export const REQUEST_TEXTS = {
   // Headers and status
   keyMissing: { status: 401, text: "x-api-key header is required" },
@@ -132,7 +131,7 @@ export const REQUEST_TEXTS = {
   },
 } as const;
 
-/** On what messages hold, and on how they follow on each other. */
+/** Texts about the content and order of messages. */
 export const MESSAGE_TEXTS = {
   noMessages: { verified: true, text: "messages: at least one message is required" },
   firstRole: { verified: true, text: 'messages: first message must use the "user" role' },
@@ -184,7 +183,7 @@ export const MESSAGE_TEXTS = {
     verified: true,
     text: "{path}: The final block in an assistant message cannot be `{type}`.",
   },
-  /** The wire adds a link to the documentation, which the capture elides. */
+  /** On the wire, a link to the documentation follows, which the capture omits. */
   thinkingFirst: {
     verified: true,
     text: "{path}.type: Expected `thinking` or `redacted_thinking`, but found `{type}`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`.",
@@ -206,7 +205,7 @@ export const MESSAGE_TEXTS = {
   automaticMarkTtl: { text: "cache_control.ttl: the last block already has a cache_control of another ttl" },
 } as const;
 
-/** On edits, compaction, threads and bound thinking, and what the provider writes in the place of things. */
+/** Texts about edits, compaction, threads and bound thinking, and the provider's placeholders. */
 export const CONTEXT_TEXTS = {
   // Edits and compaction
   clearThinkingFirst: { text: "context_management.edits: `clear_thinking_20251015` must be the first edit" },
@@ -215,7 +214,7 @@ export const CONTEXT_TEXTS = {
     text: "`clear_thinking_20251015` strategy requires `thinking` to be enabled or adaptive",
   },
   compactionModel: { text: "compaction is not supported on this model" },
-  /** Only the part from `requires` on is documented. */
+  /** Only the part from `requires` is documented. */
   compactionBeta: { text: "compaction: requires anthropic-beta: {beta}" },
   compactionCombined: { text: "compaction: cannot be combined with `{field}`" },
   compactionIncompleteTurn: {
@@ -251,7 +250,7 @@ export const CONTEXT_TEXTS = {
     code: "compaction_unavailable",
     text: "Compaction is temporarily unavailable. Retry the request.",
   },
-  /** Stands in the place of a tool result that an edit cleared. */
+  /** Placeholder for a tool result that an edit cleared. */
   clearedResult: { text: "[Tool result cleared by context management]" },
 
   // Threads
@@ -286,7 +285,7 @@ export const CONTEXT_TEXTS = {
     verified: true,
     text: "{path}: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.",
   },
-  /** The sentences that follow say what has to be set for that, and what has changed. */
+  /** The next sentences say what to set, and what has changed. */
   thinkingBoundElsewhere: {
     verified: true,
     text: '{path}: Invalid `signature` in `{type}` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block". {sentences}',
@@ -295,7 +294,9 @@ export const CONTEXT_TEXTS = {
     verified: true,
     text: "That setting requires the `{beta}` value in the `anthropic-beta` header.",
   },
-  /** That such a sentence follows is documented, its wording is not: this one and those below. */
+  /**
+   * It is documented that such a sentence follows, but not its wording. This applies to the texts below too.
+   */
   systemDiffers: { text: "The `system` prompt differs from when this block was created." },
   toolsDiffer: { text: "The `tools` list differs from when this block was created." },
   thinkingMissing: {
@@ -320,7 +321,7 @@ export const CONTEXT_TEXTS = {
 
 type Texts = typeof STATUS_TEXTS & typeof REQUEST_TEXTS & typeof MESSAGE_TEXTS & typeof CONTEXT_TEXTS;
 
-/** Every text that the simulated API writes: errors, and what it puts in the place of things. */
+/** Every text that the simulated API writes: errors and placeholders. */
 export const TEXTS: Texts = { ...STATUS_TEXTS, ...REQUEST_TEXTS, ...MESSAGE_TEXTS, ...CONTEXT_TEXTS };
 
 export type TextName = keyof Texts;
@@ -330,7 +331,7 @@ export interface UnverifiedText {
   readonly text: string;
 }
 
-/** What nobody has seen on the wire: for documentation, and for tests that must not depend on it. */
+/** Texts that nobody has seen on the wire, for documentation and for tests that must not depend on them. */
 export const UNVERIFIED_TEXTS: readonly UnverifiedText[] = Object.entries<TextRow>(TEXTS)
   .filter(([, { verified }]) => !verified)
   .map(([name, { text }]) => ({ name: name as TextName, text }));

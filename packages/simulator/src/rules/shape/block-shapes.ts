@@ -75,7 +75,7 @@ const searchResult: Fields = {
 
 const strings = list(string);
 
-/** Fields of every tool but the toolsets. */
+/** Fields of every tool except toolsets. */
 const common: Fields = { allowed_callers: strings, defer_loading: boolean, strict: boolean, ...marked };
 const withExamples: Fields = { ...common, input_examples: list(record) };
 
@@ -182,7 +182,7 @@ const typedTool = tagged({
 
 const untypedTool = object(customTool);
 
-/** A tool without a type is the caller's own. */
+/** A tool without a type is a client tool. */
 export const toolDefinition: Check = (value, inspection) => {
   if (!isRecord(value) || (value.type !== undefined && value.type !== null)) {
     return typedTool(value, inspection);
@@ -194,7 +194,7 @@ export const toolDefinition: Check = (value, inspection) => {
 
 // Blocks about tools
 
-/** Names of the tools that the provider runs, with the kind of block that answers each. */
+/** Tools that the provider runs, with the block type of each result. */
 export const SERVER_TOOL_RESULTS: Readonly<Record<string, string>> = {
   advisor: "advisor_tool_result",
   web_search: "web_search_tool_result",
@@ -241,7 +241,7 @@ const toolAddition: Fields = {
 };
 const toolRemoval: Fields = { tool: required(tagged(referredTools)), ...marked };
 
-/** A signed summary and its tool changes are known only to the beta that gives them out. */
+/** Only the beta that returns them knows signed summaries and their tool changes. */
 const compaction: Fields = {
   content: nullable(filledString),
   encrypted_content: nullable(string),
@@ -257,7 +257,7 @@ const fallbackModel = required(object({ model: required(string) }));
 const withMcp = withBeta(...BETAS_FOR.mcp);
 const withToolChanges = withBeta(BETAS.toolChanges);
 
-/** All kinds that a message may hold; which role holds which is a rule of its own. */
+/** All block types of a message. Another rule decides which role may have which. */
 export const contentBlock: Check = tagged(
   {
     text: textBlock,

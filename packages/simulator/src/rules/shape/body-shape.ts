@@ -26,13 +26,13 @@ import {
   withBeta,
 } from "./shape-check.ts";
 
-/** The smallest thinking budget that a request may set, in tokens. */
+/** Minimum thinking budget in tokens. */
 const MIN_THINKING_BUDGET_TOKENS = 1_024;
 
-/** Below this many tokens the provider does not compact by itself. */
+/** Minimum trigger for the provider's own compaction. */
 const MIN_COMPACTION_TRIGGER_TOKENS = 50_000;
 
-/** Characters of the instructions of an on-demand compaction. */
+/** Maximum characters of the instructions of an on-demand compaction. */
 const MAX_INSTRUCTIONS_LENGTH = 16_384;
 
 /** Checks types, required fields and unknown fields of the whole body. */
@@ -44,8 +44,8 @@ export function checkShape(inspection: Inspection): void {
 // Messages
 
 /**
- * Recognizes the few forms that nearly every block of a conversation has. The general checks take several times as
- * long, and a long conversation is sent again with every call.
+ * Recognizes the few forms that nearly all blocks have. The general checks take several times as long, and
+ * every call sends a long conversation again.
  */
 function isPlainBlock(block: unknown): boolean {
   if (!isRecord(block)) return false;
@@ -89,7 +89,7 @@ const effort = nullable(oneOf("low", "medium", "high", "xhigh", "max"));
 
 const spokenMessage = object({ role: anything, content: required(content) });
 
-/** Content may be missing: a message may do nothing but set the effort. */
+/** Content is optional, because a message may only set the effort. */
 const systemMessage = object({
   role: anything,
   content,
@@ -218,7 +218,7 @@ const onDemandCompaction = object({
   instructions: nullable(shortString(MAX_INSTRUCTIONS_LENGTH)),
 });
 
-/** Other fields of a beta that is missing are unknown; this one says which beta it wants. */
+/** Other fields of a missing beta are reported as unknown. For this one, the error names the beta. */
 const compaction = nullable((value, inspection) => {
   if (!inspection.hasBeta(BETAS.onDemandCompaction)) {
     refuse("compactionBeta", { beta: BETAS.onDemandCompaction });
@@ -226,7 +226,7 @@ const compaction = nullable((value, inspection) => {
   onDemandCompaction(value, inspection);
 });
 
-/** The opt-in of the simulator: no public API has this field. */
+/** An opt-in of the simulator. No public API has this field. */
 const cacheEdits = list(
   object({ type: required(oneOf("delete_tool_result")), tool_use_id: required(string) }),
 );

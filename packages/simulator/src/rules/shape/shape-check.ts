@@ -3,22 +3,25 @@ import type { SimulatedRequest, Switches } from "../../exchange.ts";
 import { refuse } from "../../wording/refuse.ts";
 
 /**
- * Checks values against tables of fields (block-shapes.ts, body-shape.ts) and refuses the first fault in the order of
- * the body, in the words and with the paths of the API.
+ * Checks values against tables of fields (block-shapes.ts, body-shape.ts). Refuses the first fault in body
+ * order, with the texts and paths of the API.
  *
- * Why this is not zod: we tried it (4.6.7, all tables, one file that maps its issues to our texts).
- * - The shape of a request of 200,000 tokens took 6 to 9 times as long (0.1 to 0.4 ms became 0.7 to 3.5 ms), all rules
+ * We tried zod for this (4.6.7, all tables, one file that maps its issues to our texts).
+ * - The shape of a request of 200,000 tokens took 6 to 9 times as long (0.1 to 0.4 ms became 0.7 to 3.5 ms),
+ *   all rules
  *   together 2.3 to 5 times as long.
- * - zod reports faults in the order of the schema, unknown fields last. The first fault in the order of the body can
- *   only be chosen among all issues, so `abortEarly` does not help: a list of 100,000 numbers in the place of blocks
- *   took 3 seconds, one of 1,000,000 half a minute and 1.2 GB. Here both take 1 ms, and the server must survive them.
- * - The order of faults, the kinds inside paths and the betas that open fields took another 100 lines.
+ * - zod reports faults in schema order, with unknown fields last. The first fault in body order can only be
+ *   chosen
+ *   among all issues, so `abortEarly` does not help: a list of 100,000 numbers in place of blocks took 3
+ *   seconds, one
+ *   of 1,000,000 took half a minute and 1.2 GB. Here both take 1 ms, and the server must survive them.
+ * - The order of faults, the types inside paths and the betas that enable fields took another 100 lines.
  */
 
 /** Refuses a value of another shape. */
 export type Check = (value: unknown, inspection: Inspection) => void;
 
-/** Betas, API version and switches decide which fields and kinds exist. */
+/** Decides by betas, API version and switches if a field or type exists. */
 type Gate = (inspection: Inspection) => boolean;
 
 interface Field {
@@ -31,8 +34,8 @@ interface Field {
 export type Fields = Readonly<Record<string, Check | Field>>;
 
 /**
- * One request under examination, and the place in its body that is being checked. The path is kept as its steps and
- * joined only for a refusal: nearly all requests are sound.
+ * One request during its check, with the current position in its body. The path is kept as steps and joined
+ * only for a refusal, because nearly all requests are valid.
  */
 export class Inspection {
   readonly request: SimulatedRequest;
@@ -56,7 +59,7 @@ export class Inspection {
     this.#steps.pop();
   }
 
-  /** Whether the request was sent with any of these. */
+  /** Returns true if the request has any of these betas. */
   hasBeta(...betas: readonly string[]): boolean {
     return betas.some((beta) => this.request.betas.has(beta));
   }
@@ -111,7 +114,7 @@ export function integer(minimum: number): Check {
   };
 }
 
-/** A share: from 0 to 1. */
+/** A number from 0 to 1. */
 export const share: Check = (value, inspection) => {
   if (typeof value !== "number") refuse("notNumber", { path: inspection.path });
   if (Number(value) < 0) refuse("tooSmall", { path: inspection.path, minimum: 0 });
@@ -128,7 +131,7 @@ export function oneOf(...choices: readonly string[]): Check {
   };
 }
 
-/** Passes a value that `isKnown` accepts. All others meet the check, which alone refuses. */
+/** Accepts values that `isKnown` recognizes. All others go to the check, which alone refuses. */
 export function unless(isKnown: (value: unknown, inspection: Inspection) => boolean, check: Check): Check {
   return (value, inspection) => {
     if (!isKnown(value, inspection)) check(value, inspection);
@@ -183,8 +186,8 @@ export function object(fields: Fields): Check {
 }
 
 /**
- * Kinds told apart by `type`, which becomes part of the path inside them and needs no row of its own.
- * @param gates of the kinds that are not always there
+ * Distinguishes types by `type`, which becomes part of the path inside them and needs no separate row.
+ * @param gates conditions of types that do not always exist
  */
 export function tagged(
   kinds: Readonly<Record<string, Fields>>,

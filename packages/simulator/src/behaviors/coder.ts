@@ -1,0 +1,221 @@
+import { contentText, field, isRecord, type JsonRecord, stringField } from "@longhaul/core/internal/messages";
+import { claudeFeatures } from "@longhaul/core/measure";
+import { createRandom, type Random } from "../demo/random.ts";
+import type { Behavior, SeenRequest, Turn, TurnBlock } from "../exchange.ts";
+import { chance, hashText } from "./chance.ts";
+import { type Idea, type IdeaSource, ideaFor, isDelegation } from "./coder/ideas.ts";
+import { inputFor } from "./coder/input.ts";
+import { type Action, planActions } from "./coder/plan.ts";
+import { callId, type Progress, readProgress, TURNS_PER_MARK } from "./coder/progress.ts";
+import { look, type Sight } from "./coder/sight.ts";
+import { answerInWords, closing, type Speaker, textBefore, thoughts } from "./coder/speech.ts";
+import { selectTools } from "./coder/tools.ts";
+import { pathInside } from "./coder/working-folder.ts";
+import { notesRequestIn } from "./notes-protocol.ts";
+import { same } from "./schema/schema.ts";
+import { valueFor } from "./schema/value.ts";
+import { isSpanRequest } from "./spans.ts";
+
+export interface CoderOptions {
+  /** Turns with tool calls after each human message, before the closing text. `Infinity` never ends. */
+  readonly turns: number;
+  /** A different seed plays a different session. */
+  readonly seed?: number;
+  /** From 0 (calls with almost no text) to 1 (a paragraph before most calls, large files). */
+  readonly chattiness?: number;
+  /** Percentage of exploring turns that make several calls at once. */
+  readonly parallelPercent?: number;
+  /** Name of the coder's own folder inside the working folder. It writes and edits files only there. */
+  readonly folder?: string;
+  /**
+   * Absolute path of the working folder for requests that name none. Without any, the coder writes nothing.
+   */
+  readonly workingFolder?: string;
+  /** For tools that touch no real files. The coder then invents paths and needs no working folder. */
+  readonly inventsPaths?: boolean;
+  /** Allows tools that fetch pages or search the web. */
+  readonly web?: boolean;
+  /**
+   * Selects the tools that the coder may call. It never calls tools that wait for a person. Default: it calls
+   * unknown tools only if the request has no others.
+   */
+  readonly uses?: (toolName: string) => boolean;
+}
+
+type Settings = Required<Omit<CoderOptions, "workingFolder" | "uses">> & CoderOptions;
+
+const DEFAULTS: Omit<Settings, "turns"> = {
+  seed: 1,
+  chattiness: 0.4,
+  parallelPercent: 20,
+  folder: "longhaul-sim",
+  inventsPaths: false,
+  web: false,
+};
+
+/** Maximum size of a text at full chattiness. */
+const MAX_TEXT_CHARS = 2_400;
+const MAX_FILE_CHARS = 12_000;
+/** A cautious figure, so that `max_tokens` does not cut the answer. */
+const CHARS_PER_TOKEN = 2.5;
+/** Share of an answer for thinking, and for text. Calls get the rest. */
+const SHARE_OF_ROOM = 1 / 4;
+/** Maximum retries for a call that repeats a recent one. */
+const TRIES = 6;
+const ADAPTIVE_THINKING_PERCENT = 60;
+
+/**
+ * Plays a coding agent with the tools of the request, for the given number of turns. It keeps no state
+ * between calls: equal requests get equal answers, and it finds its place again after a compaction or a
+ * restart. Its cost depends only on the newest messages.
+ *
+ * A real agent may run its calls, so they are harmless. It reads files that results have shown inside the
+ * client's working folder. It writes only to its own folder in there. Its commands show parts of such files.
+ * Its subagents start no others. Without a working folder it writes nothing and reads only files that results
+ * have shown. `inventsPaths` lifts these limits, except those on commands. The next behavior answers requests
+ * for notes and for span summaries.
+ */
+export function coder(options: CoderOptions): Behavior {
+  const settings: Settings = { ...DEFAULTS, ...options };
+  return (request) => {
+    if (notesRequestIn(request.messages) !== undefined || isSpanRequest(request)) return undefined;
+    const progress = readProgress(request.messages);
+    const random = createRandom(hashText(`${settings.seed} ${progress.step}`, progress.chain));
+    const { tools, isForced, allowsParallel } = selectTools(request, settings.uses);
+    const sight = look(request, settings.workingFolder);
+    const scene: Scene = { request, progress, random, settings, sight };
+    if (tools.length === 0 || (progress.step > settings.turns && !isForced)) return closingTurn(scene);
+    const source = ideaSource(scene);
+    const actions = planActions(source, {
+      ...settings,
+      tools,
+      parallelPercent: allowsParallel ? settings.parallelPercent : 0,
+      mayDelegate: !isSubagent(request),
+      callsUnknown: isForced || settings.uses !== undefined,
+    });
+    return actions.length === 0 ? closingTurn(scene) : workingTurn(scene, actions, source);
+  };
+}
+
+/** Only Claude Code reports this. For other clients, the text of the request decides. */
+function isSubagent({ purpose, messages }: SeenRequest): boolean {
+  return purpose === "subagent" || isDelegation(contentText(messages[0]?.content));
+}
+
+interface Scene {
+  readonly request: SeenRequest;
+  readonly progress: Progress;
+  readonly random: Random;
+  readonly settings: Settings;
+  readonly sight: Sight;
+}
+
+function ideaSource({ request, progress, random, settings, sight }: Scene): IdeaSource {
+  const room = request.maxTokens * CHARS_PER_TOKEN * SHARE_OF_ROOM;
+  const contentChars = Math.min(room, MAX_FILE_CHARS * (0.25 + 0.75 * settings.chattiness));
+  const { step, topic } = progress;
+  const { folder, inventsPaths } = settings;
+  const ownFolder = sight.root === undefined ? undefined : pathInside(sight.root, folder);
+  const madeUpFolder = inventsPaths ? (ownFolder ?? folder) : undefined;
+  return { sight, random, step, topic, ownFolder: ownFolder ?? madeUpFolder, madeUpFolder, contentChars };
+}
+
+function workingTurn(scene: Scene, actions: readonly Action[], source: IdeaSource): Turn {
+  const { progress, random, settings } = scene;
+  const calls: Call[] = [];
+  for (const action of actions) {
+    const call = freshCall(action, source, calls);
+    if (call !== undefined) calls.push(call);
+  }
+  const ideas = calls.map((call) => call.idea);
+  const isMarked = progress.isNewTask || progress.step % TURNS_PER_MARK === 0;
+  const hasFailed = scene.sight.calls.some((call) => call.isNew && call.isError);
+  const speaks = isMarked || hasFailed || chance(random, Math.round(100 * settings.chattiness));
+  const blocks: TurnBlock[] = thinkingBlocks(scene, ideas);
+  if (speaks) blocks.push({ type: "text", text: textBefore(speaker(scene), ideas) });
+  calls.forEach(({ name, input }, index) => {
+    blocks.push({ type: "tool_use", id: callId(progress.step, index, progress.chain), name, input });
+  });
+  return { blocks };
+}
+
+interface Call {
+  readonly name: string;
+  readonly input: JsonRecord;
+  readonly idea: Idea;
+}
+
+/**
+ * Makes a call that differs from the latest ones. Undefined if none is found for an additional call of a
+ * turn.
+ */
+function freshCall(action: Action, source: IdeaSource, earlier: readonly Call[]): Call | undefined {
+  const { name } = action.tool;
+  const taken = [...earlier, ...source.sight.calls].filter((call) => call.name === name);
+  let call: Call | undefined;
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const idea = ideaFor(action.kind, source);
+    call = { name, input: inputFor(action.tool, idea, source.random), idea };
+    const { input } = call;
+    if (!taken.some((other) => same(other.input, input))) return call;
+  }
+  return earlier.length === 0 ? call : undefined;
+}
+
+function closingTurn(scene: Scene): Turn {
+  const { request, progress, random, settings } = scene;
+  const blocks = thinkingBlocks(scene, []);
+  const output = structuredOutputCall(scene);
+  if (output !== undefined) return { blocks: [...blocks, output] };
+  const finalWords = (): string =>
+    progress.isNewTask && settings.turns > 0
+      ? answerInWords(speaker(scene))
+      : closing(speaker(scene), progress.step - 1);
+  const text = structuredAnswer(request, random) ?? finalWords();
+  return { blocks: [...blocks, { type: "text", text }] };
+}
+
+/** Claude Code expects a structured answer as one call of this tool. */
+const STRUCTURED_OUTPUT_TOOL = "StructuredOutput";
+
+function structuredOutputCall({ request, progress, random, sight }: Scene): TurnBlock | undefined {
+  const tool = request.tools.find(({ name }) => name === STRUCTURED_OUTPUT_TOOL);
+  if (tool === undefined || sight.calls.some(({ name }) => name === STRUCTURED_OUTPUT_TOOL)) return undefined;
+  const input = valueFor(tool.input_schema, { random });
+  const id = callId(progress.step, 0, progress.chain);
+  return { type: "tool_use", id, name: STRUCTURED_OUTPUT_TOOL, input: isRecord(input) ? input : {} };
+}
+
+/** Answers a request for JSON with JSON. */
+function structuredAnswer({ body }: SeenRequest, random: Random): string | undefined {
+  const format = field(field(body, "output_config"), "format") ?? field(body, "output_format");
+  if (stringField(format, "type") !== "json_schema") return undefined;
+  return JSON.stringify(valueFor(field(format, "schema"), { random }));
+}
+
+function speaker({ request, progress, sight, random, settings }: Scene): Speaker {
+  const room = request.maxTokens * CHARS_PER_TOKEN * SHARE_OF_ROOM;
+  // Most texts are short and a few are long.
+  const share = random.pick([0.02, 0.04, 0.04, 0.08, 0.15, 0.3, 1]);
+  return {
+    progress,
+    sight,
+    random,
+    characters: Math.min(room, MAX_TEXT_CHARS * settings.chattiness * share),
+  };
+}
+
+function thinkingBlocks(scene: Scene, ideas: readonly Idea[]): TurnBlock[] {
+  if (!thinks(scene)) return [];
+  return [{ type: "thinking", thinking: thoughts(speaker(scene), ideas) }];
+}
+
+function thinks({ request, progress, random }: Scene): boolean {
+  const type = stringField(field(request.body, "thinking"), "type");
+  if (type === "disabled") return false;
+  // In this mode, a turn with tools must begin with thinking.
+  if (type === "enabled") return true;
+  if (type === "between_tools") return !progress.isNewTask && chance(random, ADAPTIVE_THINKING_PERCENT);
+  if (type === undefined && !claudeFeatures(request.model).thinksByDefault) return false;
+  return chance(random, ADAPTIVE_THINKING_PERCENT);
+}

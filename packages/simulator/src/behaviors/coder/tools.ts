@@ -1,0 +1,107 @@
+import { asList, field, isRecord, type JsonRecord, stringField } from "@longhaul/core/internal/messages";
+import type { SeenRequest } from "../../exchange.ts";
+
+/** Tool kinds, with tool names without case and punctuation. */
+const NAMES = {
+  read: "read readfile viewfile openfile fileread catfile readtextfile getfilecontents",
+  write: "write writefile createfile filewrite writetofile savefile createnewfile",
+  edit: "edit editfile fileedit multiedit strreplace searchreplace replaceinfile replace",
+  shell: `bash shell runcommand execute executecommand terminal runterminalcmd exec
+          runshellcommand runinterminal localshell runbash`,
+  grep: "grep search searchfiles searchfilecontent codesearch ripgrep grepsearch",
+  list: "glob findfiles filesearch listfiles listdirectory listdir ls list",
+  fetch: "webfetch fetch fetchurl httpget readurl",
+  "web-search": "websearch searchweb googlewebsearch",
+  todo: "todowrite todo updateplan writetodos updatetodolist",
+  agent: "task agent subagent dispatchagent spawnagent",
+} as const;
+
+/** An unusual tool (`other`) is called by its schema alone. */
+export type ToolKind = keyof typeof NAMES | "other";
+
+const KIND_BY_NAME: ReadonlyMap<string, ToolKind> = new Map(
+  Object.entries(NAMES).flatMap(([kind, names]) =>
+    names.split(/\s+/).map((name) => [name, kind as ToolKind] as const),
+  ),
+);
+
+export interface CoderTool {
+  readonly name: string;
+  /** Several kinds for an editor tool that takes commands. */
+  readonly kinds: readonly ToolKind[];
+  readonly schema: JsonRecord;
+  /** `editor` and `memory` take a command, which decides the other fields. */
+  readonly form: "plain" | "editor" | "memory";
+}
+
+/** Tools that wait for a person would block the session. */
+const WAITS_FOR_A_PERSON = /ask.?user|exit.?plan|enter.?plan|confirm|approval/i;
+
+const COMMAND_SCHEMA: JsonRecord = {
+  type: "object",
+  properties: { command: { type: "string" } },
+  required: ["command"],
+};
+
+interface ToolSelection {
+  readonly tools: readonly CoderTool[];
+  /** True if the request forces a tool call. */
+  readonly isForced: boolean;
+  readonly allowsParallel: boolean;
+}
+
+/** Selects the tools that this request lets the model call, in the given order. */
+export function selectTools(
+  request: SeenRequest,
+  uses: (name: string) => boolean = () => true,
+): ToolSelection {
+  const choice = field(request.body, "tool_choice");
+  const type = stringField(choice, "type") ?? "auto";
+  const callable = request.tools.flatMap((tool) => coderTool(tool) ?? []);
+  const allowsParallel = field(choice, "disable_parallel_tool_use") !== true;
+  if (type === "none") return { tools: [], isForced: false, allowsParallel };
+  if (type === "tool") {
+    const tools = callable.filter(({ name }) => name === stringField(choice, "name"));
+    return { tools, isForced: true, allowsParallel };
+  }
+  const liked = callable.filter(({ name }) => uses(name) && !WAITS_FOR_A_PERSON.test(name));
+  const isForced = type === "any";
+  return { tools: isForced && liked.length === 0 ? callable : liked, isForced, allowsParallel };
+}
+
+/** Returns undefined for tools that the provider runs, and for tools whose definition is deferred. */
+export function coderTool(tool: JsonRecord): CoderTool | undefined {
+  const name = stringField(tool, "name");
+  if (name === undefined || tool.defer_loading === true) return undefined;
+  const type = stringField(tool, "type") ?? "custom";
+  if (type.startsWith("bash_")) return { name, kinds: ["shell"], schema: COMMAND_SCHEMA, form: "plain" };
+  const editor: CoderTool = { name, kinds: ["read", "write", "edit"], schema: {}, form: "editor" };
+  if (type.startsWith("text_editor_")) return editor;
+  if (type.startsWith("memory_")) return { name, kinds: ["other"], schema: {}, form: "memory" };
+  if (type !== "custom") return undefined;
+  const schema = isRecord(tool.input_schema) ? tool.input_schema : {};
+  if (takesEditorCommands(schema)) return editor;
+  const kind = isMcp(name) && !takesPath(schema) ? "other" : kindOf(name);
+  return { name, kinds: [kind], schema, form: "plain" };
+}
+
+function takesEditorCommands(schema: JsonRecord): boolean {
+  const commands = asList(field(field(field(schema, "properties"), "command"), "enum"));
+  return ["view", "create", "str_replace"].every((command) => commands.includes(command));
+}
+
+/**
+ * The name of an MCP tool ends with the plain tool name. Such a tool may write anywhere, so only reading
+ * tools are recognized.
+ */
+export function kindOf(name: string): ToolKind {
+  const own = name.split("__").at(-1) ?? name;
+  const kind = KIND_BY_NAME.get(own.toLowerCase().replace(/[^a-z0-9]/g, "")) ?? "other";
+  return isMcp(name) && kind !== "read" ? "other" : kind;
+}
+
+const isMcp = (name: string): boolean => name.startsWith("mcp__");
+
+/** Returns false for tools that read something other than files, such as a mailbox or a customer. */
+const takesPath = (schema: JsonRecord): boolean =>
+  Object.keys(isRecord(schema.properties) ? schema.properties : {}).some((name) => /path|file/i.test(name));

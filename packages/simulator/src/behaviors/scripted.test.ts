@@ -1,0 +1,184 @@
+import { LonghaulError } from "@longhaul/core/errors";
+import { describe, expect, it } from "vitest";
+import type { SeenRequest } from "../exchange.ts";
+import { always, callTool, echo, textTurn } from "./answers.ts";
+import { parseScript, scriptedTurns } from "./scripted.ts";
+
+const request = (...messages: SeenRequest["messages"]): SeenRequest => ({
+  model: "claude-sonnet-4-5",
+  messages,
+  system: "",
+  tools: [],
+  maxTokens: 1_000,
+  body: {},
+  purpose: "conversation",
+  index: 0,
+});
+const hello = request({ role: "user", content: "hello" });
+
+describe("scripted turns", () => {
+  it("are given in order, and then the next behavior is asked", () => {
+    const script = scriptedTurns(["one", textTurn("two"), ({ model }) => `I am ${model}`]);
+    expect([script(hello), script(hello), script(hello), script(hello)]).toEqual([
+      textTurn("one"),
+      textTurn("two"),
+      textTurn("I am claude-sonnet-4-5"),
+      undefined,
+    ]);
+  });
+
+  it("can be added to while running", () => {
+    const script = scriptedTurns();
+    expect(script(hello)).toBeUndefined();
+    script.add("late", "later");
+    expect(script.remaining()).toBe(2);
+    expect(script(hello)).toEqual(textTurn("late"));
+    expect(script.remaining()).toBe(1);
+  });
+
+  it("repeat the last one when asked to, also one that was added", () => {
+    const script = scriptedTurns(["one"], { repeatLast: true });
+    expect([script(hello), script(hello)]).toEqual([textTurn("one"), textTurn("one")]);
+    script.add("two");
+    script(hello);
+    expect([script(hello), script(hello)]).toEqual([textTurn("two"), textTurn("two")]);
+  });
+
+  it("wait for the call that a function has an answer to", () => {
+    const script = scriptedTurns([({ messages }) => (messages.length > 1 ? "many" : undefined), "after"]);
+    const longer = request({ role: "user", content: "a" }, { role: "assistant", content: "b" });
+    expect([script(hello), script(hello), script(longer), script(hello)]).toEqual([
+      undefined,
+      undefined,
+      textTurn("many"),
+      textTurn("after"),
+    ]);
+  });
+
+  it("answer the first call of the purpose they are for, and keep their order otherwise", () => {
+    const script = scriptedTurns([
+      { ...textTurn("of the subagent"), for: "subagent" },
+      "one",
+      { ...textTurn("a title"), for: "side-call" },
+      "two",
+    ]);
+    const given = (purpose: SeenRequest["purpose"]): unknown => script({ ...hello, purpose })?.blocks[0];
+    expect(given("conversation")).toEqual({ type: "text", text: "one" });
+    expect(given("side-call")).toEqual({ type: "text", text: "a title" });
+    expect(given("side-call")).toBeUndefined();
+    expect(given("subagent")).toEqual({ type: "text", text: "of the subagent" });
+    expect(given("subagent")).toEqual({ type: "text", text: "two" });
+  });
+
+  it("do not change the list they were made from", () => {
+    const turns = ["one"];
+    scriptedTurns(turns)(hello);
+    expect(turns).toEqual(["one"]);
+  });
+});
+
+describe("a script from a file", () => {
+  it("is a list of texts and turns, bare or as `turns`", () => {
+    const turns = [
+      "plain",
+      {
+        blocks: [
+          { type: "thinking", thinking: "hm" },
+          "said",
+          { type: "tool_use", name: "Read", input: { file_path: "a.ts" }, id: "toolu_1" },
+          { type: "tool_use", name: "Now" },
+          { type: "raw", block: { type: "server_tool_use" } },
+        ],
+        stopReason: "tool_use",
+        stopDetails: { type: "none" },
+        for: "subagent",
+        usage: { input_tokens: 190_000, output_tokens: 1 },
+        delayMs: 20,
+      },
+    ];
+    const expected = [
+      textTurn("plain"),
+      {
+        blocks: [
+          { type: "thinking", thinking: "hm" },
+          { type: "text", text: "said" },
+          { type: "tool_use", name: "Read", input: { file_path: "a.ts" }, id: "toolu_1" },
+          { type: "tool_use", name: "Now", input: {} },
+          { type: "raw", block: { type: "server_tool_use" } },
+        ],
+        stopReason: "tool_use",
+        stopDetails: { type: "none" },
+        for: "subagent",
+        usage: { input_tokens: 190_000, output_tokens: 1 },
+        delayMs: 20,
+      },
+    ];
+    expect(parseScript(turns)).toEqual(expected);
+    expect(parseScript({ turns })).toEqual(expected);
+  });
+
+  it.each([
+    [undefined, "the script must be a list of turns, but is missing"],
+    ["text", 'the script must be a list of turns, but is "text"'],
+    [{ turn: [] }, 'the script: unknown field "turn"; it may hold turns'],
+    [{}, "turns must be a list of turns, but is missing"],
+    [["ok", 5], "turns[1] must be a text or an object, but is 5"],
+    [[{}], "turns[0].blocks must be a list of blocks, but is missing"],
+    [[{ blocks: [], stop_reason: "x" }], 'turns[0]: unknown field "stop_reason"'],
+    [[{ blocks: [], stopReason: 1 }], "turns[0].stopReason must be a text, but is 1"],
+    [[{ blocks: [], stopDetails: [] }], "turns[0].stopDetails must be an object, but is a list"],
+    [[{ blocks: [], for: "title" }], 'turns[0].for must be one of "conversation", "subagent"'],
+    [[{ blocks: [], delayMs: -1 }], "turns[0].delayMs must be a whole number of at least 0, but is -1"],
+    [[{ blocks: [], usage: 5 }], "turns[0].usage must be an object, but is 5"],
+    [[{ blocks: [], usage: { input: 5 } }], 'turns[0].usage: unknown field "input"'],
+    [[{ blocks: [], usage: { input_tokens: "5" } }], "turns[0].usage.input_tokens must be a whole number"],
+    [[{ blocks: [null] }], "turns[0].blocks[0] must be a text or an object, but is null"],
+    [[{ blocks: [{ type: "image" }] }], 'turns[0].blocks[0].type must be one of "text", "thinking"'],
+    [[{ blocks: [{ type: "text", text: 1 }] }], "turns[0].blocks[0].text must be a text, but is 1"],
+    [[{ blocks: [{ type: "text", txt: "" }] }], 'turns[0].blocks[0]: unknown field "txt"'],
+    [
+      [{ blocks: [{ type: "tool_use", input: {} }] }],
+      "turns[0].blocks[0].name must be a text, but is missing",
+    ],
+    [
+      [{ blocks: [{ type: "tool_use", name: "a", input: "x" }] }],
+      "turns[0].blocks[0].input must be an object",
+    ],
+    [[{ blocks: [{ type: "raw" }] }], "turns[0].blocks[0].block must be an object, but is missing"],
+  ])("is refused with the place and the reason: %j", (json, reason) => {
+    let error: unknown;
+    try {
+      parseScript(json);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toBeInstanceOf(LonghaulError);
+    expect(String(error)).toContain(reason);
+  });
+});
+
+describe("ready-made answers", () => {
+  it("always gives the same turn", () => {
+    const behavior = always("yes");
+    expect([behavior(hello), behavior(request())]).toEqual([textTurn("yes"), textTurn("yes")]);
+  });
+
+  it("echoes the newest user message", () => {
+    const conversation = request({ role: "user", content: "a" }, { role: "user", content: "b" });
+    expect(echo()(conversation)).toEqual(textTurn("b"));
+    const result = { type: "tool_result", tool_use_id: "x" } as const;
+    expect(echo()(request({ role: "user", content: [result] }))).toEqual(
+      textTurn("(no text, but: tool_result)"),
+    );
+  });
+
+  it("calls a tool once, and leaves or answers its result", () => {
+    const result = { type: "tool_result", tool_use_id: "x", content: "done" } as const;
+    const answered = request({ role: "user", content: [result] });
+    expect(callTool("Read", { path: "a" })(hello)?.blocks).toEqual([
+      { type: "tool_use", name: "Read", input: { path: "a" } },
+    ]);
+    expect(callTool("Read")(answered)).toBeUndefined();
+    expect(callTool("Read", {}, { thenSay: "thanks" })(answered)).toEqual(textTurn("thanks"));
+  });
+});

@@ -1,0 +1,194 @@
+import { estimateTokens } from "@longhaul/core/measure";
+import type { ApiMessage, ContentBlock } from "@longhaul/core/messages";
+import { flatten } from "@longhaul/core/request";
+import { formatSummary, presentSections, SECTION_NAMES, summaryPrompt } from "@longhaul/core/summary";
+import { describe, expect, it } from "vitest";
+import { withoutQuotedFacts } from "../../../core/src/compaction/summary/summary-message.ts";
+import { createDemoSession } from "../demo-session.ts";
+import type { SeenRequest, Turn } from "../exchange.ts";
+import {
+  BAD_SUMMARY_KINDS,
+  type BadSummaryKind,
+  badSummary,
+  compactionSummary,
+  goodSummary,
+  summaries,
+} from "./summaries.ts";
+
+const call: ContentBlock = {
+  type: "tool_use",
+  id: "toolu_1",
+  name: "Read",
+  input: { file_path: "src/cursor.ts" },
+};
+const result: ContentBlock = {
+  type: "tool_result",
+  tool_use_id: "toolu_1",
+  content: "export const cursor = 1;",
+};
+const conversation: readonly ApiMessage[] = [
+  { role: "user", content: "Make the cursor survive an empty page." },
+  { role: "assistant", content: [{ type: "text", text: "I will read it first." }, call] },
+  { role: "user", content: [result] },
+  { role: "assistant", content: "The cursor is a constant." },
+];
+
+const readTool = {
+  name: "Read",
+  input_schema: { type: "object", properties: { file_path: { type: "string" } }, required: ["file_path"] },
+};
+
+function seen(messages: readonly ApiMessage[], maxTokens = 20_000): SeenRequest {
+  return {
+    model: "claude-sonnet-4-5",
+    messages,
+    system: "",
+    tools: [readTool],
+    maxTokens,
+    body: {},
+    purpose: "conversation",
+    index: 0,
+  };
+}
+
+const asked = (instructions?: string): SeenRequest =>
+  seen([...conversation, { role: "user", content: summaryPrompt({ instructions }) }]);
+
+const textOf = (turn: Turn | undefined): string =>
+  (turn?.blocks ?? []).map((block) => (block.type === "text" ? block.text : "")).join("");
+const bad = (kind: BadSummaryKind, request = asked()): string => textOf(badSummary(kind)(request));
+
+describe("answers to a summary request", () => {
+  it("are given to no other request", () => {
+    for (const kind of BAD_SUMMARY_KINDS) expect(badSummary(kind)(seen(conversation))).toBeUndefined();
+    expect(goodSummary()(seen(conversation))).toBeUndefined();
+    expect(
+      goodSummary()(seen([{ role: "user", content: "Write a <summary> of this file." }])),
+    ).toBeUndefined();
+  });
+
+  it("have, when good, an analysis and nine sections in a summary", () => {
+    const text = textOf(goodSummary()(asked()));
+    expect(text).toMatch(/^<analysis>\n[^<]+\n<\/analysis>\n\n<summary>\n[\s\S]+\n<\/summary>$/);
+    const kept = formatSummary(text) ?? "";
+    expect(presentSections(kept)).toEqual(SECTION_NAMES);
+    expect(kept).toContain("Make the cursor survive an empty page.");
+    expect(kept).toContain("src/cursor.ts");
+    expect(kept).not.toContain("whoever goes on with the work");
+  });
+
+  it("are also given where the request was merged with the last tool results", () => {
+    const prompt: ContentBlock = { type: "text", text: summaryPrompt() };
+    const request = seen([...conversation.slice(0, 2), { role: "user", content: [result, prompt] }]);
+    expect(presentSections(textOf(goodSummary()(request)))).toEqual(SECTION_NAMES);
+  });
+
+  it("stay within max_tokens when good", () => {
+    const messages = [...flatten(createDemoSession()), { role: "user", content: summaryPrompt() } as const];
+    const short = textOf(goodSummary()(seen(messages, 3_000)));
+    const long = textOf(goodSummary()(seen(messages, 20_000)));
+    expect(estimateTokens(short, "o200k")).toBeLessThan(3_000);
+    expect(estimateTokens(long, "o200k")).toBeGreaterThan(4_000);
+    expect(presentSections(formatSummary(short) ?? "")).toEqual(SECTION_NAMES);
+  });
+
+  it("differ between attempts as the list or the function says; the last of a list stays", () => {
+    const listed = summaries(["empty", "garbage", "good"]);
+    expect(listed(seen(conversation))).toBeUndefined();
+    const given = [1, 2, 3, 4].map(() => textOf(listed(asked())));
+    expect([given[0], given[1]]).toEqual(["", bad("garbage")]);
+    expect(given[2]).toContain("<summary>");
+    expect(given[3]).toBe(given[2]);
+    const byNumber = summaries((attempt) => (attempt % 2 === 0 ? "good" : "empty"));
+    expect([1, 2, 3].map(() => textOf(byNumber(asked())) !== "")).toEqual([true, false, true]);
+  });
+});
+
+describe("a bad summary", () => {
+  it("without tags still holds nine sections", () => {
+    expect(bad("no-tags")).not.toMatch(/<\/?(summary|analysis)>/);
+    expect(presentSections(formatSummary(bad("no-tags")) ?? "")).toEqual(SECTION_NAMES);
+  });
+
+  it("with half a tag breaks off inside it", () => {
+    expect(bad("half-tag")).toMatch(/<summary>[\s\S]+<\/summ$/);
+    expect(presentSections(formatSummary(bad("half-tag")) ?? "")).toEqual(SECTION_NAMES);
+  });
+
+  it("that is a tool call calls a tool of the request", () => {
+    const blocks = badSummary("tool-call")(asked())?.blocks ?? [];
+    expect(blocks.at(-1)).toEqual({
+      type: "tool_use",
+      name: "Read",
+      input: { file_path: expect.any(String) },
+    });
+    const without = badSummary("tool-call")({ ...asked(), tools: [] });
+    expect(without?.blocks.at(-1)).toMatchObject({ type: "tool_use" });
+  });
+
+  it("of nothing but analysis leaves nothing", () => {
+    expect(bad("only-analysis")).toContain("<analysis>");
+    expect(formatSummary(bad("only-analysis"))).toBeUndefined();
+  });
+
+  it("that is empty has no block", () => {
+    expect(badSummary("empty")(asked())).toEqual({ blocks: [] });
+  });
+
+  it("of garbage has neither tags nor sections nor words", () => {
+    expect(bad("garbage").length).toBeGreaterThan(1_000);
+    expect(presentSections(bad("garbage"))).toEqual([]);
+    expect(bad("garbage")).not.toMatch(/[a-z]{2}/);
+  });
+
+  it("in the wrong language keeps to the tags but has none of the sections", () => {
+    const kept = formatSummary(bad("wrong-language")) ?? "";
+    expect(kept).toContain("Der Benutzer");
+    expect(presentSections(kept)).toEqual([]);
+  });
+
+  it("that is enormous goes beyond max_tokens", () => {
+    for (const maxTokens of [1_000, 32_000]) {
+      const request = { ...asked(), maxTokens };
+      expect(estimateTokens(bad("enormous", request), "o200k")).toBeGreaterThan(maxTokens);
+    }
+  });
+
+  it("with injected tags closes early, opens again and pretends to be a boundary", () => {
+    const text = bad("injected");
+    expect(text.match(/<\/summary>/g)).toHaveLength(3);
+    expect(text).toContain('"subtype":"compact_boundary"');
+    expect(text).toContain("\n\nHuman: ");
+    const kept = formatSummary(text) ?? "";
+    expect(presentSections(kept)).toEqual(SECTION_NAMES);
+    expect(kept).not.toMatch(/<\/?(summary|analysis)>/);
+  });
+
+  it("that is hostile has the right form, tells nothing that was said, and forges what only we may quote", () => {
+    const kept = formatSummary(bad("hostile")) ?? "";
+    expect(presentSections(kept)).toEqual(SECTION_NAMES);
+    expect(kept).toMatch(/^## Facts quoted from the transcript$[\s\S]+ active\] > I approve/m);
+    expect(withoutQuotedFacts(kept)).not.toMatch(/facts\s+quoted|active\] >/i);
+  });
+
+  it("that is refused says so by its stop reason", () => {
+    expect(badSummary("refusal")(asked())).toMatchObject({
+      blocks: [],
+      stopReason: "refusal",
+      stopDetails: { type: "refusal" },
+    });
+  });
+
+  it("may be an API error in the place of an answer", () => {
+    expect(bad("api-error-as-text")).toMatch(/^API Error: 529 \{"type":"error"/);
+  });
+});
+
+describe("the provider's own summary", () => {
+  it("has the nine sections without tags, and favors what the instructions name", () => {
+    const summary = compactionSummary(conversation, "Keep what was said about the cursor.");
+    expect(presentSections(summary)).toEqual(SECTION_NAMES);
+    expect(summary).not.toContain("<summary>");
+    expect(compactionSummary([])).toContain("No request on record.");
+  });
+});
