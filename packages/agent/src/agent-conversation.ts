@@ -39,12 +39,12 @@ import { standardTools } from "./tools/standard-tools.ts";
 import { createReadState } from "./workplace/seen-files.ts";
 import type { AgentRoster, AgentState, Workplace } from "./workplace.ts";
 
-/** One agent's conversation: the main one, or a subagent's, which has its own window and its own eyes. */
+/** Settings of one agent's conversation: the main one, or a subagent's with its own window and read state. */
 export interface ConversationSpec {
   /** Undefined for the main conversation. */
   readonly agentId: string | undefined;
   readonly agentType?: AgentType | undefined;
-  /** True for the names of tools that the conversation has; all unless given. */
+  /** Selects the tools of this conversation by name. Default: all tools. */
   readonly hasTool?: (name: string) => boolean;
   readonly writer: TranscriptWriter;
   readonly entries: readonly Entry[];
@@ -53,12 +53,12 @@ export interface ConversationSpec {
   readonly emit: (event: AgentEvent) => void;
 }
 
-/** The optional mechanisms of the engine that the agent has. */
+/** Optional engine modules that the agent uses. */
 type AgentModules = ReturnType<typeof modulesFor>;
 type AgentCommands = CommandsOf<AgentModules>;
 export type AgentCompactor = Compactor<AgentCommands> & AgentCommands;
 
-/** `memoryFolder`: the folder whose memory files are attached. */
+/** `memoryFolder`: the engine attaches the memory files of this folder. */
 function modulesFor(
   { notes, collapse }: Pick<EngineSpec, "notes" | "collapse">,
   memoryFolder: string | undefined,
@@ -84,13 +84,13 @@ function modulesFor(
 export interface EngineSpec {
   readonly model: Model;
   readonly windowTokens: number | undefined;
-  /** The window that the resumed session's file shows; null: it shows none. */
+  /** Window size that the resumed session's file proves. Null if the file proves none. */
   readonly windowEvidence?: WindowSources["evidence"];
   readonly notes: NotesOptions | undefined;
   readonly notesPath?: string | undefined;
-  /** Of the main conversation only. */
+  /** Only for the main conversation. */
   readonly collapse?: CollapseOptions | undefined;
-  /** `createCompactor`, or a parent's `child`. */
+  /** `createCompactor`, or the `child` method of a parent compactor. */
   readonly create: (options: CompactorOptions<AgentModules>) => AgentCompactor;
 }
 
@@ -100,7 +100,7 @@ export class Conversation {
   readonly tools: readonly Tool[];
   readonly #house: House;
   readonly #spec: ConversationSpec;
-  /** Stays the same, as the tools do, so that the provider's cache holds. */
+  /** Constant for the whole conversation, like the tools, so the prompt cache stays valid. */
   readonly #system: string;
   #forgetting: Promise<unknown> = Promise.resolve();
   #compactor: AgentCompactor;
@@ -145,14 +145,16 @@ export class Conversation {
     return this.#loop;
   }
 
-  /** As sessions and hooks tell of it. */
+  /** The mode in the form that session files and hooks use. */
   permissionMode(): string {
     return this.#spec.state.isPlanMode ? "plan" : this.#house.permissions.mode;
   }
 
-  /** Another model, or another way to take notes: the conversation goes on as it is, with an engine of its own. */
+  /**
+   * Switches to another model or another note taker. The conversation stays the same and gets a new engine.
+   */
   async reconnect(engine: EngineSpec): Promise<void> {
-    // What it could not write waits in the journal.
+    // The journal keeps the entries that the engine could not write.
     await this.#compactor.close().catch((error: unknown) => {
       if (!(error instanceof LonghaulError)) throw error;
       this.#spec.emit({ type: "problem", error });
@@ -161,7 +163,7 @@ export class Conversation {
     [this.#compactor, this.#loop] = this.#connect(engine);
   }
 
-  /** Resolves when everything is written for good. */
+  /** Resolves when all entries are on disk. */
   async close(): Promise<void> {
     await this.#compactor.close();
     await this.journal.flush();
@@ -227,7 +229,7 @@ export class Conversation {
         evidence: engine.windowEvidence,
       },
       request: this.#frame(thresholds),
-      // In the home folder a memory file of any project below it could import whatever lies there.
+      // In the home folder, the memory file of any project below it could import any file.
       modules: modulesFor(engine, isWideFolder ? undefined : cwd),
       transcript: journal.transcript,
       state: this.#hostState(engine),
@@ -237,7 +239,7 @@ export class Conversation {
         ...this.#told(),
         onMessage: (entry) => journal.tell(entry),
         onFilesForgotten: (paths) => {
-          // Several may be under way: the next call waits for all of them.
+          // Several of these can run at the same time. The next call waits for all of them.
           this.#forgetting = Promise.all([this.#forgetting, forgetFiles(paths, place)]);
         },
         caches: [() => place.reads.clear(), () => files.clear()],
@@ -262,7 +264,7 @@ export class Conversation {
   }
 
   #frame({ size, effective }: Thresholds): RequestFrame {
-    // What the thresholds keep free for an answer: more could not be written when the window is nearly full.
+    // The output reserve of the thresholds. A longer answer would not fit when the window is nearly full.
     const max_tokens = this.#house.options.maxOutputTokens ?? size - effective;
     return { system: this.#system, tools: this.tools.map(({ definition }) => definition), max_tokens };
   }
@@ -295,7 +297,7 @@ function workplaceOf(
   return { cwd, paths, files, shells, skills, outputFolder, person, ...own, ...changing };
 }
 
-/** As the engine will see them: it says its own with the first turn. */
+/** Computes the thresholds before the first turn. From then on the engine reports its own. */
 function thresholdsFor(spec: EngineSpec, { options }: House): Thresholds {
   const { model, windowTokens, windowEvidence: evidence = null } = spec;
   const { window, settings: given } = options.compactor ?? {};
@@ -315,13 +317,13 @@ function readingOf(entries: readonly Entry[], thresholds: Thresholds): WindowRea
   return { tokens, thresholds, window: windowState(tokens, thresholds) };
 }
 
-/** The agent no longer sees them, so its next read must be a real one. */
+/** Forgets files that the agent can no longer see in its context, so that it reads them again. */
 async function forgetFiles(paths: readonly string[], { paths: rules, reads }: Workplace): Promise<void> {
   const resolved = await Promise.allSettled(paths.map((path) => rules.resolve(path)));
   for (const each of resolved) if (each.status === "fulfilled") reads.forget(each.value.realPath);
 }
 
-/** Whichever model is the right one now; what its calls cost is told, as that of the conversation's own is. */
+/** Wraps the model that is current at each call, and emits an event with the cost of its calls. */
 function tellingModel(current: () => Model, emit: (event: AgentEvent) => void): Model {
   return {
     get name() {

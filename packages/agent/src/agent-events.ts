@@ -3,14 +3,18 @@ import type { SummaryProgress } from "@longhaul/core/compaction";
 import type { Thresholds, WindowState } from "@longhaul/core/measure";
 import type { Refusal } from "./permission.ts";
 
-/** What an agent does, as it happens. */
+/** Events that an agent emits while it works. */
 export type AgentEvent =
   /**
-   * A message has become part of the conversation: of the person, the model, a tool; and after a compaction its
-   * boundary, summary, kept messages, attachments, hook results, in this order. A boundary gives the conversation a new id.
+   * A message joined the conversation. It comes from the user, the model or a tool. A compaction adds its
+   * boundary, summary, kept messages, attachments and hook results, in this order. A boundary starts a new
+   * conversation id.
    */
   | { readonly type: "entry"; readonly entry: Entry; readonly conversationId: string }
-  /** The next piece of an answer. `restarted` voids the pieces since the last entry: the call is made again. */
+  /**
+   * The next piece of an answer. `restarted` voids all pieces since the last entry, because the loop repeats
+   * the call.
+   */
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly text: string }
   | { readonly type: "restarted" }
@@ -29,34 +33,37 @@ export type AgentEvent =
       readonly title: string;
       readonly isError: boolean;
       readonly summary: string | undefined;
-      /** Unfolded: a diff, the output. */
+      /** Full details for the expanded view, such as a diff or the output. */
       readonly display: string;
       readonly durationMs: number;
     }
-  /** A call was not allowed. Each refusal names its rule and the flag that would allow it. */
+  /** A tool call was not allowed. Each refusal names its rule and the flag that would allow the call. */
   | {
       readonly type: "refused";
       readonly callId: string;
       readonly tool: string;
       readonly refusals: readonly Refusal[];
-      /** False: nobody could be asked, or plan mode is on. */
+      /** False if nobody could answer a question, or if plan mode is on. */
       readonly byPerson: boolean;
     }
-  /** How full the window is, before and after each call. */
+  /** Fill level of the window, before and after each model call. */
   | ({ readonly type: "window" } & WindowReading)
-  /** A compaction that somebody waits for is under way; the same without progress when it has begun. */
+  /** A blocking compaction is running. `progress` is undefined when it has just started. */
   | { readonly type: "compacting"; readonly progress: SummaryProgress | undefined }
-  /** It is over; what came of it is in the events of the compactor. */
+  /** The compaction has ended. The compactor's events report its outcome. */
   | { readonly type: "compacting-ended" }
   | { readonly type: "compactor"; readonly event: CompactorEvent }
-  /** What a hook ended with, in words. */
+  /** Final message of a hook. */
   | { readonly type: "hook"; readonly text: string }
   | { readonly type: "usage"; readonly usage: ModelUsage; readonly model: string }
-  /** A call failed in passing and is made again after the delay. */
+  /** A call failed with a temporary error. The agent retries it after the delay. */
   | { readonly type: "retry"; readonly attempt: number; readonly delayMs: number; readonly code: string }
-  /** Not the end: a compaction failed, the window is full, … with a remedy. */
+  /**
+   * A problem that does not end the run, such as a failed compaction or a full window. The error has a
+   * remedy.
+   */
   | { readonly type: "problem"; readonly error: LonghaulError }
-  /** Something that a person should know, such as an agent in the background that has ended. */
+  /** Information for the user, such as the end of a background agent. */
   | { readonly type: "notice"; readonly text: string }
   | {
       readonly type: "agent";
@@ -74,13 +81,13 @@ export interface WindowReading {
 
 export interface RunResult {
   /**
-   * `answered`: the model has nothing more to do. `aborted`: by the signal. `turn-limit`: `maxTurns` were made.
-   * `failed`: `error` says why; the conversation is whole, and can be gone on with.
+   * `answered`: the model has finished. `aborted`: the signal fired. `turn-limit`: the run made `maxTurns`
+   * calls. `failed`: `error` has the reason, the conversation is intact, and you can continue.
    */
   readonly reason: "answered" | "aborted" | "turn-limit" | "failed";
   readonly error?: LonghaulError | undefined;
-  /** The last answer in words. */
+  /** Text of the last answer. */
   readonly text: string;
-  /** Model calls of the conversation itself. */
+  /** Number of model calls of the conversation itself. */
   readonly turns: number;
 }

@@ -16,58 +16,74 @@ import type { Workplace } from "./workplace.ts";
 
 export interface AgentOptions {
   readonly model: Model;
-  /** For small tasks of tools; that of the conversation unless given. */
+  /** Model for small tasks of tools. Default: the model of the conversation. */
   readonly smallModel?: Model | undefined;
-  /** Where it works: tools stay in this folder unless something else is allowed. That of the process unless given. */
+  /**
+   * Working folder. Tools stay inside it unless a permission allows more. Default: the folder of the process.
+   */
   readonly cwd?: string | undefined;
-  /** Where sessions and settings are. The user's own places unless given. */
+  /** Folders of sessions and settings. Default: the user's own folders. */
   readonly places?: UserPlaces | undefined;
-  /** A session to go on with, by its file; a new one unless given. One of another agent is copied, never written to. */
+  /**
+   * File of a session to resume. Default: a new session. A session of another agent is copied and never
+   * written to.
+   */
   readonly session?: string | undefined;
-  /** What is added to the system prompt. */
+  /** Text to append to the system prompt. */
   readonly instructions?: string | undefined;
-  /** `standardTools` unless given: add yours to them, or leave some out. Asked once for each conversation. */
+  /**
+   * Creates the tools of a conversation. Called once per conversation. Default: `standardTools`, which you
+   * can extend or filter.
+   */
   readonly tools?: ((workplace: Workplace) => readonly Tool[]) | undefined;
-  /** Who is asked for permission, and answers questions. Without anybody, what is not allowed is refused. */
+  /**
+   * Grants permissions and answers questions. Without a person, the agent refuses everything that needs
+   * permission.
+   */
   readonly person?: Person | undefined;
   readonly permissions?: PermissionSettings | undefined;
   readonly isPlanMode?: boolean | undefined;
-  /** Model calls in one run; no limit unless given. */
+  /** Maximum number of model calls in one run. Default: no limit. */
   readonly maxTurns?: number | undefined;
-  /** Tokens of an answer at most; 20,000, or what the model can write, and less in windows below 100,000. */
+  /**
+   * Maximum tokens of an answer. Default: 20,000 or the model's own limit, and less in windows below 100,000
+   * tokens.
+   */
   readonly maxOutputTokens?: number | undefined;
-  /** Who takes notes along the way, from which a compaction needs no model call. `off` unless given. */
+  /** Note taker. With session notes, a compaction needs no model call. Default: `off`. */
   readonly notes?: NotesWriter | undefined;
-  /** Context collapse in place of auto-compact, with the engine's options. It wins over the environment. */
+  /** Replaces auto-compact with context collapse, with these engine options. Overrides the environment. */
   readonly collapse?: CollapseOptions | undefined;
   readonly agentTypes?: readonly AgentType[] | undefined;
-  /** Folders of skills; those of the project and of the user unless given. */
+  /** Folders of skills. Default: the folders of the project and of the user. */
   readonly skillFolders?: readonly string[] | undefined;
   readonly compactor?: CompactorChoices | undefined;
   readonly retries?: Pick<RetryOptions, "retries" | "wait" | "random"> | undefined;
-  /** What happens while no run is under way: manual compactions, background work. Runs yield theirs. */
+  /**
+   * Receives events outside of runs: manual compactions and background work. Each run yields its own events.
+   */
   readonly onEvent?: ((event: AgentEvent) => void) | undefined;
   readonly ports?: Partial<CompactionPorts> | undefined;
 }
 
 export type NotesWriter = "model" | "built-in" | "off";
 
-/** Of the engine's options, those that are not the agent's own business. */
+/** Engine options that the agent does not set itself. */
 export interface CompactorChoices
   extends Pick<CompactorOptions, "cost" | "settings" | "clearing" | "compaction" | "hooks"> {
-  /** The evidence is the agent's own: it reads the session's file. */
+  /** Without `evidence`, because the agent reads that from the session file. */
   readonly window?: Omit<WindowSources, "evidence"> | undefined;
 }
 
 export interface AgentType {
   readonly name: string;
-  /** When to use it: the model chooses by this. */
+  /** Tells the model when to use this agent type. */
   readonly description: string;
   readonly instructions?: string | undefined;
-  /** Its own model, and so its own window; that of the main conversation unless given. */
+  /** Its own model, with its own window. Default: the model of the main conversation. */
   readonly model?: Model | undefined;
   readonly windowTokens?: number | undefined;
-  /** Names of the tools that it has; all but those for subagents unless given. */
+  /** Names of its tools. Default: all tools except those that start subagents. */
   readonly tools?: readonly string[] | undefined;
 }
 
@@ -123,7 +139,7 @@ const AGENT_TYPE: OptionNames<AgentType> = {
   tools: true,
 };
 
-/** Throws for options that cannot be meant, before a session file exists. The engine checks what `compactor` holds. */
+/** Throws for invalid options before a session file exists. The engine checks the `compactor` options. */
 export function requireAgentOptions(options: AgentOptions): void {
   requireOptionNames(options ?? null, AGENT, "openAgent");
   requireModel(options.model, "model");

@@ -21,7 +21,7 @@ it("a session that is continued tells the window that its newest automatic compa
     await writeNewSession(original, built.entries);
     const choice = { cwd: home, places: { home, env: {} }, newUuid: () => "0f1e2d3c" };
     expect((await openSession({ ...choice, session: original })).windowEvidence).toEqual(evidence);
-    // A reader that begins at the newest boundary does not see the one that shows it.
+    // A reader that starts at the newest boundary does not see the earlier boundary that proves the window.
     built.boundary({ trigger: "manual", preTokens: 30_000 });
     built.summary("so far, shorter");
     built.assistant("ok", { usage: usage(9_000, 5) });

@@ -16,9 +16,9 @@ export interface OpenedSession {
   readonly id: string;
   readonly path: string;
   readonly writer: TranscriptWriter;
-  /** What it had come to. */
+  /** Current conversation of the session. */
   readonly conversation: readonly Entry[];
-  /** The window that its file shows; null: it shows none. */
+  /** Window size that its file proves. Null if the file proves none. */
   readonly windowEvidence: WindowEvidence | null;
 }
 
@@ -26,11 +26,14 @@ interface SessionChoice {
   readonly cwd: string;
   readonly places: UserPlaces;
   readonly newUuid: () => string;
-  /** The file of one to go on with. */
+  /** File of a session to resume. */
   readonly session?: string | undefined;
 }
 
-/** A new session, or one to go on with. That of another agent is copied: two agents must not write to one file. */
+/**
+ * Opens a new session or resumes one. Copies a session of another agent, because two agents must not write to
+ * one file.
+ */
 export async function openSession(choice: SessionChoice): Promise<OpenedSession> {
   const { cwd, places, newUuid } = choice;
   const session = choice.session === undefined ? undefined : resolve(choice.session);
@@ -49,7 +52,7 @@ export async function openSession(choice: SessionChoice): Promise<OpenedSession>
   const id = isOwn ? undefined : newUuid();
   const path = id === undefined ? session : await copied(session, pathOf(id));
   const resumed = await resumeSession(path);
-  // A copy still holds entries with the id of what it was made from; it is found again by its file's name.
+  // The entries of a copy still have the id of the original session. The file name identifies the copy.
   const ownId = id ?? basename(session, ".jsonl");
   return {
     id: ownId,
@@ -60,7 +63,10 @@ export async function openSession(choice: SessionChoice): Promise<OpenedSession>
   };
 }
 
-/** A boundary that we wrote repeats what the file before it shows. For any other one, the file must be read whole. */
+/**
+ * Our own boundaries repeat the evidence of the file before them. For any other boundary, reads the whole
+ * file.
+ */
 async function evidenceOf(resumed: ResumedSession): Promise<WindowEvidence | null> {
   const { boundary, conversation: entries, model, path } = resumed;
   const isWhole = boundary === undefined || boundary.compactMetadata?.longhaul?.window !== undefined;
@@ -68,8 +74,8 @@ async function evidenceOf(resumed: ResumedSession): Promise<WindowEvidence | nul
 }
 
 /**
- * What another agent's calls took includes its own system prompt and tools, which are not ours: in a smaller window they
- * would seem to fill it, and no compaction would seem to help.
+ * Removes the usage that another agent reported. It includes that agent's system prompt and tools. In a
+ * smaller window these would seem to fill it, and no compaction would seem to help.
  */
 export function withoutForeignUsage(entries: readonly Entry[], sessionId: string): readonly Entry[] {
   return entries.map((entry) => {
@@ -80,7 +86,7 @@ export function withoutForeignUsage(entries: readonly Entry[], sessionId: string
 }
 
 async function copied(from: string, to: string): Promise<string> {
-  // Read first, so that what is no session is refused before anything is made.
+  // Read first, so that a file that is not a session is refused before anything is created.
   await resumeSession(from);
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   await copyFile(from, to);
@@ -89,14 +95,14 @@ async function copied(from: string, to: string): Promise<string> {
 }
 
 /**
- * Opened with the first line: a chat in which nothing was said leaves no file. Whoever else writes to the session
- * meanwhile is noticed by its size, and then nothing of ours is mixed into it.
+ * Opens the file with the first line, so that an empty chat leaves no file. A changed size shows that another
+ * process wrote to the session meanwhile. In that case nothing is written.
  */
 export function lazyTranscript(path: string, expectedBytes: number): TranscriptWriter {
   let opened: Promise<TranscriptWriter> | undefined;
   const open = (): Promise<TranscriptWriter> => {
     opened ??= openTranscript(path, { expectedBytes, mayCreate: expectedBytes === 0 });
-    // What failed is tried anew with the next line.
+    // The next line retries a failed opening.
     opened.catch(() => {
       opened = undefined;
     });
@@ -111,8 +117,8 @@ export function lazyTranscript(path: string, expectedBytes: number): TranscriptW
   };
 }
 
-/** A file or folder beside the session that is called like it. */
+/** Path of a file or folder next to the session, with the session's name and another ending. */
 export const besideSession = (path: string, ending: string): string => path.replace(/\.jsonl$/, "") + ending;
 
-/** Sessions and results of subagents. */
+/** Folder for sessions and results of subagents. */
 export const agentsFolder = (path: string): string => besideSession(path, ".agents");

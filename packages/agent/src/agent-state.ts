@@ -4,19 +4,22 @@ import { readHostState, type UsedSkill } from "@longhaul/core/restore";
 import type { AgentState } from "./workplace.ts";
 
 interface AgentStateOptions {
-  /** Of a session that is gone on with: what it tells of the state is where this one begins. */
+  /** Entries of a resumed session. The initial state is read from them. */
   readonly conversation?: readonly Entry[] | undefined;
   readonly planPath: string;
-  /** For a subagent: whether anything may be changed is the main conversation's to say. */
+  /** State of the main conversation, for a subagent. It decides whether plan mode is on. */
   readonly main?: AgentState | undefined;
 }
 
 export interface SessionState extends AgentState {
-  /** Back to what a conversation tells: after an undo or a rewind, which can take changes back. */
+  /** Resets the state to the one in a conversation, after an undo or a rewind. */
   readFrom(conversation: readonly Entry[]): void;
 }
 
-/** Nothing of it is written anywhere: the calls that change it are in the conversation, and are read back from there. */
+/**
+ * Keeps no file. The conversation contains the tool calls that change the state, so it can be restored from
+ * there.
+ */
 export function createAgentState({ conversation = [], planPath, main }: AgentStateOptions): SessionState {
   let { todos, isPlanMode, skills } = readHostState(conversation);
   return {

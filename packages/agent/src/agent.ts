@@ -32,10 +32,10 @@ import type { Tool } from "./tool.ts";
 import { Turnstile } from "./turnstile.ts";
 import type { AgentRoster } from "./workplace.ts";
 
-/** One conversation with an agent. One thing at a time: a second run waits for the first to end. */
+/** One conversation with an agent. Runs one operation at a time: a second run waits for the first to end. */
 export type Agent = Pick<LonghaulAgent, keyof LonghaulAgent>;
 
-/** The main conversation of a session, and what people do with it. */
+/** The main conversation of a session, and the operations that users run on it. */
 export class LonghaulAgent {
   readonly sessionId: string;
   readonly sessionPath: string;
@@ -49,7 +49,7 @@ export class LonghaulAgent {
   #notes: NotesWriter;
   #collapse: CollapseOptions | undefined;
   #windowTokens: number | undefined;
-  /** Where events of a run go; outside of one, to the host's callback. */
+  /** Receives the events of a run. Outside of a run, the host's callback receives them. */
   #run: EventQueue<AgentEvent> | undefined;
   #closing: Promise<void> | undefined;
   readonly #turnstile = new Turnstile();
@@ -95,7 +95,7 @@ export class LonghaulAgent {
     return this.#main.journal.entries;
   }
 
-  /** A new one after each compaction. */
+  /** Each compaction starts a new id. */
   get conversationId(): string {
     return this.#main.journal.conversationId;
   }
@@ -112,12 +112,12 @@ export class LonghaulAgent {
     return this.#state.isPlanMode;
   }
 
-  /** `accept-edits` after the person has allowed edits for the session. */
+  /** `accept-edits` after the user has allowed edits for the session. */
   get permissionMode(): PermissionMode {
     return this.#house.permissions.mode;
   }
 
-  /** The working folder is the home folder, or contains it: everything asks, each time. */
+  /** True if the working folder is the home folder or contains it. The agent then asks before each action. */
   get isWideFolder(): boolean {
     return this.#house.isWideFolder;
   }
@@ -143,7 +143,10 @@ export class LonghaulAgent {
     return this.#main.tools;
   }
 
-  /** Says this to the agent, and yields what it does until it has nothing more to do. To stop iterating aborts it. */
+  /**
+   * Sends a prompt to the agent and yields events until the agent has finished. To abort the run, stop
+   * iterating.
+   */
   run(
     prompt: string | readonly ContentBlock[],
     { signal, maxTurns }: RunOptions = {},
@@ -153,7 +156,7 @@ export class LonghaulAgent {
       (queue, stopped) =>
         this.#turnstile.alone((within) => {
           this.#run = queue;
-          // Before the next one begins: what happens in between is nobody's.
+          // End the queue before the next run starts, because events in between belong to no run.
           return this.#work(prompt, within, limit).finally(() => queue.end());
         }, stopped),
       signal,
@@ -168,14 +171,17 @@ export class LonghaulAgent {
     const { journal, loop } = this.#main;
     await loop.answerOpenCalls();
     const { isPlanMode, planPath } = this.#state;
-    // The person may have switched it, or the message that announced it was removed or collapsed.
+    // The user may have switched plan mode, or the message that announced it was removed or collapsed.
     const believed = readHostState(journal.entries).isPlanMode;
     await journal.say(prompt, { permissionMode: this.#main.permissionMode() });
     if (isPlanMode !== believed) await journal.attach(planModeNotice(isPlanMode, planPath));
     return await loop.run(signal, maxTurns);
   }
 
-  /** Events of these go to `onEvent`. Each fails with an error that says what to do, and then nothing has changed. */
+  /**
+   * Events of this and the following operations go to `onEvent`. A failed operation changes nothing, and its
+   * error says what to do.
+   */
   compact(options: ManualOptions = {}): Promise<void> {
     return this.#turnstile.alone(async (signal) => {
       const { compactor, journal, loop } = this.#main;
@@ -183,7 +189,10 @@ export class LonghaulAgent {
     }, options.signal);
   }
 
-  /** Empties results of tools that can be run again, all but the newest; how many. */
+  /**
+   * Clears results of tools that can run again, except the newest. Resolves with the number of cleared
+   * results.
+   */
   clearResults({ keep }: { readonly keep?: number | undefined } = {}): Promise<number> {
     return this.#turnstile.alone(async () => {
       const { compactor, journal, loop } = this.#main;
@@ -194,8 +203,9 @@ export class LonghaulAgent {
   }
 
   /**
-   * Removes chosen messages from the context and leaves a marker in their place. Resolves with what was removed, spared
-   * and freed, when the session file has it. `undo` restores the messages.
+   * Removes the selected messages from the context and leaves a marker in their place. Resolves with the
+   * removed, spared and freed amounts after the session file contains the change. `undo` restores the
+   * messages.
    */
   snip(selection: SnipSelection): Promise<SnipResult> {
     return this.#turnstile.alone(async () => {
@@ -204,13 +214,13 @@ export class LonghaulAgent {
       loop.take(turn);
       const { isPlanMode } = this.#state;
       this.#state.readFrom(journal.entries);
-      // A permission does not change because the message that announced it is gone.
+      // Plan mode does not change when the message that announced it is removed.
       this.#state.setPlanMode(isPlanMode);
       return turn.snipped;
     });
   }
 
-  /** Puts the messages of collapsed spans back in their place: of these spans, or of all. */
+  /** Restores the messages of collapsed spans: of these spans, or of all. */
   expand(spanIds?: readonly string[]): Promise<void> {
     return this.#turnstile.alone(async () => {
       const { compactor, journal, loop } = this.#main;
@@ -234,28 +244,29 @@ export class LonghaulAgent {
     }, given);
   }
 
-  /** Prompts of the person that one can rewind to, the newest first, also from before compactions. */
+  /** User prompts that you can rewind to, newest first, including those from before compactions. */
   prompts(): Promise<readonly PromptAt[]> {
     if (this.conversation.length === 0) return Promise.resolve([]);
     return rewindPoints(this.sessionPath);
   }
 
-  /** The conversation is as it was right before this prompt. Files stay as they are. */
+  /** Restores the conversation to its state right before this prompt. Does not change files. */
   rewind(promptUuid: string): Promise<void> {
     return this.#turnstile.alone(async () => {
       const { journal, model } = this.#main;
       try {
-        // What is still on its way to the transcript is part of the history.
+        // Entries that are still being written belong to the history.
         await this.#main.close();
         const { conversation, mark } = await rewindSession(this.sessionPath, promptUuid, this.#house.ports);
         await journal.goBackTo(withoutForeignUsage(conversation, this.sessionId), mark);
         this.#changed();
-        // It has gone back all the same: notes that could not be written are not used before they are up to date.
+        // The rewind has succeeded anyway. Notes that could not be written stay unused until they are
+        // up to date.
         await loadSession(this.sessionPath)
           .then((session) => takeNotesBack(session))
           .catch(() => undefined);
       } finally {
-        // Whatever came of it: the old engine is closed.
+        // The old engine is closed, so connect a new one in any case.
         await this.#main.reconnect(this.#engine(model));
       }
     });
@@ -280,7 +291,7 @@ export class LonghaulAgent {
     });
   }
 
-  /** Switches context collapse. Spans that are collapsed stay collapsed. */
+  /** Switches context collapse on or off. Collapsed spans stay collapsed. */
   setCollapse(isOn: boolean): Promise<void> {
     return this.#turnstile.alone(async () => {
       this.#collapse = { ...this.#collapse, enabled: isOn };
@@ -292,7 +303,7 @@ export class LonghaulAgent {
     this.#state.setPlanMode(isOn);
   }
 
-  /** Ends the run and what is in the background, and waits until everything is written. */
+  /** Ends the run and all background work, and waits until everything is on disk. */
   close(): Promise<void> {
     this.#closing ??= this.#turnstile.close(() => this.#close());
     return this.#closing;
@@ -308,11 +319,11 @@ export class LonghaulAgent {
     }
   }
 
-  /** The conversation is another one: what was known of it is read from it anew. */
+  /** Reads the state again after the conversation was replaced. */
   #changed(): void {
     const { isPlanMode } = this.#state;
     this.#state.readFrom(this.#main.journal.entries);
-    // Only the person ends plan mode: what the session says of it may be anybody's words.
+    // Only the user ends plan mode, because anybody may have written the text of the session.
     if (isPlanMode) this.#state.setPlanMode(true);
     this.#main.place.reads.clear();
   }
@@ -336,8 +347,8 @@ export class LonghaulAgent {
   }
 }
 
-/** As sessions tell of it, so that it is known again when they are read. */
+/** Uses the form in which sessions record the mode, so that a resume recognizes it. */
 const planModeNotice = (isOn: boolean, planFilePath: string): Attachment =>
   isOn
     ? { type: "plan_mode", reminderType: "full", isSubAgent: false, planFilePath }
-    : { type: "plan_mode_exit", message: "Plan mode is off: you may change things again." };
+    : { type: "plan_mode_exit", message: "Plan mode is off. You may change things again." };

@@ -14,7 +14,7 @@ import { createShells } from "./tools/shell/shells.ts";
 import { createFileContents } from "./workplace/file-contents.ts";
 import { pathRules } from "./workplace/path-rules.ts";
 
-/** Begins a conversation with an agent, or goes on with one. */
+/** Opens an agent with a new or a resumed conversation. */
 export async function openAgent(options: AgentOptions): Promise<Agent> {
   requireAgentOptions(options);
   const cwd = await realpath(options.cwd ?? process.cwd());
@@ -23,7 +23,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   if (isWide && options.permissions?.mode === "allow-all") throw tooWide(cwd);
   const ports = { now: () => new Date(), newUuid: () => randomUUID(), ...options.ports };
   const session = await openSession({ cwd, places, newUuid: ports.newUuid, session: options.session });
-  // What we write beside the session is the agent's own to read.
+  // The agent may read its own output files next to the session.
   const outputs = besideSession(session.path, ".outputs");
   const allowed = [...(options.permissions?.paths ?? []), outputs, agentsFolder(session.path)];
   const house: House = {

@@ -12,6 +12,6 @@ export interface House
   readonly sessionId: string;
   readonly sessionPath: string;
   readonly permissions: Permissions;
-  /** The working folder is the home folder, or contains it. */
+  /** True if the working folder is the home folder or contains it. */
   readonly isWideFolder: boolean;
 }

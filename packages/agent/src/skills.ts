@@ -7,21 +7,24 @@ import { isWithin, realPathOf } from "./workplace/path-rules.ts";
 import type { Skill, Workplace } from "./workplace.ts";
 
 const FILE = "SKILL.md";
-/** Of one folder of skills: each is read to learn what it is for. */
+/** Per folder of skills. Each skill file is read for its description. */
 const MOST_SKILLS = 200;
-/** About 25,000 tokens, all that is ever put back of skills after a compaction. */
+/** About 25,000 tokens, the total that is restored of skills after a compaction. */
 const LONGEST_SKILL = 100_000;
 const LONGEST_DESCRIPTION = 1_024;
-/** What a model can write without a doubt, and what breaks no line and no path. */
+/** Characters that a model can write reliably, and that break no line and no path. */
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
 interface SkillFolder {
   readonly path: string;
-  /** The folder must really lie in this one. A project may be anybody's, and a link of it must not lead out. */
+  /**
+   * The real path must be inside this folder. Anybody may have written the project, and its links must not
+   * lead out.
+   */
   readonly within?: string;
 }
 
-/** Those of the project first: they know more about the work at hand. */
+/** Folders of the project come first, because they know more about the current work. */
 export const skillFolders = (cwd: string, home: string): readonly SkillFolder[] => [
   ...foldersAt(cwd).map((path) => ({ path, within: cwd })),
   ...foldersAt(home).map((path) => ({ path })),
@@ -32,7 +35,7 @@ const foldersAt = (at: string): readonly string[] => [
   join(at, ".claude", "skills"),
 ];
 
-/** All skills in these folders, by name; of two with one name the first. What cannot be read is passed over. */
+/** Finds all skills in these folders by name. The first of two equal names wins. Skips unreadable skills. */
 export async function findSkills(folders: readonly (string | SkillFolder)[]): Promise<readonly Skill[]> {
   const found = await Promise.all(
     folders.map((each) => skillsIn(typeof each === "string" ? { path: each } : each)),
@@ -57,7 +60,7 @@ async function leadsInto(folder: string, within: string): Promise<boolean> {
   }
 }
 
-/** One by one and not too many: a folder may hold anything. */
+/** Reads names one by one up to a limit, because a folder can contain anything. */
 async function namesIn(folder: string): Promise<string[]> {
   const names: string[] = [];
   try {
@@ -66,7 +69,7 @@ async function namesIn(folder: string): Promise<string[]> {
       if (entry.isDirectory() || entry.isSymbolicLink()) names.push(entry.name);
     }
   } catch {
-    // There is no such folder, or it is not ours to read: then there are no skills in it.
+    // The folder is missing or unreadable, so it has no skills.
   }
   return names;
 }
@@ -74,7 +77,7 @@ async function namesIn(folder: string): Promise<string[]> {
 async function skillAt(parent: string, folderName: string): Promise<Skill | undefined> {
   const files = projectFiles(parent);
   const read = async (): Promise<string | undefined> => {
-    // A link that leads out of the folder of skills is not followed, nor is anything read but text.
+    // Does not follow links that lead out of the skill folder, and reads only text.
     const file = await files.read(join(folderName, FILE));
     return file.state === "read" ? file.text : undefined;
   };
@@ -100,19 +103,19 @@ function bodyOf(text: string): string {
   const { body } = readFrontMatter(text);
   return body.length <= LONGEST_SKILL
     ? body
-    : `${body.slice(0, LONGEST_SKILL).toWellFormed().trimEnd()}\n\n[The rest was left out: a skill is read up to ${LONGEST_SKILL} characters.]`;
+    : `${body.slice(0, LONGEST_SKILL).toWellFormed().trimEnd()}\n\n[The rest was left out because a skill may have at most ${LONGEST_SKILL} characters.]`;
 }
 
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
 
-/** More is no front matter, but a text that begins with a line. */
+/** A longer block is not front matter, but text that begins with a rule. */
 const MOST_LINES = 200;
 const FENCE = /^---[ \t]*$/;
 const KEY = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/;
 
 /**
- * Reads the texts of a front matter: plain ones, in quotes, over several lines, as blocks. Not YAML: lists and maps are
- * passed over, and what is not understood hurts nothing but itself.
+ * Reads the text fields of a front matter: plain, quoted, folded over several lines, or as blocks. This is
+ * not a YAML parser. It skips lists and maps, and a field that it cannot read affects no other field.
  */
 export function readFrontMatter(text: string): {
   readonly fields: ReadonlyMap<string, string>;
@@ -140,7 +143,7 @@ function fieldsIn(lines: readonly string[]): ReadonlyMap<string, string> {
     const start = at + 1;
     at = start;
     while (at < lines.length && /^(?:[ \t]|$)/.test(lines[at] ?? "")) at++;
-    // What is said first holds.
+    // The first value of a key wins.
     if (key !== undefined && !fields.has(key)) fields.set(key, textOf(value.trim(), lines.slice(start, at)));
   }
   return fields;
@@ -159,19 +162,19 @@ function unquoted(text: string): string {
   return single?.replaceAll("''", "'") ?? text;
 }
 
-/** For the list of skills in the description, about 2,000 tokens: it is paid for with every call. */
+/** About 2,000 tokens for the list of skills in the tool description. Every call pays for it. */
 const LIST_CHARACTERS = 8_000;
-/** Characters of a description if not all of them fit. */
+/** Characters of a shortened description, if the full ones do not fit. */
 const SHORT_DESCRIPTION = 120;
 
 const input = z.object({ skill: z.string().trim().min(1).describe("The name of the skill.") });
 
-/** The skills are those found when the session began: the tools of a session never change. */
+/** Uses the skills from the start of the session, because the tools of a session never change. */
 export function skillTool({ state, skills }: Pick<Workplace, "state" | "skills">): Tool {
   const byName = new Map(skills.map((skill) => [skill.name, skill]));
   return defineTool({
     name: "Skill",
-    description: `Loads a skill: instructions that somebody wrote for a kind of task. When one of these fits what you are about to do, load it first and follow it; load each only once.\n\n${listOf(skills)}`,
+    description: `Loads a skill: a set of instructions for one type of task. If one of these skills fits your task, load it first and follow it. Load each skill only once.\n\n${listOf(skills)}`,
     input,
     isReadOnly: true,
     title: ({ skill }) => skill,
@@ -179,7 +182,7 @@ export function skillTool({ state, skills }: Pick<Workplace, "state" | "skills">
       const skill = byName.get(name);
       const text = await skill?.read();
       if (skill === undefined || text === undefined) return missing(name, skill, skills);
-      // By its first line it is found again when the session is resumed, and after a compaction.
+      // Resume and compaction recognize the skill by this first line.
       const content = `Base directory for this skill: ${skill.folder}\n\n${text}`;
       state.usedSkill({ name, path: join(skill.folder, FILE), content });
       const lines = text.split("\n").length;
@@ -190,20 +193,20 @@ export function skillTool({ state, skills }: Pick<Workplace, "state" | "skills">
 
 function missing(name: string, skill: Skill | undefined, skills: readonly Skill[]): ToolOutcome {
   if (skill !== undefined)
-    return failure(`The skill ${name} can no longer be read. Go on without it.`, "gone");
+    return failure(`The skill ${name} can no longer be read. Continue without it.`, "gone");
   const names = skills
     .map((each) => each.name)
     .join(", ")
     .slice(0, LIST_CHARACTERS);
   return failure(
-    `There is no skill of the name ${JSON.stringify(name)}. There are: ${names || "none"}.`,
+    `There is no skill named ${JSON.stringify(name)}. Available skills: ${names || "none"}.`,
     "no such skill",
   );
 }
 
-/** With descriptions if they fit, or else short ones, or else the names, as many as fit. */
+/** Lists skills with full descriptions if they fit, else with short ones, else as many names as fit. */
 function listOf(skills: readonly Skill[]): string {
-  if (skills.length === 0) return "There are none at present.";
+  if (skills.length === 0) return "Available skills: none.";
   const withDescription = (longest: number) =>
     skills.map(({ name, description }) =>
       description === "" ? `- ${name}` : `- ${name}: ${cut(description, longest)}`,

@@ -2,16 +2,19 @@ import type { ContentBlock, ToolDefinition } from "@longhaul/core";
 import { z } from "zod";
 import type { PermissionNeed } from "./permission.ts";
 
-/** What the model can call. What it writes is checked against `definition` before anything of the tool runs. */
+/**
+ * A tool that the model can call. The input is validated against `definition` before any code of the tool
+ * runs.
+ */
 export interface Tool {
   readonly definition: ToolDefinition;
-  /** It only looks: it may run in plan mode, and beside others of its kind. */
+  /** True if the tool only reads. It may then run in plan mode and in parallel with other read-only tools. */
   readonly isReadOnly: boolean;
-  /** The call in one line for people, such as the path or the command; the input may be anything. */
+  /** Describes the call in one line for people, such as the path or the command. The input may be invalid. */
   title(input: unknown): string;
-  /** What has to be allowed before it runs; an empty list needs nobody. */
+  /** Permissions that the call needs before it runs. An empty list needs no question. */
   needs(input: unknown, context: ToolContext): Promise<readonly PermissionNeed[]>;
-  /** Rejects only when aborted, or by a mistake of ours: everything that the model can mend is an outcome. */
+  /** Rejects only when aborted or because of a bug. Every error that the model can correct is an outcome. */
   call(input: unknown, context: ToolContext): Promise<ToolOutcome>;
 }
 
@@ -19,31 +22,31 @@ export interface ToolOutcome {
   /** For the model. */
   readonly content: string | readonly ContentBlock[];
   readonly isError?: boolean;
-  /** For people, in a few words behind the title: "120 lines", "exit 1 after 3.2 s". */
+  /** A few words for people after the title, such as "120 lines" or "exit 1 after 3.2 s". */
   readonly summary?: string;
-  /** For people who unfold the call, such as a diff. Without it they see what the model sees. */
+  /** Details for people who expand the call, such as a diff. Without it they see what the model sees. */
   readonly display?: string;
 }
 
-/** An outcome that says why nothing came of the call. */
+/** Creates an outcome that explains why the call failed. */
 export const failure = (content: string, summary: string): ToolOutcome => ({
   content,
   isError: true,
   summary,
 });
 
-/** About one call. What the tools of a conversation share comes from its `Workplace`. */
+/** Context of one call. `Workplace` has everything that the tools of a conversation share. */
 export interface ToolContext {
   readonly callId: string;
   readonly signal: AbortSignal;
-  /** Something to look at while it runs: the last line of a command's output. */
+  /** Shows progress while the tool runs, such as the last line of a command's output. */
   onProgress(text: string): void;
 }
 
 export interface ToolSpec<Input> {
   readonly name: string;
   readonly description: string;
-  /** One source for the definition that the model sees and for the check of what it writes. */
+  /** Source of both the definition that the model sees and the validation of its input. */
   readonly input: z.ZodType<Input>;
   readonly isReadOnly?: boolean;
   readonly title?: (input: Input) => string;
@@ -55,7 +58,7 @@ export interface ToolSpec<Input> {
   readonly call: (input: Input, context: ToolContext) => Promise<ToolOutcome> | ToolOutcome;
 }
 
-/** A tool whose input is checked before anything of it runs. */
+/** Creates a tool that validates its input before any of its code runs. */
 export function defineTool<Input>(spec: ToolSpec<Input>): Tool {
   const { $schema: _, ...schema } = z.toJSONSchema(spec.input, { io: "input" });
   const read = (input: unknown): Input | undefined => {
@@ -73,7 +76,7 @@ export function defineTool<Input>(spec: ToolSpec<Input>): Tool {
       const known = read(input);
       return known === undefined ? "" : (spec.title?.(known) ?? "");
     },
-    // What is not valid is never run, so it needs nobody's word.
+    // An invalid call never runs, so it needs no permission.
     needs: async (input, context) => {
       const known = read(input);
       if (known === undefined) return [];
@@ -88,7 +91,7 @@ export function defineTool<Input>(spec: ToolSpec<Input>): Tool {
   };
 }
 
-/** A tool says nothing of what it does: then the person sees the call itself. */
+/** Describes the raw call to the person, for a tool that does not describe its own needs. */
 const callItself = (name: string, input: unknown): PermissionNeed => ({
   kind: "other",
   title: `Call ${name}`,
@@ -99,5 +102,5 @@ const callItself = (name: string, input: unknown): PermissionNeed => ({
 
 function wrongInput(name: string, error: z.ZodError): string {
   const lines = error.issues.map(({ path, message }) => `- ${path.join(".") || "input"}: ${message}`);
-  return `${name} was not run, its input is not as it should be:\n${lines.join("\n")}`;
+  return `${name} was not run, because its input is not valid:\n${lines.join("\n")}`;
 }

@@ -1,11 +1,11 @@
 import { LonghaulError } from "@longhaul/core";
 import { untilAborted } from "@longhaul/core/models";
 
-/** Runs one thing at a time, in the order in which they came. */
+/** Runs one task at a time, in order of arrival. */
 export class Queue {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Runs it when its turn has come. Rejects, and never runs it, when the signal fires before. */
+  /** Runs the task in its turn. If the signal fires first, rejects and never runs it. */
   async run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     const before = this.#last;
     let end = (): void => undefined;
@@ -14,7 +14,7 @@ export class Queue {
     });
     this.#last = before.then(() => ended);
     try {
-      // When the signal fires, the work before goes on: only the waiting ends.
+      // When the signal fires, only the waiting ends. The earlier work continues.
       await untilAborted(signal, before).catch(() => undefined);
       signal?.throwIfAborted();
       return await work();
@@ -24,14 +24,14 @@ export class Queue {
   }
 }
 
-/** A queue that can be closed: whoever is at work or waits is told to stop, and nobody is let in any more. */
+/** A queue that can be closed. Closing aborts running and waiting tasks and rejects new ones. */
 export class Turnstile {
   readonly #queue = new Queue();
-  /** Of those at work, and of those who wait. */
+  /** Controllers of running and waiting tasks. */
   readonly #aborts = new Set<AbortController>();
   #isClosed = false;
 
-  /** The signal of the work fires with the one given, and when it is closed. */
+  /** The task's signal fires with the given signal and when the queue is closed. */
   async alone<T>(work: (signal: AbortSignal) => Promise<T>, given?: AbortSignal): Promise<T> {
     if (this.#isClosed) throw closed();
     const abort = new AbortController();
@@ -47,7 +47,7 @@ export class Turnstile {
     }
   }
 
-  /** The work is done when all who came before have gone. */
+  /** Runs the task after all earlier ones have ended. */
   close(work: () => Promise<void>): Promise<void> {
     this.#isClosed = true;
     for (const abort of this.#aborts) abort.abort();

@@ -4,9 +4,11 @@ import type { BackgroundAgent, UsedSkill } from "@longhaul/core/restore";
 import type { Person } from "./permission.ts";
 import type { ToolOutcome } from "./tool.ts";
 
-/** What the tools of one conversation share. A subagent has its own, but for what is marked as shared. */
+/**
+ * Shared objects of the tools of one conversation. A subagent has its own, except for those marked as shared.
+ */
 export interface Workplace {
-  /** Absolute, links followed. */
+  /** Absolute path with links resolved. */
   readonly cwd: string;
   readonly agentId: string | undefined;
   readonly paths: PathRules;
@@ -15,61 +17,67 @@ export interface Workplace {
   readonly files: FileContents;
   readonly state: AgentState;
   readonly agents: AgentRoster;
-  /** Shared by all agents of a session, and ended with it. */
+  /** Shared by all agents of a session. Closed with the session. */
   readonly shells: Shells;
-  /** As they were found when the session began. */
+  /** The skills from the start of the session. */
   readonly skills: readonly Skill[];
-  /** Undefined where nobody can be asked. */
+  /** Undefined if no person can answer questions. */
   readonly person: Person | undefined;
-  /** Folder beside the session for what is too long for the model. Made, private, when it is first asked for. */
+  /**
+   * Folder next to the session for results that are too long for the model. Created with private permissions
+   * at the first call.
+   */
   outputFolder(): Promise<string>;
-  /** How long a result may be as the window is now, in characters; what is longer would be cut in its middle. */
+  /** Maximum characters of a result at the current fill level. A longer result is cut in the middle. */
   resultLimit(): number;
   /** The session file, for recall. */
   readonly sessionPath: string;
-  /** For small tasks, such as reading a web page; that of the conversation unless another was given. */
+  /** Model for small tasks, such as reading a web page. Default: the model of the conversation. */
   readonly smallModel: Model;
 }
 
 export interface PathRules {
-  /** What a path means: absolute, links followed as far as it exists (so that no link leads out unseen). */
+  /**
+   * Resolves a path to an absolute one. Resolves links as far as the path exists, so that no link leads out
+   * unnoticed.
+   */
   resolve(path: string): Promise<ResolvedPath>;
 }
 
 export interface ResolvedPath {
-  /** As it was meant, absolute, links not followed: what people see and files are remembered by. */
+  /** The requested path, absolute, with links unresolved. People see this path. */
   readonly path: string;
-  /** Where it really is. */
+  /** The path with all links resolved. */
   readonly realPath: string;
-  /** For people: relative where it is in the working directory. */
+  /** Path for people: relative inside the working directory. */
   readonly displayPath: string;
-  /** In the working directory, or in what was allowed beside it. */
+  /** True if it is in the working directory or in an additionally allowed path. */
   readonly isInside: boolean;
-  /** Why there can be no such file, in words; then it is never inside, and `realPath` is not known. */
+  /** Reason why such a file cannot exist. `isInside` is then false and `realPath` is unknown. */
   readonly problem?: string;
 }
 
-/** What the agent has seen of files and still has in its context. */
+/** Files that the agent has read and still has in its context. */
 export interface ReadState {
-  /** Undefined where the agent has not seen it, or has it no longer. */
+  /** Returns undefined if the agent has not seen the file, or no longer has it in its context. */
   get(realPath: string): SeenFile | undefined;
   saw(realPath: string, seen: SeenFile): void;
   forget(realPath: string): void;
-  /** After a compaction. */
+  /** Called after a compaction. */
   clear(): void;
 }
 
 export interface SeenFile {
-  /** Of the content: a hash. */
+  /** Hash of the content. */
   readonly fingerprint: string;
   readonly mtimeMs: number;
-  /** Lines that were shown, first and last, counted from 1; undefined: all of it. */
+  /** First and last line that were shown, counted from 1. Undefined if all of the file was shown. */
   readonly range: { readonly from: number; readonly to: number } | undefined;
-  /** The call whose result shows it; undefined where a change of the agent's own did. */
+  /** The call whose result shows the file. Undefined if the agent's own change produced the content. */
   readonly callId: string | undefined;
 }
 
-/** Contents of files, for fifteen minutes and 50 MB at most; never older than the file. */
+/** Cache of file contents, for at most fifteen minutes and 50 MB. Never returns an outdated content. */
 export interface FileContents {
   read(realPath: string): Promise<FileContent>;
   clear(): void;
@@ -80,12 +88,12 @@ export interface FileContent {
   readonly mtimeMs: number;
 }
 
-/** What the session knows beside its messages. It changes as tools and people change it, and survives a resume. */
+/** State of the session besides its messages. Tools and people change it, and it survives a resume. */
 export interface AgentState {
   readonly todos: readonly Todo[];
   readonly isPlanMode: boolean;
   readonly planPath: string;
-  /** The newest first. */
+  /** Newest first. */
   readonly usedSkills: readonly UsedSkill[];
   setTodos(todos: readonly Todo[]): void;
   setPlanMode(isOn: boolean): void;
@@ -95,58 +103,58 @@ export interface AgentState {
 export interface SubagentTask {
   readonly description: string;
   readonly prompt: string;
-  /** By the name of an agent type; the general one unless given. */
+  /** Name of an agent type. Default: the general one. */
   readonly type?: string | undefined;
   readonly isBackground: boolean;
 }
 
 /** Agents that this conversation started. */
 export interface AgentRoster {
-  /** Runs a subagent to its end, or in the background: then the outcome says its id and comes at once. */
+  /** Runs a subagent to its end, or starts it in the background and returns its id at once. */
   start(task: SubagentTask, options: { readonly signal: AbortSignal }): Promise<ToolOutcome>;
-  /** Running ones, and those ended whose result nobody has collected. */
+  /** Running agents, and ended ones whose result nobody has collected. */
   list(): readonly BackgroundAgent[];
-  /** The result; `wait` is for how long to wait for it, in milliseconds. */
+  /** Returns the result. `wait` is the maximum wait in milliseconds. */
   collect(id: string, options: { readonly wait: number; readonly signal: AbortSignal }): Promise<ToolOutcome>;
   stop(id: string): Promise<ToolOutcome>;
-  /** Texts for the model about agents that have ended since it was last asked. */
+  /** Texts for the model about agents that have ended since the last call. */
   news(): readonly string[];
   readonly types: readonly { readonly name: string; readonly description: string }[];
 }
 
-/** Instructions that somebody wrote for a kind of task. */
+/** Written instructions for one type of task. */
 export interface Skill {
   readonly name: string;
-  /** When to use it, in one line; may be empty. */
+  /** One line about when to use it. Can be empty. */
   readonly description: string;
-  /** The folder with what belongs to it. */
+  /** Folder with its additional files. */
   readonly folder: string;
-  /** As it is now; undefined where it can no longer be read. */
+  /** Reads the current text. Undefined if it is no longer readable. */
   read(): Promise<string | undefined>;
 }
 
-/** Commands that the session runs: `createShells` makes it, whoever closes the session closes it. */
+/** The commands of a session. `createShells` creates it. Close it together with the session. */
 export interface Shells {
   start(request: ShellRequest): ShellCommand;
-  /** One in the background, running or ended, by its id. */
+  /** Finds a background command by its id, running or ended. */
   find(id: string): ShellCommand | undefined;
-  /** All in the background, running or ended. */
+  /** All background commands, running or ended. */
   list(): readonly ShellCommand[];
-  /** Ends all that run, with everything they started. Nothing can be started after it. */
+  /** Ends all running commands with their child processes. No command can start afterwards. */
   close(): Promise<void>;
 }
 
 export interface ShellRequest {
   readonly command: string;
-  /** Variables beside those of the session. */
+  /** Additional variables besides those of the session. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly isBackground: boolean;
-  /** What a look gives at most, in characters; the whole is then in a file. */
+  /** Maximum characters of one read. A file then keeps the whole output. */
   readonly shownChars: number;
-  /** For what is too long for the model. */
+  /** Folder for output that is too long for the model. */
   outputFolder(): Promise<string>;
-  /** The line that it prints, as often as it prints something. */
+  /** Called with the current line whenever the command prints. */
   onLine?(line: string): void;
 }
 
@@ -157,17 +165,17 @@ export interface ShellCommand {
   readonly end: ShellEnd | undefined;
   readonly ended: Promise<ShellEnd>;
   readonly runsForMs: number;
-  /** What it printed since the last look, as much as a model is to read of it. */
+  /** Returns the output since the last read, shortened for a model. */
   look(): Promise<ShellOutput>;
-  /** Ends it with everything it started. Resolves when it has gone. */
+  /** Ends the command with all its child processes. Resolves when it has ended. */
   kill(): Promise<void>;
 }
 
 export type ShellEnd =
-  /** `leftBehind`: processes that it had started ran on, and were ended. */
+  /** `leftBehind`: child processes were still running and were ended. */
   | { readonly how: "exited"; readonly code: number; readonly leftBehind: boolean }
   | { readonly how: "signalled"; readonly signal: string }
-  /** By `kill` or `close`. */
+  /** Ended by `kill` or `close`. */
   | { readonly how: "killed" }
   | { readonly how: "not-started"; readonly reason: string };
 

@@ -8,7 +8,7 @@ type Part = Readonly<Record<string, unknown>>;
 
 const REQUEST: ModelRequest = { max_tokens: 64, messages: [{ role: "user", content: "When?" }] };
 
-/** The `ai` module with a stream that says what we want; records what it was called with. */
+/** Fakes the `ai` module: streams the given parts and records the options of each call. */
 function fakeSdk(
   parts: readonly Part[],
   version: 6 | 7 = 7,

@@ -2,8 +2,8 @@ import { isRecord, type JsonRecord, listField, stringField } from "@longhaul/cor
 import {
   abortableBy,
   abortedError,
+  createModelError,
   estimateRequest,
-  failedCall,
   linkedTo,
   modelErrorOf,
   PLAIN_CAPABILITIES,
@@ -26,19 +26,22 @@ import { answerIdIn, appliedEditsIn, endingOf, ReplyReader, usageOf, warningsIn 
 import { type AiSdk, type AiSdkLanguageModel, loadAiSdk } from "./sdk.ts";
 
 export interface AiSdkModelOptions {
-  /** A language model object of any AI SDK provider, or the id of a model for its gateway. */
+  /** Language model object of any AI SDK provider, or the id of a model for its gateway. */
   readonly model: AiSdkLanguageModel | string;
-  /** The name for thresholds and prices; the model's own id unless given. */
+  /** Name for thresholds and prices. Default: the model's id. */
   readonly name?: string;
-  /** The user's `ai` module, version 6 or 7; loaded when first needed unless given. */
+  /** Your `ai` module, version 6 or 7. By default, the first call loads it. */
   readonly sdk?: AiSdk;
-  /** Options of the provider for every call, by its namespace. They win over what a request asks for. */
+  /** Provider options for every call, by namespace. They override the options of a request. */
   readonly providerOptions?: Readonly<Record<string, JsonRecord>>;
-  /** False for a model that takes no pictures and documents: they are named in their place. True unless given. */
+  /**
+   * Set to false for a model that accepts no images and documents. Text then names them instead. Default:
+   * true.
+   */
   readonly images?: boolean;
 }
 
-/** Any model of the AI SDK behind the port. */
+/** Creates a model that calls any model of the AI SDK. */
 export function aiSdkModel(options: AiSdkModelOptions): Model {
   return new AiSdkModel(options);
 }
@@ -59,14 +62,14 @@ class AiSdkModel implements Model {
   async *stream(request: ModelRequest, options: CallOptions = {}): AsyncGenerator<ModelEvent, void, void> {
     throwIfAborted(options.signal);
     const reader = new ReplyReader(this.#dialect, toolIdsIn(request));
-    // A controller of our own, so that a caller who stops listening ends the call as well.
+    // Uses a separate controller, so that a caller who stops listening also ends the call.
     const { controller, release } = linkedTo(options.signal);
     try {
       yield* this.#listen(request, reader, controller.signal);
     } catch (error) {
       if (options.signal?.aborted) throw abortedError();
-      const { hasBegun, complete: partial } = reader;
-      throw modelErrorOf(error, { model: this.name, hasBegun, partial, request });
+      const { hasStarted, complete: partial } = reader;
+      throw modelErrorOf(error, { model: this.name, hasStarted: hasStarted, partial, request });
     } finally {
       release();
       controller.abort();
@@ -89,9 +92,9 @@ class AiSdkModel implements Model {
       model: this.#options.model,
       maxRetries: 0,
       abortSignal: signal,
-      // The first chunk of the provider tells the answer's id, which the SDK gives only at the end.
+      // The provider's first raw chunk contains the reply's id. The SDK itself gives it only at the end.
       includeRawChunks: true,
-      // Errors come as parts of the stream; without this the SDK prints them as well.
+      // Errors arrive as parts of the stream. Without this handler the SDK also prints them.
       onError: () => undefined,
     });
     const changes = [...call.changes];
@@ -127,18 +130,18 @@ class AiSdkModel implements Model {
   #replyOf(reader: ReplyReader, changes: readonly RequestChange[]): ModelReply {
     const { content, finish } = reader;
     const partial = reader.complete;
-    if (finish === undefined) throw failedCall({ kind: "cut-off" }, this.name, { partial });
+    if (finish === undefined) throw createModelError({ kind: "cut-off" }, this.name, { partial });
     const ending = endingOf(
       finish,
       content.some(({ type }) => type === "tool_use"),
     );
-    if (ending.kind !== "stopped") throw failedCall(ending, this.name, { partial });
+    if (ending.kind !== "stopped") throw createModelError(ending, this.name, { partial });
     return {
       id: stringField(finish.response, "id") ?? "",
       model: stringField(finish.response, "modelId") ?? this.name,
       content: [...content],
       stopReason: ending.reason,
-      usage: usageOf(finish.usage, finish.providerMetadata, this.#dialect.flavour),
+      usage: usageOf(finish.usage, finish.providerMetadata, this.#dialect.flavor),
       appliedEdits: appliedEditsIn(finish.providerMetadata),
       changes,
     };
@@ -149,8 +152,8 @@ class AiSdkModel implements Model {
   }
 }
 
-function capabilitiesOf({ flavour, modelId }: Dialect, images: boolean): ModelCapabilities {
-  const isAnthropic = flavour === "anthropic";
+function capabilitiesOf({ flavor, modelId }: Dialect, images: boolean): ModelCapabilities {
+  const isAnthropic = flavor === "anthropic";
   return {
     ...PLAIN_CAPABILITIES,
     promptCache: isAnthropic,

@@ -12,7 +12,7 @@ import type { ContentBlock, DocumentBlock, ImageBlock, ToolResultBlock } from "@
 import { type Mapping, markOptions, withOptions } from "./mapping.ts";
 import { wireToolId } from "./wire-tool-ids.ts";
 
-/** A message as the AI SDK takes it. Its own types are not named: they differ between versions. */
+/** A message for the AI SDK. We do not use its own types, because they differ between versions. */
 export interface PromptMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string | readonly PromptPart[];
@@ -30,7 +30,7 @@ export const textPart = (text: string, providerOptions?: JsonRecord): PromptPart
   ...withOptions(providerOptions),
 });
 
-/** A picture or document as this provider gets it: as a file, or in words. */
+/** An image or document in the form that this provider accepts: a file, or text that describes it. */
 type Medium = FileMedium | { readonly kind: "text"; readonly text: string };
 
 interface FileMedium {
@@ -79,7 +79,7 @@ function textDocument(block: DocumentBlock, mapping: Mapping): Medium {
   return { kind: "text", text: documentText(block) ?? text };
 }
 
-/** A document's title, context and citations. */
+/** Returns a document's title, context and citations. */
 function describedBy(
   block: DocumentBlock,
   { dialect, changes }: Mapping,
@@ -89,7 +89,7 @@ function describedBy(
   const citations = field(block, "citations");
   const named = title === undefined || title === "" ? {} : { filename: title };
   if (context === undefined && !isRecord(citations)) return named;
-  if (dialect.flavour !== "anthropic") {
+  if (dialect.flavor !== "anthropic") {
     changes.notSupported("a document's context and citations");
     return named;
   }
@@ -102,7 +102,7 @@ function describedBy(
 
 interface MappedResult {
   readonly part: PromptPart;
-  /** Media that this provider does not take inside a result: they follow in a message of the user. */
+  /** Media that this provider does not accept inside a result. They follow in a user message. */
   readonly after: readonly PromptPart[];
 }
 
@@ -140,7 +140,7 @@ function itemOf(block: ContentBlock, mapping: Mapping): Medium {
     mapping.changes.notSupported(`${block.type} in a tool result, sent as text`);
     return { kind: "text", text: blockAsText(block) };
   }
-  // The form that a plain-text document has elsewhere is not taken inside a result.
+  // A result cannot contain the form that plain-text documents have elsewhere.
   const text = block.type === "document" ? documentText(block) : undefined;
   if (text === undefined) return mediumOf(block, mapping);
   mapping.changes.notSupported("text documents in a tool result, sent as text");
@@ -163,7 +163,7 @@ export const filePart = ({ data, mediaType, filename, options }: FileMedium): Pr
 
 function outputOf(items: readonly Medium[], isError: boolean, mapping: Mapping): PromptPart {
   const isTextOnly = items.every((item) => item.kind === "text");
-  const keepsBlocks = mapping.dialect.flavour === "anthropic" && items.length > 1 && !isError;
+  const keepsBlocks = mapping.dialect.flavor === "anthropic" && items.length > 1 && !isError;
   if (isTextOnly && !keepsBlocks) {
     const text = items.map((item) => (item.kind === "text" ? item.text : "")).join("\n");
     if (!isError) return { type: "text", value: text };
@@ -177,7 +177,7 @@ function outputOf(items: readonly Medium[], isError: boolean, mapping: Mapping):
   return { type: "content", value: [textPart("Error:"), ...value] };
 }
 
-/** A model that gets no flag must still see that the call failed. */
+/** A model without an error flag must still see that the call failed. */
 const saidAsError = (text: string): string => (/^\W*error/i.test(text) ? text : `Error: ${text}`);
 
 function nestedPart(item: Medium, { isVersionSeven }: Mapping): PromptPart {
@@ -195,7 +195,7 @@ function nestedPart(item: Medium, { isVersionSeven }: Mapping): PromptPart {
   return { type: `${kind}-data`, data, mediaType, ...(kind === "file" ? named : {}) };
 }
 
-/** A mark on a nested block: the SDK has it only on the whole result. */
+/** Moves the cache mark of a nested block to the whole result, because the SDK supports it only there. */
 function nestedMark(result: ToolResultBlock, mapping: Mapping): JsonRecord | undefined {
   if (!Array.isArray(result.content)) return undefined;
   const marked = result.content.findLastIndex(
@@ -207,8 +207,8 @@ function nestedMark(result: ToolResultBlock, mapping: Mapping): JsonRecord | und
 }
 
 /**
- * The words of a block, for a provider that has no form for it. What only its own provider could read
- * (encrypted content, signatures, raw data) is left out.
+ * Converts a block to text for a provider that does not support its type. Omits content that only the
+ * original provider can read (encrypted content, signatures, raw data).
  */
 export function blockAsText(block: ContentBlock): string {
   const type: string = block.type;
@@ -239,7 +239,7 @@ function contentAsText(content: unknown): string {
   return asList(content).filter(isBlock).map(blockAsText).join("\n");
 }
 
-/** The text of a document that holds some, under its title and context. */
+/** Returns the text of a text document, below its title and context. */
 function documentText(block: ContentBlock): string | undefined {
   const source = field(block, "source");
   const kind = stringField(source, "type");
@@ -249,7 +249,7 @@ function documentText(block: ContentBlock): string | undefined {
   return lines.filter((line) => line !== undefined && line !== "").join("\n\n");
 }
 
-/** Names a picture or document that cannot be sent itself. */
+/** Describes an image or document that cannot be sent itself. */
 function mediaAsText(block: ContentBlock): string {
   const source = field(block, "source");
   const name = firstString(block, "title") ?? firstString(source, "url", "file_id", "media_type");

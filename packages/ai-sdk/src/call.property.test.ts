@@ -33,7 +33,7 @@ const messagesOf = ({ options }: MappedCall): readonly PromptMessage[] =>
 const partsOf = ({ content }: PromptMessage): readonly PromptPart[] =>
   typeof content === "string" ? [] : content;
 
-/** Every text holds a word of its own (`w7.`), so that one can see whether it is still there. */
+/** Every text contains a unique word (`w7.`), so that a test can check whether it is still present. */
 function arbitraryConversation(): fc.Arbitrary<readonly ApiMessage[]> {
   const shape = fc.array(
     fc.tuple(fc.constantFrom<ApiMessage["role"]>("user", "assistant", "system"), blocks()),
@@ -199,7 +199,7 @@ describe("hopeless requests", () => {
   });
 });
 
-/** An assistant turn that vanishes (only foreign thinking, empty blocks) brings its neighbours together. */
+/** If an assistant turn disappears (only foreign thinking, empty blocks), its neighbors become adjacent. */
 function partsBetween(messages: readonly ApiMessage[]): boolean {
   return messages.some(
     ({ content }) =>

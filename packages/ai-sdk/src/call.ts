@@ -6,18 +6,18 @@ import { promptMessages, systemMessages } from "./prompt-messages.ts";
 import { type AiSdk, isVersionSeven } from "./sdk.ts";
 
 export interface MappedCall {
-  /** Options of `streamText`, without the model and the signal. */
+  /** Options for `streamText`, without the model and the signal. */
   readonly options: JsonRecord;
   readonly changes: readonly RequestChange[];
 }
 
 interface CallSettings {
   readonly images: boolean;
-  /** The user's own options of the provider; they win. */
+  /** The user's provider options. They override those of the request. */
   readonly providerOptions?: JsonRecord | undefined;
 }
 
-/** A request in the canonical form as one call of the AI SDK. The request is only read. */
+/** Converts a canonical request into a call of the AI SDK. Does not change the request. */
 export function mapCall(
   request: ModelRequest,
   dialect: Dialect,
@@ -32,7 +32,7 @@ export function mapCall(
   const options = {
     ...(system.length === 0 ? {} : { [mapping.isVersionSeven ? "instructions" : "system"]: system }),
     messages: promptMessages(request.messages, system.length > 0, mapping),
-    // Ours come from the conversation itself; without this the SDK warns or refuses.
+    // Our system messages come from the conversation itself. Without this option the SDK warns or refuses.
     allowSystemInMessages: true,
     ...(tools === undefined ? {} : { tools }),
     ...(request.tool_choice === undefined ? {} : { toolChoice: toolChoiceOf(request.tool_choice) }),
@@ -48,10 +48,10 @@ const SAMPLING: Readonly<Record<string, string>> = {
   top_k: "topK",
 };
 
-function limits(request: ModelRequest, { flavour }: Dialect): JsonRecord {
+function limits(request: ModelRequest, { flavor }: Dialect): JsonRecord {
   const limits: Record<string, unknown> = {};
   if (request.max_tokens !== undefined) {
-    const inside = flavour === "anthropic" ? thinkingBudget(request) : 0;
+    const inside = flavor === "anthropic" ? thinkingBudget(request) : 0;
     limits.maxOutputTokens = Math.max(1, request.max_tokens - inside);
   }
   if (request.stop_sequences !== undefined) limits.stopSequences = [...request.stop_sequences];
@@ -72,7 +72,9 @@ const TOOL_FIELDS: ReadonlySet<string> = new Set([
   "input_examples",
 ]);
 
-/** Tools without a way to run them: the SDK hands the calls out and makes no second step. */
+/**
+ * Defines tools without an `execute` function, so that the SDK returns the calls and makes no second step.
+ */
 function toolSet(
   tools: readonly ToolDefinition[] | undefined,
   jsonSchema: AiSdk["jsonSchema"],
@@ -114,7 +116,7 @@ function toolChoiceOf(choice: ToolChoice): unknown {
   }
 }
 
-/** Fields of a request that are mapped, or that mean nothing here (`model` is the port's own). */
+/** Fields of a request that are mapped or that have no meaning here (the port sets `model`). */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   "model",
   "stream",
@@ -153,30 +155,30 @@ function providerOptionsOf(request: ModelRequest, mapping: Mapping): JsonRecord 
 }
 
 /**
- * The conversation is ours and may be rewritten: nothing is kept at OpenAI, so that no request refers to
- * items that are no longer what they were. Encrypted reasoning comes back for the next request instead.
+ * Stores nothing at OpenAI, because we may rewrite the conversation and requests must not refer to outdated
+ * items. Encrypted reasoning is returned with the next request instead.
  */
 function statelessOptions({ dialect }: Mapping): JsonRecord | undefined {
-  return dialect.flavour === "openai-responses" ? { [dialect.namespace]: { store: false } } : undefined;
+  return dialect.flavor === "openai-responses" ? { [dialect.namespace]: { store: false } } : undefined;
 }
 
 function outputOptions(request: ModelRequest, { dialect, changes }: Mapping): JsonRecord | undefined {
   for (const name of Object.keys(request.output_config ?? {})) {
-    if (name === "effort" || (name === "task_budget" && dialect.flavour === "anthropic")) continue;
+    if (name === "effort" || (name === "task_budget" && dialect.flavor === "anthropic")) continue;
     changes.notSupported(`output_config.${name}`);
   }
   const budget = field(request.output_config, "task_budget");
-  return isRecord(budget) && dialect.flavour === "anthropic"
+  return isRecord(budget) && dialect.flavor === "anthropic"
     ? { anthropic: { taskBudget: budget } }
     : undefined;
 }
 
-/** Forbids several calls at once. */
+/** Forbids parallel tool calls. */
 function parallelOptions(choice: ToolChoice | undefined, mapping: Mapping): JsonRecord | undefined {
   if (field(choice, "disable_parallel_tool_use") !== true) return undefined;
-  const { flavour, namespace } = mapping.dialect;
-  if (flavour === "anthropic") return { anthropic: { disableParallelToolUse: true } };
-  if (flavour === "openai-chat" || flavour === "openai-responses") {
+  const { flavor, namespace } = mapping.dialect;
+  if (flavor === "anthropic") return { anthropic: { disableParallelToolUse: true } };
+  if (flavor === "openai-chat" || flavor === "openai-responses") {
     return { [namespace]: { parallelToolCalls: false } };
   }
   mapping.changes.notSupported("disable_parallel_tool_use");
@@ -185,9 +187,10 @@ function parallelOptions(choice: ToolChoice | undefined, mapping: Mapping): Json
 
 function contextOptions(request: ModelRequest, { dialect, changes }: Mapping): JsonRecord | undefined {
   const edits = request.context_management?.edits ?? [];
-  const takesEdits = dialect.flavour === "anthropic";
+  const takesEdits = dialect.flavor === "anthropic";
   if (edits.length > 0 && !takesEdits) changes.notSupported("context_management");
-  // Only version 7 has it, and which one is at hand is not known before the first call: never promised, never sent.
+  // Only version 7 supports this, and the version is unknown before the first call. So it is never announced
+  // and never sent.
   if (request.compaction !== undefined) changes.notSupported("compaction");
   if (edits.length === 0 || !takesEdits) return undefined;
   return { anthropic: { contextManagement: { edits: edits.map(withCamelFields) } } };
@@ -197,22 +200,22 @@ function userOptions(request: ModelRequest, { dialect, changes }: Mapping): Json
   const metadata = field(request, "metadata");
   if (metadata === undefined) return undefined;
   const userId = stringField(metadata, "user_id");
-  if (dialect.flavour === "anthropic" && userId !== undefined) return { anthropic: { metadata: { userId } } };
+  if (dialect.flavor === "anthropic" && userId !== undefined) return { anthropic: { metadata: { userId } } };
   changes.notSupported("metadata");
   return undefined;
 }
 
-/** Only the names of an edit's own fields: values are the provider's words. */
+/** Converts only the names of an edit's fields. The values belong to the provider's API. */
 const withCamelFields = (edit: JsonRecord): JsonRecord =>
   Object.fromEntries(Object.entries(edit).map(([name, value]) => [camelCase(name), value]));
 
 const camelCase = (name: string): string =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** How much the model may think, as options of the provider. */
+/** Maps the thinking settings to provider options. */
 function thinkingOptions(request: ModelRequest, mapping: Mapping): JsonRecord | undefined {
   const effort = request.output_config?.effort;
-  switch (mapping.dialect.flavour) {
+  switch (mapping.dialect.flavor) {
     case "anthropic":
       return anthropicThinking(request, effort);
     case "google":
@@ -222,7 +225,7 @@ function thinkingOptions(request: ModelRequest, mapping: Mapping): JsonRecord | 
   }
 }
 
-/** The SDK adds the budget to the limit of the output; the Messages API has it inside. */
+/** The SDK adds the thinking budget to the output limit. The Messages API includes it in the limit. */
 function thinkingBudget(request: ModelRequest): number {
   const budget = field(request.thinking, "budget_tokens");
   return request.thinking?.type === "enabled" && typeof budget === "number" ? budget : 0;
@@ -248,7 +251,7 @@ function anthropicThinking(request: ModelRequest, effort: string | undefined): J
   };
 }
 
-/** Gemini 3 has levels, the models before it a budget; -1 lets the model choose. */
+/** Gemini 3 uses levels and earlier models use a budget. A budget of -1 lets the model choose. */
 function googleThinking(
   request: ModelRequest,
   effort: string | undefined,
@@ -285,7 +288,7 @@ function effortOnly(
   effort: string | undefined,
   { dialect, changes }: Mapping,
 ): JsonRecord | undefined {
-  // A model that thinks by itself needs no `adaptive`.
+  // A model that thinks by default needs no `adaptive`.
   const mode = request.thinking?.type;
   if (mode !== undefined && mode !== "adaptive") changes.notSupported(`thinking of type ${mode}`);
   return effort === undefined ? undefined : { [dialect.namespace]: { reasoningEffort: effort } };

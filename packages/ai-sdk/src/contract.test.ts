@@ -22,7 +22,7 @@ const thought = (maker: string, metadata: Readonly<Record<string, unknown>>): Co
   signature: packMemory({ maker, metadata }),
 });
 
-/** These servers never close a text by itself: without anything after it, what came is not complete. */
+/** These servers never close a text themselves. If nothing follows it, the text is incomplete. */
 const overloadedInText = {
   "overloaded-mid-stream": { ...STANDARD_FAILURES["overloaded-mid-stream"], partial: [] },
 };
@@ -67,7 +67,7 @@ const compatible: ContractSubject = {
   replies: { "thinking-then-text": { content: [thought("harbour", {}), text] } },
   failures: {
     ...overloadedInText,
-    // Its message also says how many of the tokens are output.
+    // The message also gives the number of output tokens.
     "too-long": {
       failure: { kind: "too-long", tokens: 208_656, limit: 200_000, outputTokens: 8_192 },
       retryHelps: false,

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { dialectOf } from "./dialect.ts";
 
 const of = (provider: string): string => {
-  const { flavour, namespace } = dialectOf({ specificationVersion: "v3", provider, modelId: "m" });
-  return `${flavour} as ${namespace}`;
+  const { flavor, namespace } = dialectOf({ specificationVersion: "v3", provider, modelId: "m" });
+  return `${flavor} as ${namespace}`;
 };
 
 describe("who is spoken to, by the provider's name", () => {
@@ -27,8 +27,8 @@ describe("who is spoken to, by the provider's name", () => {
     ["moonshotai/kimi-k2", "compatible"],
     ["openai:gpt-5", "openai-responses"],
     ["plain", "compatible"],
-  ])("gateway, %s: %s", (id, flavour) => {
-    expect(dialectOf(id).flavour).toBe(flavour);
-    expect(dialectOf({ specificationVersion: "v3", provider: "gateway", modelId: id }).flavour).toBe(flavour);
+  ])("gateway, %s: %s", (id, flavor) => {
+    expect(dialectOf(id).flavor).toBe(flavor);
+    expect(dialectOf({ specificationVersion: "v3", provider: "gateway", modelId: id }).flavor).toBe(flavor);
   });
 });

@@ -1,69 +1,72 @@
 import type { AiSdkLanguageModel } from "./sdk.ts";
 
-/** Family of providers behind the AI SDK that want to be spoken to in one way. */
-export type Flavour =
+/** Family of AI SDK providers that expect requests in the same form. */
+export type Flavor =
   | "anthropic"
   | "openai-responses"
   | "openai-chat"
   | "google"
-  /** Chat completions of somebody else, and every provider that we know nothing about. */
+  /** Chat completions of other vendors, and every unknown provider. */
   | "compatible";
 
 export interface Dialect {
-  readonly flavour: Flavour;
+  readonly flavor: Flavor;
   readonly modelId: string;
-  /** The namespace of its options and metadata; also tells whose thinking a block is. */
+  /** Namespace of its options and metadata. It also identifies the provider that wrote a thinking block. */
   readonly namespace: string;
-  /** Takes a system message at any place; others only at the beginning. */
+  /** Accepts system messages anywhere. Others accept them only at the beginning. */
   readonly systemAnywhere: boolean;
-  /** Takes pictures and documents inside a tool result. */
+  /** Accepts images and documents inside a tool result. */
   readonly mediaInResults: boolean;
-  /** Has a flag for a tool result that is an error. */
+  /** Has a flag for tool results that are errors. */
   readonly errorFlag: boolean;
-  /** Has plain-text documents of its own. */
+  /** Supports plain-text documents. */
   readonly textDocuments: boolean;
   readonly toolIds: ToolIdLimits;
 }
 
 export interface ToolIdLimits {
   readonly maxLength: number;
-  /** Only letters and digits, and exactly `maxLength` of them. */
+  /** Accepts only letters and digits, exactly `maxLength` of them. */
   readonly isFixedLength: boolean;
 }
 
-/** No provider states a limit above this one. */
+/** No provider documents a higher limit. */
 const ANY_TOOL_ID: ToolIdLimits = { maxLength: 256, isFixedLength: false };
-/** Limit of OpenAI's chat completions; their newer API takes more. */
+/** Limit of OpenAI's chat completions. Their newer API accepts more. */
 const OPENAI_TOOL_ID: ToolIdLimits = { maxLength: 40, isFixedLength: false };
 /** Mistral refuses every other form. */
 const MISTRAL_TOOL_ID: ToolIdLimits = { maxLength: 9, isFixedLength: true };
 
-/** `provider` of a model object is `<name>.<api>`; a gateway knows models by `<provider>/<model>`. */
+/**
+ * Derives the dialect from the provider. A model object's `provider` is `<name>.<api>`. A gateway names
+ * models `<provider>/<model>`.
+ */
 export function dialectOf(model: AiSdkLanguageModel | string): Dialect {
   const provider = typeof model === "string" ? "gateway" : model.provider;
   const modelId = typeof model === "string" ? model : model.modelId;
-  const flavour = provider.startsWith("gateway") ? gatewayFlavour(modelId) : flavourOf(provider);
+  const flavor = provider.startsWith("gateway") ? gatewayFlavor(modelId) : flavorOf(provider);
   const name = provider.startsWith("gateway") ? vendorOf(modelId) : (provider.split(".")[0] ?? provider);
   return {
-    flavour,
+    flavor,
     modelId,
-    namespace: namespaceOf(flavour, name),
-    systemAnywhere: flavour === "anthropic" || flavour === "openai-responses" || flavour === "openai-chat",
-    mediaInResults: flavour === "anthropic" || flavour === "openai-responses" || flavour === "google",
-    errorFlag: flavour === "anthropic",
-    textDocuments: flavour === "anthropic",
-    toolIds: toolIdLimits(flavour, name),
+    namespace: namespaceOf(flavor, name),
+    systemAnywhere: flavor === "anthropic" || flavor === "openai-responses" || flavor === "openai-chat",
+    mediaInResults: flavor === "anthropic" || flavor === "openai-responses" || flavor === "google",
+    errorFlag: flavor === "anthropic",
+    textDocuments: flavor === "anthropic",
+    toolIds: toolIdLimits(flavor, name),
   };
 }
 
-/** A provider that was given a name of its own still reads its maker's namespace. */
-function namespaceOf(flavour: Flavour, name: string): string {
-  if (flavour === "anthropic" || flavour === "google") return flavour;
-  if (flavour === "openai-responses") return name === "azure" || name === "xai" ? name : "openai";
+/** A provider instance with a custom name still reads its vendor's namespace. */
+function namespaceOf(flavor: Flavor, name: string): string {
+  if (flavor === "anthropic" || flavor === "google") return flavor;
+  if (flavor === "openai-responses") return name === "azure" || name === "xai" ? name : "openai";
   return name;
 }
 
-function flavourOf(provider: string): Flavour {
+function flavorOf(provider: string): Flavor {
   if (/anthropic/i.test(provider)) return "anthropic";
   if (/^google\b/i.test(provider)) return "google";
   if (/\.responses$/i.test(provider)) return "openai-responses";
@@ -71,7 +74,7 @@ function flavourOf(provider: string): Flavour {
   return "compatible";
 }
 
-function gatewayFlavour(modelId: string): Flavour {
+function gatewayFlavor(modelId: string): Flavor {
   const vendor = vendorOf(modelId);
   if (vendor === "anthropic" || vendor === "google") return vendor;
   return vendor === "openai" ? "openai-responses" : "compatible";
@@ -79,7 +82,7 @@ function gatewayFlavour(modelId: string): Flavour {
 
 const vendorOf = (modelId: string): string => /^[^/:]+(?=[/:])/.exec(modelId)?.[0] ?? "gateway";
 
-function toolIdLimits(flavour: Flavour, name: string): ToolIdLimits {
+function toolIdLimits(flavor: Flavor, name: string): ToolIdLimits {
   if (name === "mistral") return MISTRAL_TOOL_ID;
-  return flavour === "openai-chat" || flavour === "openai-responses" ? OPENAI_TOOL_ID : ANY_TOOL_ID;
+  return flavor === "openai-chat" || flavor === "openai-responses" ? OPENAI_TOOL_ID : ANY_TOOL_ID;
 }

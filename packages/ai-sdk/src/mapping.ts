@@ -2,16 +2,16 @@ import { field, isRecord, type JsonRecord } from "@longhaul/core/internal/messag
 import type { RequestChange } from "@longhaul/core/models";
 import type { Dialect } from "./dialect.ts";
 
-/** Knowledge that every mapping of a request needs. */
+/** Information that every mapping of a request needs. */
 export interface Mapping {
   readonly dialect: Dialect;
   readonly changes: ChangeLog;
   readonly images: boolean;
-  /** The names of parts differ between versions 6 and 7. */
+  /** Part names differ between versions 6 and 7. */
   readonly isVersionSeven: boolean;
 }
 
-/** Collects what a request could not say to this provider; each thing is named once. */
+/** Collects the parts of a request that this provider does not support, each one once. */
 export class ChangeLog {
   readonly #unsupported = new Set<string>();
   readonly #thinking = new Map<string, number>();
@@ -35,16 +35,19 @@ export class ChangeLog {
   }
 }
 
-/** A prompt-cache mark as an option of Anthropic's; other providers have none and cache by themselves. */
+/**
+ * Converts a prompt-cache mark into an option of Anthropic's provider. Other providers have no marks and
+ * cache automatically.
+ */
 export function markOptions(block: unknown, { dialect, changes }: Mapping): JsonRecord | undefined {
   const mark = field(block, "cache_control");
   if (!isRecord(mark)) return undefined;
-  if (dialect.flavour === "anthropic") return { anthropic: { cacheControl: mark } };
+  if (dialect.flavor === "anthropic") return { anthropic: { cacheControl: mark } };
   changes.notSupported("cache_control");
   return undefined;
 }
 
-/** Options of several origins in one: by namespace, the later ones winning field by field. */
+/** Merges options by namespace. Later fields override earlier ones. */
 export function mergeOptions(...all: readonly (JsonRecord | undefined)[]): JsonRecord | undefined {
   const merged: Record<string, JsonRecord> = {};
   for (const options of all) {

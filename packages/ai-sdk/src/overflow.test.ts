@@ -4,7 +4,7 @@ import { wireOf } from "../../../test/wire/folder.ts";
 import { modelErrorOf } from "../../core/src/models/ai-sdk-failure.ts";
 import { OVERFLOW_TEXTS, type Overflow } from "../../core/src/models/overflow.ts";
 
-/** One saying of each server, and the numbers in it. */
+/** One error message of each server, and the numbers in it. */
 const SAYINGS: Readonly<
   Record<string, readonly [text: string, tokens?: number | undefined, limit?: number, more?: Overflow]>
 > = {
@@ -134,7 +134,7 @@ const SAYINGS: Readonly<
   "anyone else": ["The conversation exceeds the model's maximum context length"],
 };
 
-const state = { model: "m", hasBegun: false, partial: [] };
+const state = { model: "m", hasStarted: false, partial: [] };
 
 const refusal = (body: unknown, statusCode = 400): APICallError =>
   new APICallError({

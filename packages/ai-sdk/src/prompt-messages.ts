@@ -8,7 +8,7 @@ import {
   type JsonRecord,
   stringField,
 } from "@longhaul/core/internal/messages";
-import { callInput, type ProviderMemory, unpackMemory } from "@longhaul/core/internal/models";
+import { type ProviderMemory, toInputObject, unpackMemory } from "@longhaul/core/internal/models";
 import { reminder } from "@longhaul/core/internal/request";
 import type {
   ApiMessage,
@@ -30,7 +30,10 @@ import {
 import { type Mapping, markOptions, mergeOptions, withOptions } from "./mapping.ts";
 import { wireToolId } from "./wire-tool-ids.ts";
 
-/** `hasSystem`: without a system prompt Anthropic's provider would move a later system message to the front. */
+/**
+ * @param hasSystem without a system prompt, Anthropic's provider would move a later system message to the
+ * front.
+ */
 export function promptMessages(
   messages: readonly ApiMessage[],
   hasSystem: boolean,
@@ -48,15 +51,14 @@ export function promptMessages(
   });
 }
 
-/** The system prompt: block by block where marks are kept, else as one text. */
+/** Returns the system prompt: one message per block if cache marks are kept, otherwise one text. */
 export function systemMessages(
   content: MessageContent | undefined,
   mapping: Mapping,
 ): readonly PromptMessage[] {
   if (typeof content === "string") return content === "" ? [] : [{ role: "system", content }];
   const blocks = asList(content).filter(isBlock);
-  if (mapping.dialect.flavour === "anthropic")
-    return blocks.flatMap((block) => systemMessage(block, mapping));
+  if (mapping.dialect.flavor === "anthropic") return blocks.flatMap((block) => systemMessage(block, mapping));
   for (const block of blocks) markOptions(block, mapping);
   const text = systemText(blocks, mapping);
   return text === "" ? [] : [{ role: "system", content: text }];
@@ -77,13 +79,15 @@ function systemText(blocks: readonly ContentBlock[], { changes }: Mapping): stri
   return texts.filter((text) => text !== "").join("\n\n");
 }
 
-/** A run of messages of one role. Some servers insist that user and assistant take turns. */
+/** Consecutive messages of one role. Some servers require user and assistant messages to alternate. */
 interface Turn {
   readonly role: "user" | "assistant" | "system";
   readonly blocks: readonly ContentBlock[];
 }
 
-/** `keepsSystem`: system messages between the others stay what they are; otherwise the user says them. */
+/**
+ * @param keepsSystem system messages between the others keep their role. Otherwise they become user messages.
+ */
 function turnsOf(messages: readonly ApiMessage[], keepsSystem: boolean, mapping: Mapping): readonly Turn[] {
   const turns: Turn[] = [];
   for (const message of messages) {
@@ -116,10 +120,10 @@ function blocksOf(message: ApiMessage, { changes }: Mapping): readonly ContentBl
   return list.filter(isBlock);
 }
 
-/** Calls of one turn and their results in the next. */
+/** Calls of one turn and their results in the next turn. */
 interface Pairs {
   readonly calls: ReadonlySet<ContentBlock>;
-  /** The tool's name for each result that answers a call; other results are orphans. */
+  /** Tool name for each result that answers a call. Other results are orphans. */
   readonly answers: ReadonlyMap<ContentBlock, string>;
 }
 
@@ -143,7 +147,10 @@ function pairsOf(calling: Turn | undefined, answering: Turn | undefined): Pairs 
   return { calls, answers };
 }
 
-/** The results, as the tool's message, then what the user said: a result must follow its call directly. */
+/**
+ * Puts the results first, as a tool message, and then the user's content: a result must directly follow its
+ * call.
+ */
 function userMessages(
   blocks: readonly ContentBlock[],
   answers: Pairs["answers"],
@@ -185,7 +192,7 @@ function userParts(block: ContentBlock, mapping: Mapping): readonly PromptPart[]
   return text === "" ? [] : [textPart(text, options)];
 }
 
-/** `answered`: the calls whose results follow. A call without a result is refused by every provider. */
+/** @param answered calls whose results follow. Every provider refuses a call without a result. */
 function assistantParts(
   blocks: readonly ContentBlock[],
   answered: ReadonlySet<ContentBlock>,
@@ -217,7 +224,7 @@ function callPart(block: ContentBlock, options: JsonRecord | undefined, mapping:
     type: "tool-call",
     toolCallId: wireToolId(stringField(block, "id") ?? "", mapping.dialect.toolIds),
     toolName: stringField(block, "name") ?? "",
-    input: callInput(input),
+    input: toInputObject(input),
     ...withOptions(options),
   };
 }
@@ -242,11 +249,11 @@ function spokenPart(
   return text === "" ? undefined : textPart(text, options);
 }
 
-/** A signed summary needs its signature, which the older SDK has no place for. */
+/** A signed summary needs its signature, which version 6 of the SDK cannot carry. */
 function canSendCompaction(block: ContentBlock, { dialect, isVersionSeven }: Mapping): boolean {
   const hasContent = (stringField(block, "content") ?? "") !== "";
   const isSigned = stringField(block, "signature") !== undefined;
-  return dialect.flavour === "anthropic" && hasContent && (isVersionSeven || !isSigned);
+  return dialect.flavor === "anthropic" && hasContent && (isVersionSeven || !isSigned);
 }
 
 function withCitations(
@@ -256,28 +263,28 @@ function withCitations(
 ): JsonRecord | undefined {
   const citations = field(block, "citations");
   if (!Array.isArray(citations) || citations.length === 0) return options;
-  if (dialect.flavour === "anthropic") return mergeOptions(options, { anthropic: { citations } });
+  if (dialect.flavor === "anthropic") return mergeOptions(options, { anthropic: { citations } });
   changes.notSupported("citations");
   return options;
 }
 
-/** The fate of a thinking block in a request. */
+/** Result of mapping a thinking block. */
 type MappedThinking =
   | { readonly kind: "part"; readonly part: PromptPart }
-  /** Options that the next block of the message has to carry. */
+  /** Options for the next block of the message. */
   | { readonly kind: "for-next"; readonly options: JsonRecord }
   | { readonly kind: "left-out" };
 
 function mapThinking(block: ThinkingBlock | RedactedThinkingBlock, mapping: Mapping): MappedThinking {
   const { dialect } = mapping;
   if (block.type === "redacted_thinking") {
-    if (dialect.flavour !== "anthropic") return leftOut(mapping, ANOTHERS);
+    if (dialect.flavor !== "anthropic") return leftOut(mapping, ANOTHERS);
     return reasoning("", { anthropic: { redactedData: block.data } });
   }
   const signature = typeof block.signature === "string" ? block.signature : "";
   const memory = unpackMemory(signature);
   if (memory === undefined) {
-    if (dialect.flavour !== "anthropic") return leftOut(mapping, ANOTHERS);
+    if (dialect.flavor !== "anthropic") return leftOut(mapping, ANOTHERS);
     if (signature === "") return leftOut(mapping, "it has no signature");
     return reasoning(block.thinking, { anthropic: { signature } });
   }
@@ -298,10 +305,9 @@ function leftOut({ changes }: Mapping, reason: string): MappedThinking {
   return { kind: "left-out" };
 }
 
-/** A reference to reasoning that only the provider's store holds means nothing in a rewritten conversation. */
+/** A reference to reasoning in the provider's store is meaningless in a rewritten conversation. */
 function canComeBack({ metadata }: ProviderMemory, block: ThinkingBlock, { dialect }: Mapping): boolean {
-  if (dialect.flavour !== "openai-responses")
-    return block.thinking !== "" || Object.keys(metadata).length > 0;
+  if (dialect.flavor !== "openai-responses") return block.thinking !== "" || Object.keys(metadata).length > 0;
   return Object.values(metadata).some(
     (fields) => typeof field(fields, "reasoningEncryptedContent") === "string",
   );

@@ -1,17 +1,17 @@
 import {
   field,
-  figureField,
   isRecord,
   type JsonRecord,
   listField,
+  numberField,
   stringField,
 } from "@longhaul/core/internal/messages";
 import {
-  callInput,
-  isBrokenInput,
-  missedMetadata,
+  isInvalidInput,
   packMemory,
   parsedInput,
+  requiredMetadata,
+  toInputObject,
 } from "@longhaul/core/internal/models";
 import type { ContentBlock, ThinkingBlock } from "@longhaul/core/messages";
 import type {
@@ -23,7 +23,7 @@ import type {
   StopReason,
   UsageIteration,
 } from "@longhaul/core/models";
-import type { Dialect, Flavour } from "./dialect.ts";
+import type { Dialect, Flavor } from "./dialect.ts";
 import { mergeOptions } from "./mapping.ts";
 import { canonicalToolId, unusedToolId } from "./wire-tool-ids.ts";
 
@@ -35,19 +35,19 @@ interface OpenPart {
 interface OpenCall {
   readonly id: string;
   readonly name: string;
-  /** The input so far; empty when the pieces are not JSON and it comes whole at the end. */
+  /** Input so far. Empty if the pieces are not JSON and the input arrives as a whole at the end. */
   json: string;
   readonly isJson: boolean;
   isDone: boolean;
 }
 
-/** Follows the parts of one stream, of whichever version, and says what they mean as events of the port. */
+/** Reads the parts of one stream, of any SDK version, and converts them into the port's events. */
 export class ReplyReader {
   readonly content: ContentBlock[] = [];
-  /** The provider's facts about the answer as a whole, as soon as it came. */
+  /** The provider's metadata about the whole reply, once it has arrived. */
   finish: JsonRecord | undefined;
-  /** Something of the answer has come: a failure from here on cuts it off. */
-  hasBegun = false;
+  /** True if a part of the reply has arrived. A later failure then cuts the reply off. */
+  hasStarted = false;
   #statedFinish: unknown;
   readonly #dialect: Dialect;
   readonly #usedIds: Set<string>;
@@ -60,21 +60,21 @@ export class ReplyReader {
     this.#usedIds = new Set(usedIds);
   }
 
-  /** The blocks that came whole: without a call that was broken off, where the call as a whole failed. */
+  /** Complete blocks. Omits an interrupted call, for the case that the whole request failed. */
   get complete(): readonly ContentBlock[] {
-    return this.content.filter((block) => block.type !== "tool_use" || !isBrokenInput(block.input));
+    return this.content.filter((block) => block.type !== "tool_use" || !isInvalidInput(block.input));
   }
 
   read(part: JsonRecord): readonly ModelEvent[] {
     const handler = typeof part.type === "string" ? HANDLERS[part.type] : undefined;
     if (handler === undefined) return [];
-    if (part.type !== "raw" && part.type !== "ping") this.hasBegun = true;
+    if (part.type !== "raw" && part.type !== "ping") this.hasStarted = true;
     return handler(this, part);
   }
 
   /**
-   * Throws the error of an error part, unless it is only the SDK's judgement of a complete answer: that no
-   * tool was called though one was asked for. The answer then ends as its provider said.
+   * Throws the error of an error part. Exception: the SDK complains that a complete reply lacks a required
+   * tool call. The reply then keeps the provider's finish reason.
    */
   overrule(error: unknown): void {
     if (!/ToolChoiceViolation/.test(stringField(error, "name") ?? "")) throw error;
@@ -112,7 +112,7 @@ export class ReplyReader {
 
   callStart(part: JsonRecord): readonly ModelEvent[] {
     if (part.providerExecuted === true || this.#calls.has(idOf(part))) return [];
-    // Some providers close a text only at the very end; what comes before a call stays before it.
+    // Some providers close a text only at the very end. Closing it here keeps it before the call.
     const said = [...this.#closeThoughts(), ...this.#closeTexts()];
     const { id, name } = this.#openCall(part);
     return [...said, { type: "tool-call-start", id, name }];
@@ -133,7 +133,7 @@ export class ReplyReader {
     const events: ModelEvent[] = [...this.callStart(part)];
     const call = this.#calls.get(idOf(part)) ?? this.#openCall(part);
     if (call.isDone) return events;
-    const input = callInput(part.input);
+    const input = toInputObject(part.input);
     if (call.json === "" && Object.keys(input).length > 0) {
       events.push({ type: "tool-call-input", id: call.id, json: JSON.stringify(input) });
     }
@@ -143,7 +143,8 @@ export class ReplyReader {
   }
 
   serverResult(part: JsonRecord): readonly ModelEvent[] {
-    // Ours have no way to run: an error of one says that the call itself was malformed, and that came before.
+    // Our tools have no `execute` function. An error of one means that the call was malformed, which was
+    // reported before.
     if (part.providerExecuted !== true) return [];
     return this.#complete(serverResultBlock(part, canonicalToolId(idOf(part))), undefined);
   }
@@ -153,7 +154,7 @@ export class ReplyReader {
     return block === undefined ? [] : this.#complete(block, part.providerMetadata);
   }
 
-  /** The step is over: what a server did not bother to close is closed. */
+  /** Ends the step, and closes everything that the server left open. */
   stepEnd(part: JsonRecord): readonly ModelEvent[] {
     this.finish = this.#statedFinish === undefined ? part : { ...part, finishReason: this.#statedFinish };
     if (endingOf(this.finish, false).kind === "cut-off") return [];
@@ -169,9 +170,9 @@ export class ReplyReader {
     return events;
   }
 
-  /** Leaves thinking to its provider to close as long as a signature may still come. */
+  /** Keeps thinking open as long as a signature may still arrive. */
   #closeThoughts(): readonly ModelEvent[] {
-    if (this.#dialect.flavour !== "compatible") return [];
+    if (this.#dialect.flavor !== "compatible") return [];
     return [...this.#thoughts.keys()].flatMap((id) => this.thoughtEnd({ id }));
   }
 
@@ -227,10 +228,13 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
 
 const idOf = (part: JsonRecord): string => stringField(part, "toolCallId") ?? stringField(part, "id") ?? "";
 
-/** Version 5 had `delta` in some places where the later ones have `text`. */
+/** Version 5 uses `delta` in some places where later versions use `text`. */
 const pieceOf = (part: JsonRecord): string => stringField(part, "text") ?? stringField(part, "delta") ?? "";
 
-/** The part that this one belongs to, with its metadata added: providers give it at any of the three. */
+/**
+ * Returns the open part that this one continues, with its metadata merged. Providers send metadata with the
+ * start, a piece or the end.
+ */
 function extend(open: Map<string, OpenPart>, part: JsonRecord): OpenPart {
   const id = idOf(part);
   const found = open.get(id) ?? { text: "", metadata: {} };
@@ -240,7 +244,7 @@ function extend(open: Map<string, OpenPart>, part: JsonRecord): OpenPart {
   return found;
 }
 
-/** A text in the canonical form; a summary of the provider's own comes as text with a note. */
+/** Converts a text to the canonical form. A summary that the provider wrote arrives as text with metadata. */
 function textBlock(text: string, metadata: unknown): ContentBlock {
   const anthropic = field(metadata, "anthropic");
   if (stringField(anthropic, "type") === "compaction") {
@@ -253,7 +257,7 @@ function textBlock(text: string, metadata: unknown): ContentBlock {
 }
 
 function thinkingBlock(thinking: string, metadata: JsonRecord, dialect: Dialect): ContentBlock {
-  if (dialect.flavour !== "anthropic") {
+  if (dialect.flavor !== "anthropic") {
     return { type: "thinking", thinking, signature: packMemory({ maker: dialect.namespace, metadata }) };
   }
   const anthropic = metadata.anthropic;
@@ -262,15 +266,15 @@ function thinkingBlock(thinking: string, metadata: JsonRecord, dialect: Dialect)
   return { type: "thinking", thinking, signature: stringField(anthropic, "signature") ?? "" };
 }
 
-/** Holds what the block after it must bring back to its provider. Nothing, for most. */
+/** Creates a block for metadata that the next block must return to its provider. Most metadata needs none. */
 function carrierBlock(metadata: unknown, dialect: Dialect): ThinkingBlock | undefined {
-  const missed = missedMetadata(metadata);
-  if (missed === undefined || dialect.flavour === "anthropic") return undefined;
+  const missed = requiredMetadata(metadata);
+  if (missed === undefined || dialect.flavor === "anthropic") return undefined;
   const memory = { maker: dialect.namespace, metadata: missed, isForNext: true };
   return { type: "thinking", thinking: "", signature: packMemory(memory) };
 }
 
-/** A picture that the model made. */
+/** Converts an image that the model created. */
 function fileBlock(file: unknown): ContentBlock | undefined {
   const data = stringField(file, "base64");
   if (data === undefined) return undefined;
@@ -279,9 +283,9 @@ function fileBlock(file: unknown): ContentBlock | undefined {
   return { type, source: { type: "base64", media_type: mediaType, data } };
 }
 
-/** A call that the provider made and answered itself. */
+/** Converts a call that the provider made and answered itself. */
 function serverCallBlock(part: JsonRecord, id: string): ContentBlock {
-  const block = { type: "server_tool_use", id, name: part.toolName, input: callInput(part.input) };
+  const block = { type: "server_tool_use", id, name: part.toolName, input: toInputObject(part.input) };
   return block as unknown as ContentBlock;
 }
 
@@ -295,10 +299,10 @@ function serverResultBlock(part: JsonRecord, id: string): ContentBlock {
 }
 
 /**
- * Usage as versions 5, 6 and 7 report it, and as a provider does. `input_tokens` becomes what was neither
- * read from a cache nor written to one; zero means that the server did not say.
+ * Reads usage as versions 5, 6 and 7 and the providers report it. `input_tokens` excludes tokens read from or
+ * written to a cache. Zero means that the server reported nothing.
  */
-export function usageOf(usage: unknown, metadata: unknown, flavour: Flavour): ModelUsage {
+export function usageOf(usage: unknown, metadata: unknown, flavor: Flavor): ModelUsage {
   const details = field(usage, "inputTokenDetails");
   const input = field(usage, "inputTokens");
   const output = field(usage, "outputTokens");
@@ -311,8 +315,8 @@ export function usageOf(usage: unknown, metadata: unknown, flavour: Flavour): Mo
       field(input, "cacheWrite"),
       field(anthropic, "cacheCreationInputTokens"),
     ) ?? 0;
-  // Version 5 passed Anthropic's figure on, which never held the cached tokens.
-  const isWithoutCached = flavour === "anthropic" && details === undefined && !isRecord(input);
+  // Version 5 passed on Anthropic's figure, which excludes the cached tokens.
+  const isWithoutCached = flavor === "anthropic" && details === undefined && !isRecord(input);
   const total = firstNumber(input, field(input, "total")) ?? 0;
   const uncached = isWithoutCached ? total : Math.max(0, total - cacheRead - cacheWrite);
   const iterations = listField(anthropic, "iterations").map(iterationOf);
@@ -328,21 +332,21 @@ export function usageOf(usage: unknown, metadata: unknown, flavour: Flavour): Mo
 const firstNumber = (...values: readonly unknown[]): number | undefined =>
   values.find((value): value is number => typeof value === "number" && Number.isFinite(value));
 
-/** Anthropic's own account of a call inside the call; its names come in camel case. */
+/** Anthropic's usage of one iteration within the call, with names in camel case. */
 const iterationOf = (item: unknown): UsageIteration => ({
   type: String(field(item, "type") ?? "message"),
-  input_tokens: figureField(item, "inputTokens"),
-  output_tokens: figureField(item, "outputTokens"),
-  cache_creation_input_tokens: figureField(item, "cacheCreationInputTokens"),
-  cache_read_input_tokens: figureField(item, "cacheReadInputTokens"),
+  input_tokens: numberField(item, "inputTokens"),
+  output_tokens: numberField(item, "outputTokens"),
+  cache_creation_input_tokens: numberField(item, "cacheCreationInputTokens"),
+  cache_read_input_tokens: numberField(item, "cacheReadInputTokens"),
 });
 
-/** The end of a call, by the SDK's word and the provider's own. */
+/** End of a call, from the finish reasons of the SDK and of the provider. */
 type Ending =
   | { readonly kind: "stopped"; readonly reason: StopReason }
   | Extract<ModelFailure, { kind: "refused" | "cut-off" | "other" }>;
 
-/** `calls`: whether the reply holds a tool call. Some servers say `stop` all the same. */
+/** @param calls true if the reply contains a tool call. Some servers report `stop` anyway. */
 export function endingOf(finish: JsonRecord, calls: boolean): Ending {
   const provider = stringField(finish, "rawFinishReason");
   switch (finish.finishReason) {
@@ -361,7 +365,7 @@ export function endingOf(finish: JsonRecord, calls: boolean): Ending {
       return stopped(calls ? "tool_use" : "end_turn");
     default:
       if (provider === "compaction") return stopped("compaction");
-      // Providers begin with `other` and keep it when the stream ends before they were told why.
+      // Providers start with `other` and keep it if the stream ends without a reason.
       return provider === undefined ? { kind: "cut-off" } : stopped(calls ? "tool_use" : "other");
   }
 }
@@ -370,7 +374,7 @@ const WINDOW_FULL = "model_context_window_exceeded";
 
 const stopped = (reason: StopReason): Ending => ({ kind: "stopped", reason });
 
-/** Words that say no more than that it was refused. */
+/** Words that only repeat that the model refused. */
 const PLAIN_REFUSAL = /^(refusal|content[_-]filter)$/i;
 
 function refusal(provider: string | undefined, metadata: unknown): Ending {
@@ -380,8 +384,9 @@ function refusal(provider: string | undefined, metadata: unknown): Ending {
 }
 
 /**
- * The SDK tells the id of an answer only at its end. The provider's first raw chunk has it: as `message`
- * (Anthropic), `response` (OpenAI), at the top (chat completions) or under a name of its own (Google).
+ * Finds the reply's id, which the SDK gives only at the end. The provider's first raw chunk contains it: in
+ * `message` (Anthropic), in `response` (OpenAI), at the top level (chat completions) or under another name
+ * (Google).
  */
 export function answerIdIn(
   chunk: unknown,
@@ -394,7 +399,7 @@ export function answerIdIn(
   return undefined;
 }
 
-/** Settings that the SDK says it could not send. */
+/** Returns the settings that the SDK reports as unsupported. */
 export function warningsIn(part: JsonRecord): readonly RequestChange[] {
   return listField(part, "warnings").map((warning) => {
     const feature = stringField(warning, "feature") ?? stringField(warning, "setting");

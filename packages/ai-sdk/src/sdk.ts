@@ -1,7 +1,7 @@
 import { isMissingPackage, loadingProblem } from "@longhaul/core/internal/models";
 import { ModelError } from "@longhaul/core/models";
 
-/** A language model object of the AI SDK, of whichever version: what we read of it. */
+/** The part of a language model object that we read. Fits all SDK versions. */
 export interface AiSdkLanguageModel {
   readonly specificationVersion: string;
   readonly provider: string;
@@ -9,15 +9,15 @@ export interface AiSdkLanguageModel {
 }
 
 /**
- * The `ai` module, as far as it is used. Methods, so that the real, much narrower signatures fit: the
- * published types must not need the package.
+ * The part of the `ai` module that we use. Members are methods, so that the much narrower real signatures
+ * fit. The published types must not depend on the package.
  */
 export interface AiSdk {
   streamText(options: object): AiSdkStream;
   jsonSchema(schema: object): unknown;
 }
 
-/** Version 7 calls the stream `stream`, and keeps the old name for a while. */
+/** Version 7 names the stream `stream`, and keeps the old name for a while. */
 export interface AiSdkStream {
   readonly stream?: AsyncIterable<unknown>;
   readonly fullStream?: AsyncIterable<unknown>;
@@ -25,7 +25,7 @@ export interface AiSdkStream {
 
 const PACKAGE = "ai";
 
-/** Loads the user's own `ai`, when it is first needed: importing longhaul loads no SDK. */
+/** Loads the user's `ai` module on first use: importing longhaul loads no SDK. */
 export async function loadAiSdk(load: () => Promise<unknown> = () => import("ai")): Promise<AiSdk> {
   try {
     return (await load()) as AiSdk;
@@ -43,5 +43,5 @@ export async function loadAiSdk(load: () => Promise<unknown> = () => import("ai"
   }
 }
 
-/** Version 7 renamed this helper; nothing else tells the versions apart as surely. */
+/** Version 7 renamed this helper. It is the most reliable difference between the versions. */
 export const isVersionSeven = (sdk: AiSdk): boolean => "isStepCount" in sdk;

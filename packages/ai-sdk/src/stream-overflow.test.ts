@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { compatible, type MakeModel, RICH, responses, send } from "../../../test/wire/ai-sdk-providers.ts";
 import { wireOf } from "../../../test/wire/folder.ts";
 
-/** A stream that breaks off with this event after an answer had begun. */
+/** Returns a stream that starts a reply and then breaks off with this event. */
 function endingWith(wire: WireAnswer, event: unknown): WireAnswer {
   return { ...wire, body: `${wire.body}data: ${JSON.stringify(event)}\n\n` };
 }

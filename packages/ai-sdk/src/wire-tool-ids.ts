@@ -1,10 +1,13 @@
 import type { ToolIdLimits } from "./dialect.ts";
 
 const CANONICAL = /^[a-zA-Z0-9_-]+$/;
-/** Begins an id whose forbidden characters are written as `_<hex>_`; so do those that begin so by chance. */
+/**
+ * Prefix of an id whose forbidden characters are written as `_<hex>_`. An id that already starts with it is
+ * escaped too.
+ */
 const ESCAPED = "esc-";
 
-/** The id under which the conversation knows a call: of the permitted characters, and the way back is kept. */
+/** Converts an id to the permitted characters, reversibly. */
 export function canonicalToolId(wireId: string): string {
   if (CANONICAL.test(wireId) && !wireId.startsWith(ESCAPED)) return wireId;
   const escaped = wireId.replace(
@@ -14,7 +17,9 @@ export function canonicalToolId(wireId: string): string {
   return `${ESCAPED}${escaped}`;
 }
 
-/** The id as the provider gave it, or one of the form it takes. The same id always becomes the same. */
+/**
+ * Restores the provider's id, or derives one that fits its limits. The same id always gives the same result.
+ */
 export function wireToolId(id: string, { maxLength, isFixedLength }: ToolIdLimits): string {
   const original = id.startsWith(ESCAPED) ? unescaped(id.slice(ESCAPED.length)) : id;
   if (isFixedLength) {
@@ -25,7 +30,10 @@ export function wireToolId(id: string, { maxLength, isFixedLength }: ToolIdLimit
   return `${original.slice(0, maxLength - DIGEST_CHARACTERS - 1)}_${digest(original, DIGEST_CHARACTERS)}`;
 }
 
-/** Some servers count calls anew in every reply; an id may occur only once in a conversation. */
+/**
+ * Returns an id that is unique in the conversation. Some servers number the calls of each reply from the
+ * start.
+ */
 export function unusedToolId(wanted: string, used: ReadonlySet<string>): string {
   const base = wanted === "" ? "call" : wanted;
   let id = base;
@@ -36,10 +44,10 @@ export function unusedToolId(wanted: string, used: ReadonlySet<string>): string 
 const unescaped = (text: string): string =>
   text.replace(/_([0-9a-f]+)_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
-/** Enough that two ids of one conversation do not meet. */
+/** Long enough that two ids of one conversation do not collide. */
 const DIGEST_CHARACTERS = 9;
 
-/** FNV-1a over the characters, twice with different starts, in letters and digits. */
+/** Hashes with FNV-1a, twice with different start values. Returns letters and digits. */
 function digest(text: string, length: number): string {
   const hash = (start: number): string => {
     let value = start;

@@ -10,7 +10,7 @@ const MODEL = "claude-opus-4-6";
 
 type MakeClient = (baseURL: string) => AnthropicClient;
 
-/** That both classes are taken as they are is what the compiler checks here. */
+/** The compiler checks here that both client classes fit `AnthropicClient`. */
 const CLIENTS: readonly (readonly [line: string, make: MakeClient])[] = [
   ["1.x", (baseURL) => new Anthropic({ baseURL, apiKey: "key" })],
   ["0.x", (baseURL) => new AnthropicBefore1({ baseURL, apiKey: "key" })],

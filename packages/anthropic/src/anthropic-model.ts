@@ -3,15 +3,15 @@ import { field } from "@longhaul/core/internal/messages";
 import {
   type Abortable,
   abortableBy,
-  droppingMismatches,
+  createModelError,
   estimateRequest,
   type FailedCall,
-  failedCall,
   hasThinking,
   modelErrorFrom,
   ThinkingMemory,
-  thinkingLeftOut,
+  thinkingRemovalChange,
   throwIfAborted,
+  withMismatchesDropped,
 } from "@longhaul/core/internal/models";
 import { ESTIMATORS } from "@longhaul/core/measure";
 import type {
@@ -37,27 +37,31 @@ import { ReplyReader } from "./reply-reader.ts";
 import { countCall, messageCall } from "./request.ts";
 
 export interface AnthropicModelOptions extends ClientOptions {
-  /** As the provider names it. Names of other makers work too, on servers that speak this API. */
+  /**
+   * The provider's name for the model. Models of other vendors also work, on servers that implement this API.
+   */
   readonly model: string;
-  /** Your own client of `@anthropic-ai/sdk`; otherwise one is made from the environment at the first call. */
+  /**
+   * Your own client from `@anthropic-ai/sdk`. By default, the first call creates one from the environment.
+   */
   readonly client?: AnthropicClient;
-  /** Sent with every call, besides those that a request needs. */
+  /** Betas to send with every call, in addition to those that a request needs. */
   readonly betas?: readonly string[];
-  /** The provider takes `cache_edits`: no public one does. */
+  /** The provider accepts `cache_edits`. No public provider does. */
   readonly cacheEdits?: boolean;
-  /** Capabilities that differ from those that the model's name tells. */
+  /** Capabilities that override those derived from the model's name. */
   readonly capabilities?: Partial<ModelCapabilities>;
   /**
-   * What to do when the model refuses thinking as written after another history. `leave-out` (default):
-   * call once more without any, and keep those blocks out of later calls. `drop-block`: have the provider
-   * drop them. `fail`: report it.
+   * Reaction when the model refuses thinking blocks that were written after a different history. `leave-out`
+   * (default): retry without thinking, and omit those blocks from later calls. `drop-block`: ask the provider
+   * to drop them. `fail`: report the error.
    */
   readonly onThinkingMismatch?: "leave-out" | "drop-block" | "fail";
-  /** Sent as `anthropic-version`; what the client sends by itself unless given. */
+  /** Value of `anthropic-version`. Default: the version that the client sends. */
   readonly apiVersion?: ApiVersion;
 }
 
-/** A model behind the Messages API. */
+/** Creates a model that calls the Messages API. */
 export function anthropicModel(options: AnthropicModelOptions): Model {
   const name = options.model;
   const capabilities = anthropicCapabilities(name, {
@@ -96,14 +100,14 @@ export function anthropicModel(options: AnthropicModelOptions): Model {
   };
 }
 
-/** A request as it will go out, and what of it differs from what was given. */
+/** A request in the form that is sent, and its differences from the given request. */
 interface Prepared {
   readonly request: ModelRequest;
   readonly params: AnthropicParams;
   readonly changes: readonly RequestChange[];
 }
 
-/** Sends a request, and once more without its thinking where that was refused. */
+/** Sends a request. If the provider refuses its thinking blocks, sends it again without them. */
 type Prepare = <T>(request: ModelRequest, send: (prepared: Prepared) => Promise<T>) => Promise<T>;
 
 function preparation(options: AnthropicModelOptions, capabilities: ModelCapabilities): Prepare {
@@ -112,12 +116,12 @@ function preparation(options: AnthropicModelOptions, capabilities: ModelCapabili
 
   const prepared = (given: ModelRequest, reason: string): Prepared => {
     const supported = onlySupported(given, capabilities, model);
-    const leftOut = onThinkingMismatch === "leave-out" ? memory.leaveOut(supported.request) : undefined;
+    const leftOut = onThinkingMismatch === "leave-out" ? memory.withoutRefused(supported.request) : undefined;
     const kept = leftOut?.request ?? supported.request;
     const drops = onThinkingMismatch === "drop-block" && capabilities.boundThinking;
-    const request = drops ? droppingMismatches(kept) : kept;
+    const request = drops ? withMismatchesDropped(kept) : kept;
     const { params, changes } = messageCall(request, options);
-    const left = thinkingLeftOut(leftOut?.blocks ?? 0, reason);
+    const left = thinkingRemovalChange(leftOut?.blocks ?? 0, reason);
     return { request, params, changes: [...supported.changes, ...changes, ...left] };
   };
 
@@ -126,7 +130,7 @@ function preparation(options: AnthropicModelOptions, capabilities: ModelCapabili
     try {
       return await send(first);
     } catch (thrown) {
-      const error = modelErrorFrom(thrown, { model, hasBegun: false, partial: [] });
+      const error = modelErrorFrom(thrown, { model, hasStarted: false, partial: [] });
       const canRecover = onThinkingMismatch === "leave-out" && hasThinking(first.request);
       if (error.failure.kind !== "thinking-mismatch" || !canRecover) throw thrown;
       memory.refuse(first.request);
@@ -162,12 +166,16 @@ async function* streamReply(
       yield* reader.read(wire);
       if (reader.hasEnded) return;
     }
-    // The SDK ends its stream in silence when it was aborted.
+    // An aborted SDK stream ends without an error.
     throwIfAborted(signal);
-    throw failedCall({ kind: "cut-off" }, call.model, { partial: [...reader.content] });
+    throw createModelError({ kind: "cut-off" }, call.model, { partial: [...reader.content] });
   } catch (thrown) {
     throwIfAborted(signal);
-    throw modelErrorFrom(thrown, { ...call, hasBegun: reader !== undefined, partial: reader?.content ?? [] });
+    throw modelErrorFrom(thrown, {
+      ...call,
+      hasStarted: reader !== undefined,
+      partial: reader?.content ?? [],
+    });
   } finally {
     abortable.release();
   }
@@ -184,13 +192,16 @@ async function count(
     return { tokens: await ask(abortable), source: "exact" };
   } catch (thrown) {
     throwIfAborted(signal);
-    throw modelErrorFrom(thrown, { ...call, hasBegun: false, partial: [] });
+    throw modelErrorFrom(thrown, { ...call, hasStarted: false, partial: [] });
   } finally {
     abortable.release();
   }
 }
 
-/** Made at the first use; a failure is not kept, so that it can be mended without a new model. */
+/**
+ * Creates the value on first use. Does not keep a failure, so that a later call can succeed with the same
+ * model.
+ */
 function lazily<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {

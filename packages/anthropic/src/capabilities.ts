@@ -5,8 +5,9 @@ import type { ModelCapabilities, ModelRequest, RequestChange } from "@longhaul/c
 import { isCompactEdit } from "./request.ts";
 
 /**
- * Capabilities of a model by its name. Servers that merely speak this API get what every one of them takes:
- * they exist for clients that always send marks, but know neither context management nor counting.
+ * Derives a model's capabilities from its name. Other servers that implement this API get only the features
+ * that all of them accept. They accept cache marks, because their clients always send them. They support
+ * neither context management nor token counting.
  */
 export function anthropicCapabilities(
   model: string,
@@ -31,7 +32,10 @@ interface SupportedRequest {
   readonly changes: readonly RequestChange[];
 }
 
-/** Leaves out what the model cannot take, and says so. The same request when it can take all of it. */
+/**
+ * Removes everything that the model does not support, and lists the changes. Returns the same request if it
+ * supports everything.
+ */
 export function onlySupported(
   given: ModelRequest,
   capabilities: ModelCapabilities,
@@ -62,7 +66,7 @@ export function onlySupported(
   return { request, changes };
 }
 
-/** Some models always think and refuse to be told not to; nothing is known of other makers' models. */
+/** Some models always think and refuse `thinking: disabled`. For models of other vendors this is unknown. */
 function canStopThinking(model: string): boolean {
   return claudeVersion(model) === undefined || claudeFeatures(model).thinkingModes.includes("disabled");
 }
@@ -87,7 +91,10 @@ function withEdits(request: ModelRequest, keep: (edit: { readonly type: string }
   return edits.length === 0 ? rest : { ...rest, context_management: { ...context_management, edits } };
 }
 
-/** A summary that the provider wrote serves another one as plain text; a failed one says nothing. */
+/**
+ * Sends a provider-written summary to another provider as plain text. Drops a failed summary, which has no
+ * text.
+ */
 const compactionAsText: MapBlock = (block) => {
   if (tagOf(block) !== "compaction") return block;
   const text = stringField(block, "content");

@@ -4,8 +4,8 @@ import { isMissingPackage } from "@longhaul/core/internal/models";
 import { ModelError } from "@longhaul/core/models";
 
 /**
- * The part of `@anthropic-ai/sdk` that is used, by its structure: the classes of 1.x and of the last 0.x
- * line fit it, and so do their relatives for other clouds. Nothing here needs the SDK's own types.
+ * Structural type for the part of `@anthropic-ai/sdk` that we use. It fits the classes of 1.x and of the last
+ * 0.x line, and their variants for other clouds. It does not depend on the SDK's own types.
  */
 export interface AnthropicClient {
   readonly beta: {
@@ -16,7 +16,7 @@ export interface AnthropicClient {
   };
 }
 
-/** Only the fields that both sides agree on; a request carries many more. */
+/** Declares only the fields that both sides agree on. A request carries many more. */
 export interface AnthropicParams {
   readonly model: string;
   readonly messages: readonly unknown[];
@@ -30,13 +30,13 @@ interface AnthropicCallOptions {
 export interface ClientOptions {
   readonly apiKey?: string;
   readonly baseURL?: string;
-  /** Loads the SDK; for tests, and for bundles that bring it under another name. */
+  /** Loads the SDK. For tests, and for bundles that contain it under another name. */
   readonly loadSdk?: () => Promise<unknown>;
 }
 
 const PACKAGE = "@anthropic-ai/sdk";
 
-/** Reads ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN and ANTHROPIC_BASE_URL through the SDK itself. */
+/** The SDK itself reads ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN and ANTHROPIC_BASE_URL. */
 export async function createClient(options: ClientOptions): Promise<AnthropicClient> {
   const sdk = await loadSdk(options.loadSdk ?? (() => import("@anthropic-ai/sdk")));
   const Client = field(sdk, "default") ?? field(sdk, "Anthropic");
@@ -48,7 +48,8 @@ export async function createClient(options: ClientOptions): Promise<AnthropicCli
   return new Client({
     ...(options.apiKey === undefined ? {} : { apiKey: options.apiKey }),
     ...(options.baseURL === undefined ? {} : { baseURL: options.baseURL }),
-    // The SDK prints what it cannot parse of an answer; only who asks for its log shall see content there.
+    // The SDK logs response content that it cannot parse. Only users who enable its log should see that
+    // content.
     ...(asksForLog() ? {} : { logLevel: "off" }),
   });
 }
@@ -82,7 +83,7 @@ export interface Sending {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The wire's events, from the client's own reader of streams. */
+/** Returns the wire events from the client's own stream reader. */
 export async function openStream(send: Sending, params: AnthropicParams): Promise<AsyncIterable<unknown>> {
   const options = { ...callOptions(send), middleware: [showPings] };
   const stream = await send.client.beta.messages.create(params, options);
@@ -100,7 +101,7 @@ export async function countTokens(send: Sending, params: AnthropicParams): Promi
   throw new ModelError({ kind: "other", retry: false }, "The answer to a count holds no number.");
 }
 
-/** The port never tries again by itself: who calls decides, and sees each try. */
+/** Turns off the SDK's retries: the caller decides about retries and sees each attempt. */
 function callOptions({ apiVersion, signal }: Sending): AnthropicCallOptions {
   return {
     maxRetries: 0,
@@ -112,15 +113,15 @@ function callOptions({ apiVersion, signal }: Sending): AnthropicCallOptions {
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 
-/** As the SDK's middleware is called; by structure, like the client. */
+/** Structural type of the SDK's middleware. */
 type Middleware = <Request>(
   request: Request,
   next: (request: Request) => Promise<Response>,
 ) => Promise<Response>;
 
 /**
- * The SDK swallows the `ping` events by which the API shows that it is alive while a model thinks in
- * silence. Under another name it hands them on: their data still says what they are.
+ * While a model thinks silently, the API sends `ping` events to show that it is alive. The SDK drops them.
+ * Renaming them makes the SDK pass them on, and their data still identifies them.
  */
 const showPings: Middleware = async (request, next) => {
   const response = await next(request);
@@ -130,7 +131,7 @@ const showPings: Middleware = async (request, next) => {
   return new Response(response.body.pipeThrough(renamePings()), { status, statusText, headers });
 };
 
-/** Works on whole lines; what follows the last line break waits, as it does in the SDK's own parser. */
+/** Processes whole lines. Text after the last line break waits for more, as in the SDK's own parser. */
 function renamePings(): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();

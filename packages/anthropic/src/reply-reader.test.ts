@@ -23,7 +23,7 @@ const replyOf = (events: readonly unknown[]): Extract<ModelEvent, { type: "end" 
   return last.reply;
 };
 
-/** The text in pieces, as the wire brings it. */
+/** Splits the text into pieces, as it arrives on the wire. */
 const pieces = (text: string, cuts: readonly number[]): readonly string[] => {
   const places = [0, ...cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b), text.length];
   return places.slice(1).map((place, index) => text.slice(places[index], place));

@@ -1,12 +1,12 @@
 import {
   asList,
   field,
-  figureField,
   isRecord,
   type JsonRecord,
+  numberField,
   stringField,
 } from "@longhaul/core/internal/messages";
-import { failedCall, fitToShow, parsedInput } from "@longhaul/core/internal/models";
+import { createModelError, parsedInput, sanitizeErrorText } from "@longhaul/core/internal/models";
 import type { ContentBlock, Usage } from "@longhaul/core/messages";
 import type {
   ContextEdit,
@@ -20,12 +20,12 @@ import type {
   UsageIteration,
 } from "@longhaul/core/models";
 
-/** Makes the port's events out of those on the wire. */
+/** Converts wire events into the port's events. */
 export class ReplyReader {
-  /** Blocks that are complete. */
+  /** Complete blocks. */
   readonly content: ContentBlock[] = [];
   hasEnded = false;
-  /** The places that the blocks of `content` have on the wire. */
+  /** Wire index of each block in `content`. */
   readonly #places: number[] = [];
   readonly #open = new Map<unknown, BlockReader>();
   readonly #changes: readonly RequestChange[];
@@ -37,13 +37,13 @@ export class ReplyReader {
   #appliedEdits: readonly ContextEdit[] = [];
   #transformations: readonly unknown[] = [];
 
-  /** `changes`: what the request was sent without, to be reported with the reply. */
+  /** @param changes parts that the sent request lacks. The reader reports them with the reply. */
   constructor(model: string, changes: readonly RequestChange[]) {
     this.#model = model;
     this.#changes = changes;
   }
 
-  /** Throws for an answer that is a refusal. */
+  /** Throws if the reply is a refusal. */
   read(wire: unknown): readonly ModelEvent[] {
     switch (field(wire, "type")) {
       case "message_start":
@@ -85,7 +85,7 @@ export class ReplyReader {
     const block = this.#open.get(index)?.finish();
     this.#open.delete(index);
     if (block === undefined) return [];
-    // Blocks that come side by side may end in another order than they stand in.
+    // Blocks that arrive interleaved may end in a different order than their indexes.
     const place = typeof index === "number" ? index : Number.POSITIVE_INFINITY;
     const after = this.#places.findIndex((other) => other > place);
     const at = after < 0 ? this.#places.length : after;
@@ -101,7 +101,7 @@ export class ReplyReader {
     this.#takeShared(wire);
   }
 
-  /** Fields that both the first and the last events may carry. */
+  /** Reads fields that both the first and the last events may carry. */
   #takeShared(wire: unknown): void {
     this.#usage = mergeUsage(this.#usage, field(wire, "usage"));
     const applied = field(field(wire, "context_management"), "applied_edits");
@@ -111,7 +111,7 @@ export class ReplyReader {
   }
 
   #end(): readonly ModelEvent[] {
-    // Some servers that speak this API never close their blocks.
+    // Some servers that implement this API never close their blocks.
     const late = [...this.#open.keys()].flatMap((index) => this.#endBlock(index));
     this.hasEnded = true;
     if (this.#stopReason === "refusal") throw this.#refusal();
@@ -131,14 +131,14 @@ export class ReplyReader {
     const category = stringField(this.#stopDetails, "category");
     const explanation = stringField(this.#stopDetails, "explanation");
     const failure: ModelFailure = { kind: "refused", ...(category === undefined ? {} : { category }) };
-    return failedCall(failure, this.#model, {
-      said: explanation && fitToShow(explanation),
+    return createModelError(failure, this.#model, {
+      providerMessage: explanation && sanitizeErrorText(explanation),
       partial: [...this.content],
     });
   }
 }
 
-/** The API may add reasons before we know them. */
+/** The API may add stop reasons that we do not know yet. */
 const STOP_REASONS: ReadonlySet<unknown> = new Set<StopReason>([
   "end_turn",
   "max_tokens",
@@ -151,7 +151,7 @@ const STOP_REASONS: ReadonlySet<unknown> = new Set<StopReason>([
 
 const isEdit = (value: unknown): value is ContextEdit => isRecord(value) && typeof value.type === "string";
 
-/** One change per reason. Mismatches that were merely noticed changed nothing. */
+/** Lists one change per reason. Skips mismatches that the provider noticed without changing anything. */
 function changesOfProvider(transformations: readonly unknown[]): readonly RequestChange[] {
   const dropped = new Map<string, number>();
   for (const transformation of transformations) {
@@ -166,21 +166,21 @@ function changesOfProvider(transformations: readonly unknown[]): readonly Reques
   }));
 }
 
-/** Later figures replace earlier ones; what a later event does not say stays. */
+/** Later figures replace earlier ones. Fields that a later event omits keep their values. */
 function mergeUsage(earlier: JsonRecord, later: unknown): JsonRecord {
   if (!isRecord(later)) return earlier;
   const said = Object.entries(later).filter(([, value]) => value !== null && value !== undefined);
   return { ...earlier, ...Object.fromEntries(said) };
 }
 
-/** Fields that we do not name (lifetimes of cache writes, service tier …) stay for who knows them. */
+/** Keeps fields that we do not name (cache lifetimes, service tier …) for callers that know them. */
 function usageFromWire(wire: JsonRecord): ModelUsage {
   const { iterations, ...rest } = wire;
   return {
     ...rest,
     ...tokensFromWire(wire),
-    cache_creation_input_tokens: figureField(wire, "cache_creation_input_tokens"),
-    cache_read_input_tokens: figureField(wire, "cache_read_input_tokens"),
+    cache_creation_input_tokens: numberField(wire, "cache_creation_input_tokens"),
+    cache_read_input_tokens: numberField(wire, "cache_read_input_tokens"),
     ...(Array.isArray(iterations) ? { iterations: iterations.filter(isRecord).map(iterationFromWire) } : {}),
   };
 }
@@ -192,16 +192,18 @@ const iterationFromWire = (wire: JsonRecord): UsageIteration => ({
 });
 
 const tokensFromWire = (wire: JsonRecord): Usage => ({
-  input_tokens: figureField(wire, "input_tokens"),
-  output_tokens: figureField(wire, "output_tokens"),
+  input_tokens: numberField(wire, "input_tokens"),
+  output_tokens: numberField(wire, "output_tokens"),
 });
 
-/** One block of a reply while it comes. */
+/** Reads one block of a reply while it arrives. */
 interface BlockReader {
-  /** Events for the part that came with its beginning. */
+  /** Returns events for the content in the block's start event. */
   start(): readonly ModelEvent[];
   delta(delta: unknown): readonly ModelEvent[];
-  /** Undefined for a block that holds nothing: sent back, an empty text would be refused. */
+  /**
+   * Returns undefined for an empty block, because the API refuses an empty text block in the next request.
+   */
   finish(): ContentBlock | undefined;
 }
 
@@ -254,7 +256,10 @@ function thinkingReader(begun: JsonRecord): BlockReader {
   };
 }
 
-/** `isOurs`: the caller carries the call out. Calls that the provider carries out come as blocks alone. */
+/**
+ * @param isOurs true if the caller runs the tool. For tools that the provider runs, only the blocks are
+ * reported.
+ */
 function callReader(begun: JsonRecord, isOurs: boolean): BlockReader {
   const id = stringField(begun, "id") ?? "";
   const name = stringField(begun, "name") ?? "";
@@ -277,8 +282,9 @@ function callReader(begun: JsonRecord, isOurs: boolean): BlockReader {
 }
 
 /**
- * Results of server tools and kinds that we do not know come whole. The text of a summary written at the
- * threshold comes in one delta that holds all of it; written on demand, it is in the beginning already.
+ * Reads results of server tools and unknown block types, which arrive complete. A summary written at the
+ * threshold arrives as one delta with the whole text. A summary written on demand is complete in the start
+ * event.
  */
 function wholeReader(begun: JsonRecord): BlockReader {
   let block = begun;

@@ -30,7 +30,7 @@ export function messageCall(request: ModelRequest, options: WireOptions): WireCa
   };
 }
 
-/** Fields that the counting endpoint takes; it refuses all others. */
+/** Fields that the token counting endpoint accepts. It refuses all others. */
 const COUNTED_FIELDS: readonly string[] = [
   "messages",
   "cache_control",
@@ -48,7 +48,7 @@ const COUNTED_FIELDS: readonly string[] = [
 
 export function countCall(request: ModelRequest, options: WireOptions): AnthropicParams {
   const counted = Object.entries(request).filter(([name]) => COUNTED_FIELDS.includes(name));
-  // Asking for a summary does not change the count; a threshold edit stays, for what it leaves out.
+  // A request for a summary does not change the count. A threshold edit stays, because it removes content.
   const { compaction: _, ...withoutCompaction } = request;
   return {
     ...Object.fromEntries(counted),
@@ -61,8 +61,8 @@ export function countCall(request: ModelRequest, options: WireOptions): Anthropi
 const SAMPLING_FIELDS = ["temperature", "top_p", "top_k"] as const;
 
 /**
- * The newer version of the API has no sampling fields, and which one a client speaks cannot be seen from
- * outside. So they are sent only where the caller has named the older version and the model takes them.
+ * The newer API version has no sampling fields, and a client does not reveal its version. So we send them
+ * only if the caller names the older version and the model accepts them.
  */
 function withoutSampling(
   request: ModelRequest,
@@ -77,7 +77,9 @@ function withoutSampling(
   return { params, changes: given.map((what) => ({ type: "not-supported", what })) };
 }
 
-/** A beta is named only by a request that uses it: the API refuses names that it does not know. */
+/**
+ * Betas and the requests that need them. A request names only these, because the API refuses unknown names.
+ */
 const NEEDS: Readonly<Record<string, (request: ModelRequest) => boolean>> = {
   "context-management-2025-06-27": hasContextEdit,
   "compact-2026-01-12": needsThresholdCompaction,
@@ -92,7 +94,7 @@ const NEEDS: Readonly<Record<string, (request: ModelRequest) => boolean>> = {
   "message-threads-2026-08-12": (request) => isSet(field(request, "thread")),
 };
 
-/** Betas that the caller asked for first, then those the request needs; each once. */
+/** Lists the caller's betas first, then those that the request needs, without duplicates. */
 function betasField(
   request: ModelRequest,
   { betas = [] }: WireOptions,
@@ -108,7 +110,9 @@ function hasContextEdit({ context_management }: ModelRequest): boolean {
   return context_management?.edits.some((edit) => !isCompactEdit(edit)) ?? false;
 }
 
-/** The two kinds of compaction exclude each other in one request: the edit decides, then the signature. */
+/**
+ * A request can use only one type of compaction. The edit decides first, then the signature of the blocks.
+ */
 function needsThresholdCompaction(request: ModelRequest): boolean {
   if (request.context_management?.edits.some(isCompactEdit)) return true;
   const blocks = compactionBlocks(request);

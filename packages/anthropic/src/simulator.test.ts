@@ -22,7 +22,7 @@ const tools: readonly ToolDefinition[] = [
     input_schema: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
   },
 ];
-/** Long enough to be cached by every model. */
+/** Long enough for every model to cache it. */
 const system = "You keep the harbour's books, one line for each boat and tide. ".repeat(500);
 const user = (content: ApiMessage["content"]): ApiMessage => ({ role: "user", content });
 const assistant = ({ content }: ModelReply): ApiMessage => ({ role: "assistant", content });
@@ -40,7 +40,7 @@ describe.each(LINES)("the adapter against the simulator (SDK %s)", (_, makeClien
   beforeEach(() => start({ coder: { inventsPaths: true } }));
   afterEach(() => simulator.close());
 
-  /** Talks until the model calls no more tools; every result is the same line. */
+  /** Continues until the model calls no more tools. Every tool result is the same line. */
   async function converse(model: Model, request: ModelRequest, most = 40): Promise<readonly ModelReply[]> {
     const replies: ModelReply[] = [];
     let messages = request.messages;
@@ -120,7 +120,7 @@ describe.each(LINES)("the adapter against the simulator (SDK %s)", (_, makeClien
     expect(reply.appliedEdits).toMatchObject([{ type: "clear_tool_uses_20250919", cleared_tool_uses: 4 }]);
   });
 
-  it("has the provider summarise on demand, and thinking that follows the signed block stays valid", async () => {
+  it("has the provider summarize on demand, and thinking that follows the signed block stays valid", async () => {
     const model = connect("claude-opus-5-5");
     const beginning = [user("The gate opens at six. Note it.")];
     simulator.reply({
@@ -147,7 +147,7 @@ describe.each(LINES)("the adapter against the simulator (SDK %s)", (_, makeClien
     expect(simulator.requests.messages).toHaveLength(3);
   });
 
-  it("has the provider summarise at a threshold, and sends the block back", async () => {
+  it("has the provider summarize at a threshold, and sends the block back", async () => {
     const model = connect("claude-opus-4-6");
     const context_management = {
       edits: [{ type: "compact_20260112", trigger: { type: "input_tokens", value: 50_000 } }],
@@ -172,7 +172,7 @@ describe.each(LINES)("the adapter against the simulator (SDK %s)", (_, makeClien
     });
     const adaptive = { thinking: { type: "adaptive" } };
 
-    /** Two turns with thinking, then a history whose beginning has been rewritten. */
+    /** Returns two turns with thinking after a history whose beginning has been rewritten. */
     async function rewritten(model: Model): Promise<readonly ApiMessage[]> {
       simulator.reply(thinkingTurn("One."), thinkingTurn("Two."));
       const beginning = [user("The long beginning.")];

@@ -3,7 +3,7 @@ export type {
   AssistantMessage,
   Attachment,
   AttachmentEntry,
-  BoundaryKnowledge,
+  BoundaryRecord,
   CompactBoundaryEntry,
   CompactMetadata,
   Entry,

@@ -6,10 +6,11 @@ export {
 } from "./compaction/summary/builtin/builtin-model.ts";
 export {
   type BuiltInSummary,
-  type SummariseOptions,
-  summarise,
-} from "./compaction/summary/builtin/summarise.ts";
+  type SummarizeOptions,
+  summarize,
+} from "./compaction/summary/builtin/summarize.ts";
 export { formatSummary } from "./compaction/summary/format.ts";
+export { PROMPT_VERSION } from "./compaction/summary/prompt-version.ts";
 export {
   type ContinuationInput,
   continuationMessage,

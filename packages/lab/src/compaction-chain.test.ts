@@ -3,7 +3,7 @@ import type { Entry } from "@longhaul/core/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { longSession, withoutUsage } from "../../../test/support/long-session.ts";
-import { planCourse, runChain } from "./compaction-chain.ts";
+import { planChain, runChain } from "./compaction-chain.ts";
 import { createPolicy } from "./policies.ts";
 import type { Policy } from "./policy.ts";
 
@@ -20,7 +20,7 @@ describe("the course of a chain", () => {
         fc.integer({ min: 1, max: 12 }),
         fc.integer({ min: 300, max: 30_000 }),
         (turns, compactions, window) => {
-          const rounds = planCourse(stream(turns), thresholdsOf(window), compactions, countText);
+          const rounds = planChain(stream(turns), thresholdsOf(window), compactions, countText);
           const places = rounds.filter(({ isDue }) => isDue).length;
           expect(places).toBe(Math.min(compactions, rounds.length));
           expect(rounds.at(-1)?.isDue).toBe(true);
@@ -33,8 +33,8 @@ describe("the course of a chain", () => {
   it("takes of a long session what fills the window so often, from its beginning on", () => {
     const entries = stream(200);
     const thresholds = thresholdsOf(10_000);
-    const once = planCourse(entries, thresholds, 1, countText).flatMap((round) => round.entries);
-    const often = planCourse(entries, thresholds, 5, countText).flatMap((round) => round.entries);
+    const once = planChain(entries, thresholds, 1, countText).flatMap((round) => round.entries);
+    const often = planChain(entries, thresholds, 5, countText).flatMap((round) => round.entries);
     expect(measureEntries(once, countText)).toBeGreaterThanOrEqual(thresholds.autoCompact);
     expect(measureEntries(once, countText)).toBeLessThan(thresholds.autoCompact * 1.2);
     expect(often.slice(0, once.length)).toEqual(once);
@@ -44,7 +44,7 @@ describe("the course of a chain", () => {
 
 describe("a chain", () => {
   const options = { thresholds: thresholdsOf(10_000), transcriptPath: "/sessions/one.jsonl", countText };
-  const course = planCourse(stream(200), options.thresholds, 5, countText);
+  const course = planChain(stream(200), options.thresholds, 5, countText);
 
   it("asks a policy whenever a compaction is due, with all that came since the last one", async () => {
     const asked: number[] = [];

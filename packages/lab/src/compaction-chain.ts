@@ -5,41 +5,42 @@ import type { Entry } from "@longhaul/core/messages";
 import { groupRounds } from "@longhaul/core/messages";
 import type { Policy, PolicyCall } from "./policy.ts";
 
-/** The part of a session that a chain is run on, and where in it the compactions take place. */
-export type Course = readonly SizedRound[];
+/** Rounds of a session that a chain runs on. Each one says whether a compaction follows it. */
+export type ChainPlan = readonly SizedRound[];
 
 interface SizedRound {
   readonly entries: readonly Entry[];
   readonly tokens: number;
-  /** A compaction is due after it. */
+  /** A compaction is due after this round. */
   readonly isDue: boolean;
 }
 
 /**
- * As much of the session as fills the window so often: once from nothing, then again from what a compaction leaves. A
- * session that is too short for that is compacted just as often, at shorter distances. The places are the same for
- * every policy, and the last is at the end; there are fewer only where there are fewer rounds.
+ * Selects enough of the session to reach the threshold `compactions` times: first from an empty context, then
+ * from the size that a compaction aims at. A session that is too short is compacted equally often, at shorter
+ * distances. Every policy compacts after the same rounds, the last time at the end. There are fewer
+ * compactions only if there are fewer rounds.
  */
-export function planCourse(
+export function planChain(
   stream: readonly Entry[],
   { autoCompact }: Thresholds,
   compactions: number,
   countText: CountText,
-): Course {
+): ChainPlan {
   const all = groupRounds(stream).map(({ entries }) => ({
     entries,
     tokens: measureEntries(entries, countText),
   }));
   const between = autoCompact * (1 - RESULT_SHARE);
   const wanted = autoCompact + (compactions - 1) * between;
-  const rounds = upTo(all, wanted);
-  const due = duePlaces(rounds, compactions, autoCompact / wanted);
+  const rounds = roundsUpTo(all, wanted);
+  const due = roundsDue(rounds, compactions, autoCompact / wanted);
   return rounds.map((round, index) => ({ ...round, isDue: due.has(index) }));
 }
 
 type Measured = Pick<SizedRound, "entries" | "tokens">;
 
-function upTo(rounds: readonly Measured[], wanted: number): readonly Measured[] {
+function roundsUpTo(rounds: readonly Measured[], wanted: number): readonly Measured[] {
   let said = 0;
   const end = rounds.findIndex(({ tokens }) => {
     said += tokens;
@@ -48,8 +49,11 @@ function upTo(rounds: readonly Measured[], wanted: number): readonly Measured[] 
   return end === -1 ? rounds : rounds.slice(0, end + 1);
 }
 
-/** The rounds after which a compaction is due: after the first share of what is said, and then at even distances. */
-function duePlaces(
+/**
+ * Returns the rounds after which a compaction is due: one after the first share of the tokens, the others at
+ * even distances.
+ */
+function roundsDue(
   rounds: readonly Measured[],
   compactions: number,
   firstShare: number,
@@ -63,7 +67,7 @@ function duePlaces(
     const isLate = missing >= rounds.length - index;
     if (missing === 0 || (said < due && !isLate)) continue;
     places.add(index);
-    // A round may be larger than a window: what follows it is divided anew.
+    // A round can be larger than the window, so divide the remaining tokens again.
     due = said + (total - said) / Math.max(1, missing - 1);
   }
   return places;
@@ -78,7 +82,7 @@ export interface ChainOutcome {
 export interface ChainedCompaction {
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Of what stands there now, what has to be written to the provider's cache anew. */
+  /** Tokens after the first changed entry: the provider's cache has to store them again. */
   readonly rewrittenTokens: number;
   readonly calls: readonly PolicyCall[];
 }
@@ -88,18 +92,20 @@ export interface ChainOptions {
   readonly thresholds: Thresholds;
   readonly transcriptPath: string;
   readonly countText: CountText;
-  /** Told of each round as it is said. */
-  readonly onSaid?: ((entries: readonly Entry[]) => void) | undefined;
+  /** Receives each round before the policy sees it. */
+  readonly onRound?: ((entries: readonly Entry[]) => void) | undefined;
 }
 
-/** The session as it would have gone under a policy: whenever a compaction is due or the window is full, it is asked. */
-export async function runChain(course: Course, options: ChainOptions): Promise<ChainOutcome> {
+/**
+ * Runs the session under a policy, which compacts whenever a compaction is due or the threshold is reached.
+ */
+export async function runChain(course: ChainPlan, options: ChainOptions): Promise<ChainOutcome> {
   const { thresholds, countText } = options;
   let entries: readonly Entry[] = [];
   let tokens = 0;
   const compactions: ChainedCompaction[] = [];
   for (const round of course) {
-    options.onSaid?.(round.entries);
+    options.onRound?.(round.entries);
     entries = [...entries, ...round.entries];
     tokens += round.tokens;
     if (!round.isDue && tokens < thresholds.autoCompact) continue;

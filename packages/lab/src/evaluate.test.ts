@@ -2,20 +2,20 @@ import { computeThresholds, findModel } from "@longhaul/core/measure";
 import type { Entry } from "@longhaul/core/messages";
 import { describe, expect, it } from "vitest";
 import { createDemoSession } from "../../simulator/src/demo-session.ts";
-import { asStream, evaluateStream } from "./evaluate.ts";
+import { evaluateStream, toStream } from "./evaluate.ts";
 import type { Evaluation, PolicyEvaluation } from "./evaluation.ts";
 import { totalOf } from "./evaluation.ts";
 import { createPolicy } from "./policies.ts";
 import type { Policy } from "./policy.ts";
+import { contextOf } from "./probe-search.ts";
 import { deriveProbes } from "./probes.ts";
-import { contextOf } from "./still-known.ts";
 
 const SESSION = { id: "generated", model: "claude-sonnet-5" };
-const stream = asStream(createDemoSession({ approximateTokens: 60_000 }));
+const stream = toStream(createDemoSession({ approximateTokens: 60_000 }));
 
 const only = ({ chains }: Evaluation): PolicyEvaluation | undefined => chains[0]?.policies[0];
 
-/** Keeps everything but the entries that hold a text. */
+/** Keeps every entry except those that contain the text. */
 const losing = (text: string, hasRecall = false): Policy => ({
   name: "loses-one",
   description: "",
@@ -35,7 +35,7 @@ describe("an evaluation", () => {
       await evaluateStream(SESSION, stream, { policies, compactions: [1], windowTokens: 400_000 }),
     );
     const kept = contextOf(stream.filter((entry: Entry) => !JSON.stringify(entry).includes(text)));
-    const gone = deriveProbes(stream).filter((asked) => !kept.holds(asked));
+    const gone = deriveProbes(stream).filter((asked) => !kept.contains(asked));
     expect(gone).toContainEqual(probe);
     expect(result?.missing).toEqual(gone.map((asked) => ({ ...asked, fate: "lost" })));
     expect(result?.probes.lost).toBe(gone.length);

@@ -18,8 +18,8 @@ import { sessionHistory } from "@longhaul/sessions/internal";
 import {
   type ChainedCompaction,
   type ChainOutcome,
-  type Course,
-  planCourse,
+  type ChainPlan,
+  planChain,
   runChain,
 } from "./compaction-chain.ts";
 import {
@@ -33,23 +33,23 @@ import {
 } from "./evaluation.ts";
 import { createPolicy } from "./policies.ts";
 import { POLICY_NAMES, type Policy, type PolicyName } from "./policy.ts";
+import { contextOf, type FindByRecall, withTranscript } from "./probe-search.ts";
 import { deriveProbes, type Probe } from "./probes.ts";
 import { SessionFiles } from "./session-files.ts";
-import { contextOf, type FindByRecall, withTranscript } from "./still-known.ts";
 
-/** Small enough that most sessions fill it many times. */
+/** Small enough that most sessions fill it several times. */
 export const EVALUATED_WINDOW_TOKENS = 50_000;
 export const EVALUATED_CHAINS: readonly number[] = [1, 10];
 
 export interface EvaluateOptions {
-  /** All that we know unless given: their names, or policies of one's own. */
+  /** Names of built-in policies, or your own policies. Default: all built-in ones. */
   readonly policies?: readonly (PolicyName | Policy)[] | undefined;
-  /** How many compactions in a row; one and ten unless given. */
+  /** Numbers of consecutive compactions to evaluate. Default: 1 and 10. */
   readonly compactions?: readonly number[] | undefined;
   readonly windowTokens?: number | undefined;
-  /** Prices of your own, which go before the published ones. */
+  /** Your own prices. They override the published ones. */
   readonly prices?: PriceTable | undefined;
-  /** Told before each run of a policy; `done` of `total` are over. */
+  /** Called before each policy runs. `done` of `total` runs are finished. */
   readonly onProgress?: ((progress: EvaluationProgress) => void) | undefined;
 }
 
@@ -60,12 +60,12 @@ export interface EvaluationProgress {
   readonly total: number;
 }
 
-/** What of a session is still known after compactions in a chain, by each policy. No model is called. */
+/** Measures how much of a session each policy still knows after consecutive compactions. Calls no model. */
 export function evaluateSession(session: Session, options: EvaluateOptions = {}): Promise<Evaluation> {
   return evaluateStream(session, sessionStream(session), options);
 }
 
-/** The same of entries that are in no file. */
+/** Does the same for entries that are not in a file. */
 export async function evaluateStream(
   session: EvaluatedSession,
   stream: readonly Entry[],
@@ -77,12 +77,12 @@ export async function evaluateStream(
     windowTokens: windowTokens ?? EVALUATED_WINDOW_TOKENS,
     windowOrigin: windowTokens === undefined ? "default" : "option",
   });
-  const countText = remembering(ESTIMATORS.o200k);
+  const countText = memoizeCount(ESTIMATORS.o200k);
   const total = policies.length * compactions.length;
   let done = 0;
   const chains: ChainEvaluation[] = [];
   for (const count of compactions) {
-    const course = planCourse(stream, thresholds, count, countText);
+    const course = planChain(stream, thresholds, count, countText);
     const said = course.flatMap(({ entries }) => entries);
     const exam = { session, thresholds, course, countText, prices, probes: deriveProbes(said) };
     const results = await withTranscript(said, async (finds) => {
@@ -90,7 +90,7 @@ export async function evaluateStream(
       for (const policy of policies) {
         const name = typeof policy === "string" ? policy : policy.name;
         options.onProgress?.({ policy: name, compactions: count, done: done++, total });
-        all.push(await evaluatePolicy(policy, { ...exam, finds }));
+        all.push(await evaluatePolicy(policy, { ...exam, findByRecall: finds }));
       }
       return all;
     });
@@ -111,11 +111,11 @@ export async function evaluateStream(
 interface Exam {
   readonly session: EvaluatedSession;
   readonly thresholds: Thresholds;
-  readonly course: Course;
+  readonly course: ChainPlan;
   readonly countText: CountText;
   readonly prices: PriceTable | undefined;
   readonly probes: readonly Probe[];
-  readonly finds: FindByRecall;
+  readonly findByRecall: FindByRecall;
 }
 
 async function evaluatePolicy(wanted: PolicyName | Policy, exam: Exam): Promise<PolicyEvaluation> {
@@ -125,7 +125,7 @@ async function evaluatePolicy(wanted: PolicyName | Policy, exam: Exam): Promise<
   const policy = typeof wanted === "string" ? createPolicy(wanted, known) : wanted;
   const chain = await runChain(course, {
     policy,
-    onSaid: (entries) => files.add(entries),
+    onRound: (entries) => files.add(entries),
     thresholds,
     transcriptPath: session.path ?? `${session.id}.jsonl`,
     countText,
@@ -133,8 +133,8 @@ async function evaluatePolicy(wanted: PolicyName | Policy, exam: Exam): Promise<
   const context = contextOf(chain.entries);
   const missing: MissingProbe[] = [];
   for (const probe of probes) {
-    if (context.holds(probe)) continue;
-    const isFound = policy.hasRecall && (await exam.finds(probe));
+    if (context.contains(probe)) continue;
+    const isFound = policy.hasRecall && (await exam.findByRecall(probe));
     missing.push({ ...probe, fate: isFound ? "recoverable" : "lost" });
   }
   return {
@@ -146,7 +146,7 @@ async function evaluatePolicy(wanted: PolicyName | Policy, exam: Exam): Promise<
   };
 }
 
-/** What each compaction left; where there was none, what there is. */
+/** Tokens that the compactions left. Without a compaction: tokens of the conversation. */
 function tokensOf({ entries, compactions }: ChainOutcome, countText: CountText): PolicyEvaluation["tokens"] {
   const left = compactions.map(({ tokensAfter }) => tokensAfter);
   const last = left.at(-1) ?? measureEntries(entries, countText);
@@ -154,7 +154,9 @@ function tokensOf({ entries, compactions }: ChainOutcome, countText: CountText):
   return { mean: left.length === 0 ? last : Math.round(sum / left.length), last };
 }
 
-/** What a chain of compactions costs: the calls, and what the provider's cache has to take in anew. */
+/**
+ * Cost of a chain of compactions: the summary calls, and the prompt tokens that the cache has to store again.
+ */
 export function costsOf(
   compactions: readonly ChainedCompaction[],
   model: string,
@@ -169,14 +171,16 @@ export function costsOf(
   return { total: calls + rewrites, calls, rewrites };
 }
 
-/** Shorter texts are counted as fast as they are looked up. */
-const WORTH_REMEMBERING_CHARS = 200;
+/** Counting a shorter text takes no longer than looking it up. */
+const MIN_CACHED_CHARS = 200;
 
-/** Counts each text once: the same messages are measured before and after every compaction, by every policy. */
-function remembering(countText: CountText): CountText {
+/**
+ * Counts each text once, because every policy measures the same messages before and after each compaction.
+ */
+function memoizeCount(countText: CountText): CountText {
   const known = new Map<string, number>();
   return (text) => {
-    if (text.length < WORTH_REMEMBERING_CHARS) return countText(text);
+    if (text.length < MIN_CACHED_CHARS) return countText(text);
     const counted = known.get(text);
     if (counted !== undefined) return counted;
     const tokens = countText(text);
@@ -186,15 +190,15 @@ function remembering(countText: CountText): CountText {
 }
 
 /**
- * Everything that was said in a session, oldest first, as if it had never been compacted: without the summaries and
- * marks of its own compactions, and without the sizes that the provider reported, which belong to another window.
+ * Everything that was said in a session, oldest first, as if it had never been compacted. Omits the session's
+ * own summaries and compaction boundaries. Also omits the reported usage, which belongs to another window.
  */
 export function sessionStream(session: Session): readonly Entry[] {
   const history = sessionHistory(session);
-  return asStream(history.entries.filter((entry) => !history.isRetold(entry)));
+  return toStream(history.entries.filter((entry) => !history.isRetold(entry)));
 }
 
-export function asStream(entries: readonly Entry[]): readonly Entry[] {
+export function toStream(entries: readonly Entry[]): readonly Entry[] {
   return entries
     .filter(
       (entry) => entry.type !== "progress" && !isCompactBoundary(entry) && !isMicrocompactBoundary(entry),

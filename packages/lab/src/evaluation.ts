@@ -8,11 +8,11 @@ export type EvaluatedSession = Pick<Session, "id" | "model"> & { readonly path?:
 /** A session, its window and its prices. */
 export interface EvaluationSetting {
   readonly session: { readonly id: string; readonly path: string | null; readonly model: string | null };
-  /** Tokens of the window, the source of that figure, and when a compaction is due in it. */
+  /** Size of the window in tokens, the source of that figure, and the threshold for automatic compaction. */
   readonly window: Pick<Thresholds, "size" | "origin" | "autoCompact">;
-  /** The model whose prices the costs are in: the session's, or a usual one where those are not known. */
+  /** Model whose prices apply: the session's model, or a common one if its prices are unknown. */
   readonly pricesOf: string;
-  /** The prices of the session's model are not known: those of a usual one stand in for them. */
+  /** True if the prices of the session's model are unknown and those of a common model apply instead. */
   readonly arePricesAssumed: boolean;
 }
 
@@ -30,15 +30,15 @@ export function settingOf(
   };
 }
 
-/** How one session fares under each policy. The shape that `eval --json` prints for it; see docs/json.md. */
+/** Results of each policy for one session. `eval --json` prints this shape, see docs/json.md. */
 export interface Evaluation extends EvaluationSetting {
   readonly chains: readonly ChainEvaluation[];
 }
 
-/** A part of the session, compacted so many times in a row. */
+/** A part of the session, compacted a given number of times in a row. */
 export interface ChainEvaluation {
   readonly compactions: number;
-  /** What was said in that part. */
+  /** Number of messages in this part. */
   readonly messages: number;
   readonly tokens: number;
   readonly probes: number;
@@ -47,22 +47,25 @@ export interface ChainEvaluation {
 
 export interface PolicyEvaluation {
   readonly policy: string;
-  /** How many took place; more than wished for where a policy leaves so much that the window fills up sooner. */
+  /**
+   * Compactions that ran. This exceeds the requested number if a policy leaves so much that the window fills
+   * up sooner.
+   */
   readonly compactions: number;
   readonly probes: Tally;
   readonly activeDirectives: Tally;
   readonly kinds: Readonly<Record<ProbeKind, Tally>>;
   readonly tokens: {
-    /** What each compaction left, on average. */
+    /** Average number of tokens after a compaction. */
     readonly mean: number;
     readonly last: number;
   };
   /** In dollars. */
   readonly cost: {
     readonly total: number;
-    /** Calls that wrote a summary. */
+    /** Calls that wrote summaries. */
     readonly calls: number;
-    /** What had to be written to the provider's cache anew. */
+    /** Prompt tokens that the provider's cache had to store again. */
     readonly rewrites: number;
   };
   readonly missing: readonly MissingProbe[];
@@ -71,7 +74,7 @@ export interface PolicyEvaluation {
 export interface Tally {
   readonly total: number;
   readonly inContext: number;
-  /** Not in the context, but found by searching the transcript with `recall`. */
+  /** Probes that are not in the context, but that a `recall` search of the transcript finds. */
   readonly recoverable: number;
   readonly lost: number;
 }
@@ -80,7 +83,10 @@ export interface MissingProbe extends Probe {
   readonly fate: "recoverable" | "lost";
 }
 
-/** Where the probes are: in the context, unless they are among the missing. */
+/**
+ * Counts the probes that are in the context, recoverable and lost. A probe is in the context unless it is
+ * missing.
+ */
 export function tallyProbes(
   probes: readonly Probe[],
   missing: readonly MissingProbe[],
@@ -100,7 +106,10 @@ export function tallyProbes(
   };
 }
 
-/** Several sessions as one: probes and costs added up, sizes on average. What is missing stays with its session. */
+/**
+ * Combines several sessions: adds up probes and costs, averages sizes. The lists of missing probes stay with
+ * their sessions.
+ */
 export function totalOf(evaluations: readonly Evaluation[]): readonly ChainEvaluation[] {
   const [first] = evaluations;
   return (first?.chains ?? []).map((chain, index): ChainEvaluation => {
@@ -125,7 +134,7 @@ function policyTotal(policies: readonly PolicyEvaluation[]): PolicyEvaluation {
   };
 }
 
-/** Adds up one or more of the same shape, figure by figure. Of everything that is no figure, the first is taken. */
+/** Adds up the numbers of objects that have the same shape. Takes every other value from the first object. */
 export function sumOf<T>(items: readonly T[]): T {
   const first = items[0] as T;
   if (typeof first === "number") return items.reduce((sum, item) => sum + Number(item), 0) as T;

@@ -1,12 +1,12 @@
 export type { CacheTtl } from "@longhaul/core/measure";
 export {
-  asStream,
   EVALUATED_CHAINS,
   EVALUATED_WINDOW_TOKENS,
   type EvaluateOptions,
   type EvaluationProgress,
   evaluateSession,
   evaluateStream,
+  toStream as asStream,
 } from "./evaluate.ts";
 export type {
   ChainEvaluation,
@@ -31,8 +31,8 @@ export { POLICY_NAMES, REPLAY_POLICIES } from "./policy.ts";
 export type { Probe, ProbeKind } from "./probes.ts";
 export { deriveProbes, PROBE_KINDS } from "./probes.ts";
 export { replayChart } from "./replay/chart.ts";
+export type { ReplayedTurn, TokenSums } from "./replay/cost-tracker.ts";
 export { type ReplayOptions, type ReplayProgress, replayEntries, replaySession } from "./replay/replay.ts";
+export type { EngineSetup } from "./replay/replay-environment.ts";
 export type { Comparison, Rival } from "./replay/replay-result.ts";
 export { type PolicyReplay, type Replay, type ReplayTotal, totalOfReplays } from "./replay/replay-result.ts";
-export type { EngineSetup } from "./replay/stage.ts";
-export type { ReplayedTurn, TokenSums } from "./replay/till.ts";

@@ -10,10 +10,10 @@ import { withoutUsage } from "../../../test/support/long-session.ts";
 import { createPolicy } from "./policies.ts";
 import { POLICY_NAMES } from "./policy.ts";
 
-/** Small, so that even short conversations fill it. */
+/** Small enough that even short conversations fill it. */
 const smallWindow = fc.integer({ min: 40, max: 4_000 });
 
-/** Calls without a result and results without a call, which flattening has to mend. */
+/** Counts calls without a result and results without a call, which flattening has to repair. */
 function tornPairs(entries: readonly Entry[]): number {
   const { findings } = flattenChecked(entries);
   return findings.filter(({ rule }) => rule === "tool-use-unanswered" || rule === "tool-result-orphan")

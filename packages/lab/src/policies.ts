@@ -14,44 +14,47 @@ import { scriptedModel } from "@longhaul/simulator";
 import { HOSTILE_SECTIONS } from "@longhaul/simulator/internal";
 import type { Policy, PolicyCall, PolicyInput, PolicyName, PolicyOptions, PolicyOutcome } from "./policy.ts";
 
-/** As LangChain's summarisation keeps by default; others keep 6 to 40. */
+/** The default of LangChain's summarization. Others keep 6 to 40. */
 const KEPT_MESSAGES = 20;
-/** As LangChain's `ClearToolUsesEdit` and Anthropic's `clear_tool_uses` have it by default. */
+/** The default of LangChain's `ClearToolUsesEdit` and Anthropic's `clear_tool_uses`. */
 const KEPT_RESULTS = 3;
 
 type PolicyParts = Omit<Policy, "name">;
 
-const MAKERS: Readonly<Record<PolicyName, (options: PolicyOptions) => PolicyParts>> = {
-  /** This library as it is, with its built-in summariser. */
+const POLICY_FACTORIES: Readonly<Record<PolicyName, (options: PolicyOptions) => PolicyParts>> = {
+  /** This library with its defaults and its built-in summarizer. */
   longhaul: (options) => ({
     description: "checked summary, recent messages, files put back, recall",
     hasRecall: true,
-    shrink: shrinkBy(options, "longhaul", undefined),
+    shrink: createShrink(options, "longhaul", undefined),
   }),
-  /** The same where the model that writes the summary says nothing true. */
+  /** The same, but the model writes a summary in which nothing is true. */
   "longhaul-hostile": (options) => ({
-    description: "the same with a summariser that only lies",
+    description: "the same with a summarizer that only lies",
     hasRecall: true,
-    shrink: shrinkBy(
+    shrink: createShrink(
       options,
       "hostile",
       scriptedModel(() => HOSTILE_SUMMARY, { name: "hostile" }),
     ),
   }),
-  /** A sliding window, as LangChain's `trimMessages` and most truncating agents have it. */
-  "drop-oldest": cutting("the oldest rounds are left out", (entries, thresholds, countText) =>
-    withoutOldestRounds(entries, targetUnder(thresholds), countText),
+  /** A sliding window, like LangChain's `trimMessages` and most agents that truncate. */
+  "drop-oldest": createCutPolicy("the oldest rounds are left out", (entries, thresholds, countText) =>
+    withoutOldestRounds(entries, targetTokensOf(thresholds), countText),
   ),
-  /** The first request and the newest messages, as Roo, OpenHands (`keep_first`) and many chat memories have it. */
-  "keep-last": cutting(`the first request and the last ${KEPT_MESSAGES} messages`, keepLast),
-  /** Calls stay, their results go; where that does not make enough room, the oldest rounds go as well. */
-  "clear-results": cutting(`tool results are emptied but for the last ${KEPT_RESULTS}`, clearResults),
+  /** The first request and the newest messages, like Roo, OpenHands (`keep_first`) and many chat memories. */
+  "keep-last": createCutPolicy(`the first request and the last ${KEPT_MESSAGES} messages`, keepLast),
+  /**
+   * Keeps tool calls and clears their results. If that does not free enough tokens, removes the oldest rounds
+   * too.
+   */
+  "clear-results": createCutPolicy(`tool results are emptied but for the last ${KEPT_RESULTS}`, clearResults),
   "plain-summary": plainSummary,
 };
 
-/** A policy for one conversation. What would not make it smaller leaves it as it is. */
+/** Creates a policy for one conversation. If its result is not smaller, the conversation stays unchanged. */
 export function createPolicy(name: PolicyName, options: PolicyOptions = {}): Policy {
-  const policy = MAKERS[name](options);
+  const policy = POLICY_FACTORIES[name](options);
   const { countText = ESTIMATORS.o200k } = options;
   return {
     name,
@@ -67,8 +70,8 @@ export function createPolicy(name: PolicyName, options: PolicyOptions = {}): Pol
 
 type Cut = (entries: readonly Entry[], thresholds: Thresholds, countText: CountText) => readonly Entry[];
 
-/** A policy that only leaves things out. */
-function cutting(description: string, cut: Cut): (options: PolicyOptions) => PolicyParts {
+/** Creates a policy that only removes content. */
+function createCutPolicy(description: string, cut: Cut): (options: PolicyOptions) => PolicyParts {
   return ({ countText = ESTIMATORS.o200k }) => ({
     description,
     hasRecall: false,
@@ -77,16 +80,16 @@ function cutting(description: string, cut: Cut): (options: PolicyOptions) => Pol
 }
 
 function keepLast(entries: readonly Entry[], thresholds: Thresholds, countText: CountText): readonly Entry[] {
-  // A response, and the user's message before it or the results after it: two messages of the API.
+  // A round is two API messages: a response, and the user message before it or the tool results after it.
   const newest = groupRounds(entries)
     .slice(-KEPT_MESSAGES / 2)
     .flatMap((round) => round.entries);
-  const first = entries.find(isPersonsMessage);
+  const first = entries.find(isUserMessage);
   const lead = first === undefined || newest.includes(first) ? [] : [first];
   const kept = [...lead, ...newest];
   if (measureEntries(kept, countText) < thresholds.autoCompact) return kept;
-  // Twenty messages may be more than the window holds.
-  const room = targetUnder(thresholds) - measureEntries(lead, countText);
+  // Twenty messages can exceed the window.
+  const room = targetTokensOf(thresholds) - measureEntries(lead, countText);
   return [...lead, ...withoutOldestRounds(newest, room, countText)];
 }
 
@@ -99,15 +102,15 @@ function clearResults(
   const stale = answered.slice(0, -KEPT_RESULTS).map(({ id }) => id);
   const cleared = withClearedResults(entries, new Set(stale));
   const isEnough = measureEntries(cleared, countText) < thresholds.autoCompact;
-  return isEnough ? cleared : withoutOldestRounds(cleared, targetUnder(thresholds), countText);
+  return isEnough ? cleared : withoutOldestRounds(cleared, targetTokensOf(thresholds), countText);
 }
 
-/** What a policy that only leaves things out goes down to: the same as our own compactions aim at. */
-const targetUnder = ({ autoCompact }: Thresholds): number => Math.floor(autoCompact * RESULT_SHARE);
+/** Size that a policy aims at when it removes content. The engine's compactions aim at the same size. */
+const targetTokensOf = ({ autoCompact }: Thresholds): number => Math.floor(autoCompact * RESULT_SHARE);
 
 /**
- * Without the oldest rounds, until what is left is below the target. The newest is always kept, and a call is never
- * parted from its result. The very entries where they are below it already.
+ * Removes the oldest rounds until the rest is below the target. Keeps the newest round, and keeps each call
+ * with its result. Returns the same array if the entries are already below the target.
  */
 function withoutOldestRounds(
   entries: readonly Entry[],
@@ -122,18 +125,20 @@ function withoutOldestRounds(
   return first === 0 ? entries : rounds.slice(first).flatMap((round) => round.entries);
 }
 
-/** Whether a person wrote it, as opposed to all else that travels in user entries. */
-function isPersonsMessage(entry: Entry): boolean {
+/**
+ * True for a message that a person wrote. User entries also carry tool results, reminders and command output.
+ */
+function isUserMessage(entry: Entry): boolean {
   if (!isEntry(entry) || entry.type !== "user") return false;
   if (entry.isMeta === true || entry.isCompactSummary === true) return false;
   return "text" in classifyUserText(contentText(rawContent(entry)));
 }
 
-function shrinkBy(options: PolicyOptions, name: string, model: Model | undefined): Policy["shrink"] {
-  const portsFor = steadyPorts(name);
+function createShrink(options: PolicyOptions, name: string, model: Model | undefined): Policy["shrink"] {
+  const portsFor = deterministicPorts(name);
   const bindsThinking = findModel(options.model).bindsThinking === true;
   return (input) =>
-    unlessNothingToDo(input, async () => {
+    unchangedIfNothingToDo(input, async () => {
       const { entries, thresholds } = input;
       const limits = { thresholdTokens: thresholds.autoCompact, countText: options.countText };
       const fitted = planUnder({ entries }, limits);
@@ -148,36 +153,36 @@ function shrinkBy(options: PolicyOptions, name: string, model: Model | undefined
         state: options.state ?? {},
         bindsThinking,
       });
-      // Written in the background, before the threshold is reached.
+      // The engine writes this summary in the background, before the conversation reaches the threshold.
       return { entries: rebuild(compaction), calls: [summaryCall(plan, compaction, false)] };
     });
 }
 
 /**
- * A summary in place of everything, and the person's last message, as goose, crush, Roo and the SDKs have it. It is the
- * summary of our built-in summariser, which knows how to carry an earlier one on: nobody looks whether it is complete.
+ * Replaces everything with a summary and the person's last message, like goose, crush, Roo and the SDKs. Our
+ * built-in summarizer writes the summary and continues an earlier one. Nothing checks whether it is complete.
  */
 function plainSummary({ countText, summaryTokens }: PolicyOptions): PolicyParts {
-  const portsFor = steadyPorts("plain");
+  const portsFor = deterministicPorts("plain");
   return {
     description: "a summary that nobody checks, and the last request",
     hasRecall: false,
     shrink: (input) =>
-      unlessNothingToDo(input, async () => {
+      unchangedIfNothingToDo(input, async () => {
         const { entries, thresholds } = input;
-        const targetTokens = targetUnder(thresholds);
+        const targetTokens = targetTokensOf(thresholds);
         const plan = planCompaction(
           { entries },
           { trigger: "auto", keepRecentTokens: 0, targetTokens, countText },
         );
         const compaction = await compact(plan, portsFor(entries), {
           targetTokens,
-          // These programs do not ask whether it pays.
+          // These programs compact no matter how little they save.
           leastSaving: "some",
           facts: "off",
           ...(summaryTokens === undefined ? {} : { summaryBudgetTokens: summaryTokens }),
         });
-        const last = entries.findLast(isPersonsMessage);
+        const last = entries.findLast(isUserMessage);
         return {
           entries: [...rebuild(compaction), ...(last === undefined ? [] : [last])],
           calls: [summaryCall(plan, compaction, true)],
@@ -186,27 +191,33 @@ function plainSummary({ countText, summaryTokens }: PolicyOptions): PolicyParts 
   };
 }
 
-/** Codes that say: it is as small as it gets. */
-const NOTHING_TO_DO: ReadonlySet<string> = new Set(["not-enough-messages", "compaction-ineffective"]);
+/** Error codes that mean the conversation cannot become smaller. */
+const NOTHING_TO_DO_CODES: ReadonlySet<string> = new Set(["not-enough-messages", "compaction-ineffective"]);
 
-/** A conversation that cannot be made smaller stays as it is. */
-async function unlessNothingToDo(
+/** Returns the conversation unchanged if it cannot become smaller. */
+async function unchangedIfNothingToDo(
   { entries }: PolicyInput,
   shrink: () => Promise<PolicyOutcome>,
 ): Promise<PolicyOutcome> {
   try {
     return await shrink();
   } catch (error) {
-    if (error instanceof LonghaulError && NOTHING_TO_DO.has(error.code)) return { entries, calls: [] };
+    if (error instanceof LonghaulError && NOTHING_TO_DO_CODES.has(error.code)) return { entries, calls: [] };
     throw error;
   }
 }
 
-/** Nothing in it is true. It forges none of the quoted facts: those would be taken out again. */
+/**
+ * A summary in which nothing is true. It forges none of the quoted facts, because the engine would remove
+ * those.
+ */
 const HOSTILE_SUMMARY: string = ["<summary>", HOSTILE_SECTIONS, "</summary>"].join("\n");
 
-/** Ids in order and the time of the newest entry: the same input gives the same result. */
-function steadyPorts(name: string): (entries: readonly Entry[]) => CompactionPorts {
+/**
+ * Creates ports with sequential ids and the time of the newest entry, so that the same input gives the same
+ * result.
+ */
+function deterministicPorts(name: string): (entries: readonly Entry[]) => CompactionPorts {
   let count = 0;
   return (entries) => {
     const newest = entries.findLast(({ timestamp }) => !Number.isNaN(Date.parse(timestamp ?? "")));
@@ -216,8 +227,9 @@ function steadyPorts(name: string): (entries: readonly Entry[]) => CompactionPor
 }
 
 /**
- * What a model would have been asked: the conversation out of its cache, the request for a summary, and a summary as
- * long as this one. The same for everybody who has one written, though most send a request of its own and pay it in full.
+ * The model call that this summary would have taken: the conversation from the prompt cache, the request for
+ * a summary, and the same number of output tokens. All policies pay this price, although most of the programs
+ * they imitate send a separate request and pay for it in full.
  */
 function summaryCall(
   { countTokens, tokensBefore }: CompactionPlan,
@@ -225,7 +237,7 @@ function summaryCall(
   isWaitedFor: boolean,
 ): PolicyCall {
   return {
-    isWaitedFor,
+    isBlocking: isWaitedFor,
     usage: {
       input_tokens: countTokens(summaryPrompt()),
       cache_read_input_tokens: tokensBefore,

@@ -2,7 +2,7 @@ import type { CountText, Thresholds } from "@longhaul/core/measure";
 import type { Entry, Usage } from "@longhaul/core/messages";
 import type { HostState } from "@longhaul/core/restore";
 
-/** Ways to keep a conversation within its window, ours and those that others use. */
+/** Ways to keep a conversation within its window: ours, and those of other programs. */
 export const POLICY_NAMES = [
   "longhaul",
   "longhaul-hostile",
@@ -15,8 +15,8 @@ export const POLICY_NAMES = [
 export type PolicyName = (typeof POLICY_NAMES)[number];
 
 /**
- * Policies of a replay. `longhaul-built-in` is the engine without a model for summaries. `everything` leaves nothing
- * out: it tells the cost of the whole history if it had fitted.
+ * Policies that a replay can run. `longhaul-built-in` is the engine without a model for summaries.
+ * `everything` removes nothing: it shows what the whole history would cost in an unlimited window.
  */
 export const REPLAY_POLICIES = [
   "longhaul",
@@ -30,43 +30,46 @@ export const REPLAY_POLICIES = [
 
 export type ReplayPolicyName = (typeof REPLAY_POLICIES)[number];
 
-/** A conversation that has reached its threshold. */
+/** A conversation that has reached the threshold. */
 export interface PolicyInput {
-  /** From its last boundary on, as it would be sent. Usage in it counts as what this very conversation was measured at. */
+  /**
+   * Entries from the last compaction boundary on, as they would be sent. Any usage in them was measured for
+   * exactly this conversation.
+   */
   readonly entries: readonly Entry[];
   readonly thresholds: Thresholds;
-  /** Where the whole conversation can be read, for those who tell the agent. */
+  /** Path of the full transcript, for policies that mention it to the agent. */
   readonly transcriptPath: string;
 }
 
 export interface PolicyOutcome {
-  /** The conversation to go on with. */
+  /** The conversation that replaces the input. */
   readonly entries: readonly Entry[];
-  /** Calls of a model that it took. */
+  /** Model calls that the policy made. */
   readonly calls: readonly PolicyCall[];
 }
 
 export interface PolicyCall {
   readonly usage: Usage;
-  readonly isWaitedFor: boolean;
+  readonly isBlocking: boolean;
 }
 
 export interface Policy {
-  /** One of {@link POLICY_NAMES}, or of one's own. */
+  /** One of {@link POLICY_NAMES}, or the name of your own policy. */
   readonly name: string;
-  /** For people, in a few words. */
+  /** A few words for people. */
   readonly description: string;
-  /** Whether what it leaves out can be found again with recall. */
+  /** True if the agent can find removed content again with recall. */
   readonly hasRecall: boolean;
   shrink(input: PolicyInput): Promise<PolicyOutcome>;
 }
 
 export interface PolicyOptions {
-  /** The session's: some rules depend on it. */
+  /** The session's model. Some rules depend on it. */
   readonly model?: string | undefined;
   readonly countText?: CountText | undefined;
-  /** How long a summary that nobody checks is, in tokens of the estimate. */
+  /** Length of a summary that nothing checks, in estimated tokens. */
   readonly summaryTokens?: number | undefined;
-  /** What can be put back, for those that put anything back. */
+  /** Host state that a policy can restore after a compaction. */
   readonly state?: HostState | undefined;
 }

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { arbitraryEntries } from "../../../test/support/arbitraries.ts";
 import { ConversationBuilder, toolResult } from "../../../test/support/builders.ts";
 import { createDemoSession } from "../../simulator/src/demo-session.ts";
+import { contextOf, haystackOf } from "./probe-search.ts";
 import type { Probe, ProbeKind } from "./probes.ts";
 import { deriveProbes } from "./probes.ts";
-import { contextOf, haystackOf } from "./still-known.ts";
 
 function work(): ConversationBuilder {
   const c = new ConversationBuilder("probes");
@@ -72,12 +72,12 @@ describe("the probes of a session", () => {
     const context = contextOf(entries);
     const probes = deriveProbes(entries);
     expect(probes.length).toBeGreaterThan(80);
-    expect(probes.filter((probe) => !context.holds(probe))).toEqual([]);
+    expect(probes.filter((probe) => !context.contains(probe))).toEqual([]);
   });
 
   it("are answered by nobody who has nothing", () => {
     const nothing = haystackOf(["A summary that says nothing."]);
-    expect(deriveProbes(createDemoSession()).filter((probe) => nothing.holds(probe))).toEqual([]);
+    expect(deriveProbes(createDemoSession()).filter((probe) => nothing.contains(probe))).toEqual([]);
   });
 });
 
@@ -90,7 +90,7 @@ describe("a text", () => {
       "the legacy\n   endpoint stays",
       probe("directive", "legacy endpoint"),
     ],
-    ["in colours", "\u001b[31mError: no\u001b[39m", probe("error", "Error: no")],
+    ["in colors", "\u001b[31mError: no\u001b[39m", probe("error", "Error: no")],
     ["with slashes that lean the other way", "C:\\work\\src\\a.ts", probe("file", "src/a.ts")],
     ["in a group", "changed src/{a.ts, b.ts}", probe("file", "src/b.ts")],
     ["from a folder on", "Files under /project/: src/{a.ts, b.ts}, c.ts.", probe("file", "project/c.ts")],
@@ -101,7 +101,7 @@ describe("a text", () => {
     ],
     ["in capitals, where it is a figure", "Port 8471", probe("number", "port 8471")],
   ])("holds a needle %s", (_, text, asked) => {
-    expect(haystackOf([text]).holds(asked)).toBe(true);
+    expect(haystackOf([text]).contains(asked)).toBe(true);
   });
 
   it.each([
@@ -109,6 +109,6 @@ describe("a text", () => {
     ["a longer figure", "130 seconds", probe("number", "30 seconds")],
     ["one of two", "Error: no", probe("error", "Error: no", "a.ts")],
   ])("does not hold a needle in %s", (_, text, asked) => {
-    expect(haystackOf([text]).holds(asked)).toBe(false);
+    expect(haystackOf([text]).contains(asked)).toBe(false);
   });
 });

@@ -1,10 +1,10 @@
 import {
   contentText,
   field,
-  figureField,
   filePathIn,
   fileUseOf,
   listField,
+  numberField,
   stringField,
   writesWholeFile,
 } from "@longhaul/core/internal/messages";
@@ -13,8 +13,8 @@ import { indexPairs, type ToolPair } from "@longhaul/core/messages";
 import type { FileAnswer, ProjectFiles } from "@longhaul/core/restore";
 
 /**
- * The project's files as a session tells of them, at the moment up to which it has been told: what was read or written
- * whole, with the edits since. The files on this machine are those of another day, if they are here at all.
+ * The project's files as reconstructed from a session up to the current round: files that were read or
+ * written in full, with the edits since then. The files on this machine may have changed or may not exist.
  */
 export class SessionFiles implements ProjectFiles {
   readonly #texts = new Map<string, string>();
@@ -25,7 +25,7 @@ export class SessionFiles implements ProjectFiles {
     return { state: "read", text, displayPath: path };
   }
 
-  /** Whole rounds: a call is looked at together with its result. */
+  /** Adds whole rounds, because a call and its result are needed together. */
   add(entries: readonly Entry[]): void {
     for (const pair of indexPairs(entries).pairs.values()) this.#call(pair);
   }
@@ -62,12 +62,12 @@ function withEdit(text: string, edit: unknown): string {
 
 const LINE_NUMBER = /^ *\d+[→\t]/;
 
-/** Undefined where only a part of the file was read. */
+/** Returns undefined if the agent read only a part of the file. */
 function readWhole(input: unknown, outcome: unknown, shown: string): string | undefined {
   const file = field(outcome, "file");
   const content = stringField(file, "content");
   if (content !== undefined) {
-    return figureField(file, "numLines") === figureField(file, "totalLines") ? content : undefined;
+    return numberField(file, "numLines") === numberField(file, "totalLines") ? content : undefined;
   }
   if (field(input, "offset") !== undefined || field(input, "limit") !== undefined) return undefined;
   const lines = shown.split("\n").filter((line) => LINE_NUMBER.test(line));

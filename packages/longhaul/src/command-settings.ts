@@ -4,7 +4,10 @@ import { isTimeLimit } from "@longhaul/core/internal/models";
 import type { ModelTimeLimits } from "@longhaul/core/models";
 import { PERMISSION_MODES } from "./option-values.ts";
 
-/** What a user can set for chats, in their own settings file under `chat`. A project cannot: it may be anybody's. */
+/**
+ * User settings for chats, under `chat` in their own settings file. A project cannot set them, because
+ * anybody may have written it.
+ */
 export interface ChatSettings {
   readonly model?: string;
   readonly smallModel?: string;
@@ -13,15 +16,15 @@ export interface ChatSettings {
   readonly permissions?: PermissionSettings;
 }
 
-/** Under `compact`. Times are in seconds. */
+/** Settings under `compact`. Times are in seconds. */
 export interface CompactSettings {
   readonly firstByteTimeout?: number;
   readonly timeout?: number;
 }
 
-/** Under `notes`. Times are in seconds. A test reads the fields from here, so none is inherited. */
+/** Settings under `notes`. Times are in seconds. A test reads the fields from here, so none is inherited. */
 export interface NotesSettings {
-  /** A file with sections of their own. */
+  /** File with custom sections. */
   readonly template?: string;
   readonly firstByteTimeout?: number;
   readonly timeout?: number;
@@ -29,7 +32,7 @@ export interface NotesSettings {
 
 export interface ReadSettings<Settings> {
   readonly settings: Settings;
-  /** One sentence for each bad value that was ignored. */
+  /** One sentence for each ignored value. */
   readonly warnings: readonly string[];
 }
 
@@ -79,7 +82,7 @@ const oneOf = (words: readonly string[]): Check => [
   words.join(", "),
 ];
 
-/** The known settings of an object. It is what somebody typed: bad values are passed over, and said so. */
+/** Reads the known settings of an object. A person typed it, so invalid values are ignored with a warning. */
 function readGroup<Settings>(path: string, given: unknown, group: Group): ReadSettings<Settings> {
   const warnings: string[] = [];
   const read: Record<string, unknown> = {};

@@ -11,12 +11,12 @@ import type { CostReport } from "./cost-report.ts";
 /** Costs and savings of one compaction, in dollars. */
 export interface CompactCost
   extends Pick<CostReport, "model" | "arePricesAssumed" | "call" | "assumedCall" | "expectedTurns"> {
-  /** Cost of writing the next prompt to the provider's cache anew; 0 once the cache is cold. */
+  /** Cost of writing the next prompt to the provider's cache again. 0 if the cache is cold. */
   readonly rewrite: number;
   readonly savedPerTurn: number;
-  /** Null: it never pays. */
+  /** Null if it never pays off. */
   readonly breakEvenTurns: number | null;
-  /** The saving over the expected turns, net of the costs above; `inspect` computes the same. */
+  /** Savings over the expected turns, minus the costs above. `inspect` computes the same. */
   readonly netSaving: number;
 }
 
@@ -27,11 +27,11 @@ interface CompactCostInput {
   readonly thresholds: Thresholds;
   readonly now: Date;
   readonly prices: PriceTable;
-  /** The model of `--model` that a dry run does not call; undefined where nothing is left open. */
+  /** Model of `--model` that a dry run does not call. Undefined if there is none. */
   readonly wouldAsk: string | undefined;
 }
 
-/** Null where the price of a call for the summary is not known. */
+/** Returns null if the price of the summary call is unknown. */
 export function compactCost(input: CompactCostInput): CompactCost | null {
   const { session, plan, compaction, thresholds, prices } = input;
   const { tokensBefore } = plan;
@@ -59,7 +59,7 @@ export function compactCost(input: CompactCostInput): CompactCost | null {
   };
 }
 
-/** Undefined where its price is not known. */
+/** Returns undefined if its price is unknown. */
 function callOf(input: CompactCostInput): CallCost | null | undefined {
   const { compaction, plan, thresholds, wouldAsk, prices } = input;
   if (wouldAsk === undefined) return callsMade(compaction.attempts, prices);
@@ -67,7 +67,7 @@ function callOf(input: CompactCostInput): CallCost | null | undefined {
   return expectedCall(plan, thresholds, wouldAsk, prices);
 }
 
-/** Notes stand in place of a summary: nobody would write one. */
+/** Notes replace the summary, so there is no call. */
 function assumedCall(
   { compaction, plan, thresholds, prices }: CompactCostInput,
   model: string,
@@ -76,7 +76,7 @@ function assumedCall(
   return expectedCall(plan, thresholds, model, prices) ?? null;
 }
 
-/** Failed calls were paid for as well. */
+/** Includes failed calls, which were billed too. */
 export function callsMade(
   attempts: readonly SummaryAttempt[],
   prices: PriceTable,

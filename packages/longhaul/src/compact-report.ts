@@ -28,52 +28,55 @@ import type { CompactCost } from "./compact-cost.ts";
 import type { CompactionNotes } from "./compaction-notes.ts";
 import { type RewriteReport, rewriteReport } from "./rewrite-report.ts";
 
-/** The shape that `compact --json` prints. Stable: other programs read it; see docs/json.md. */
+/** Output format of `compact --json`. Stable, because other programs read it. See docs/json.md. */
 export interface CompactReport extends RewriteReport {
   readonly session: RewriteReport["session"] & { readonly model: string | null };
   readonly before: Size;
   readonly after: Size;
-  /** In the context before and after, but in no line of the file: system prompt, tools. As `inspect` has it. */
+  /**
+   * Tokens in the context before and after, but not in the file: system prompt and tools. Same as in
+   * `inspect`.
+   */
   readonly notInFile: number;
-  /** Tokens saved, the smallest saving that is worthwhile for this session, and whether it is reached. */
+  /** Tokens saved, the minimum worthwhile saving for this session, and if it is reached. */
   readonly saving: Saving;
   readonly boundary: CompactBoundaryEntry;
   readonly summary: {
     readonly source: WrittenSummary["source"];
-    /** Who wrote it, what the call used and cost in dollars; null where no model was called. */
+    /** Model that wrote the summary, with usage and cost of the call. Null if no model was called. */
     readonly model: string | null;
     readonly usage: ModelUsage | null;
     readonly cost: number | null;
-    /** Parts of the conversation that were too long for the model and went in condensed. */
+    /** Number of rounds that were too long for the model and were condensed first. */
     readonly condensedRounds: number;
-    /** Every way that was tried, in its order. */
+    /** Every attempt, in order. */
     readonly attempts: readonly SummaryAttempt[];
-    /** The model reached its output limit. */
+    /** True if the model reached its output limit. */
     readonly truncated: boolean;
     readonly tokens: number;
     readonly text: string;
-    /** The facts that it lacks, as they stand at its end; "" where there are none. */
+    /** Facts that the summary lacks, as quoted at its end. Empty if there are none. */
     readonly quoted: string;
-    /** By the names that they always have. */
+    /** Standard names of the sections. */
     readonly sections: readonly string[];
-    /** The same, as they are called in this summary: that of a part of the conversation has others. */
+    /** Titles of the sections in this summary. The summary of a part of the conversation has other titles. */
     readonly titles: readonly string[];
   };
-  /** Those that were to be the summary; null where nobody asked for that. */
+  /** Notes that were requested as the summary. Null if they were not requested. */
   readonly notes: { readonly path: string; readonly built: boolean; readonly written: boolean } | null;
-  readonly summarised: Size;
-  /** `inSummary`: the summary covers them too, and some of them may be in the context twice. */
+  readonly summarized: Size;
+  /** `inSummary`: the summary covers them too, so the context may contain some of them twice. */
   readonly kept: Size & { readonly inSummary: boolean };
-  /** Results in the kept messages that stay cleared, and what they held. */
+  /** Results in the kept messages that stay cleared, and their tokens. */
   readonly cleared: { readonly results: number; readonly tokens: number };
-  /** What it costs and brings; null where prices are not known. */
+  /** Cost and benefit. Null if prices are unknown. */
   readonly cost: CompactCost | null;
   readonly restored: readonly RestoredReport[];
   readonly skipped: readonly SkippedReport[];
   readonly project: ProjectReport;
-  /** What became of the facts of what was summarised. */
+  /** Current location of each fact of the summarized messages. */
   readonly ledger: Ledger | null;
-  /** What became of each hook. */
+  /** Outcome of each hook. */
   readonly hooks: readonly HookOutcome[];
 }
 
@@ -82,14 +85,14 @@ interface Size {
   readonly messages: number;
 }
 
-/** The folder that files were put back from. */
+/** Folder from which files were restored. */
 export interface ProjectReport {
-  /** Null: files were put back from none. */
+  /** Null if no files were restored. */
   readonly folder: string | null;
   readonly source: SessionProject["source"];
-  /** Why there is none. */
+  /** Reason why there is none. */
   readonly problem: SessionProject["problem"] | null;
-  /** One sentence that names `--project`, if files outside the folder were left out. */
+  /** A sentence that names `--project`, if files outside the folder were omitted. */
   readonly advice: string | null;
 }
 
@@ -103,7 +106,7 @@ export interface SkippedReport {
 
 export interface RestoredReport {
   readonly kind: ReportedKind;
-  /** Of a file; the name of anything else. */
+  /** Path of a file, or the name of another item. */
   readonly path: string;
   /** Relative to the project. */
   readonly displayPath: string;
@@ -140,7 +143,7 @@ export function compactReport(input: CompactReportInput): CompactReport {
     boundary: input.written?.lines.find(isCompactBoundary) ?? compaction.boundary,
     summary: summaryReport(compaction, plan, { noted: notes?.sections ?? [], prices }),
     notes: notes === undefined ? null : { path: notes.path, built: notes.isBuilt, written: notes.isWritten },
-    summarised: { tokens: plan.summarisedTokens, messages: compaction.messagesSummarised },
+    summarized: { tokens: plan.summarizedTokens, messages: compaction.messagesSummarized },
     kept: {
       tokens: plan.keptTokens,
       messages: compaction.messagesKept,
@@ -162,7 +165,7 @@ export function compactReport(input: CompactReportInput): CompactReport {
   };
 }
 
-/** They are in the file as they were; only what is sent of them is empty. */
+/** The file still has their content. Only the request is cleared. */
 function clearedAmong({ kept, entries, tokensSent }: CompactionPlan): CompactReport["cleared"] {
   const ids = new Set(kept.flatMap((entry) => clearedResultIds(entry)));
   let tokens = 0;
@@ -188,13 +191,13 @@ function projectReport(
   const isAnyOutside = skipped.some(({ reason }) => reason === "outside-project");
   const advice =
     folder === undefined
-      ? `${WITHOUT_FOLDER[problem ?? "not-found"]} To put files back, pass --project DIR.`
-      : `Only files in ${folder} are put back. To put back files of another folder, pass --project DIR.`;
+      ? `${WITHOUT_FOLDER[problem ?? "not-found"]} To restore files, pass --project DIR.`
+      : `Only files in ${folder} are restored. To restore files of another folder, pass --project DIR.`;
   return { folder: folder ?? null, source, problem: problem ?? null, advice: isAnyOutside ? advice : null };
 }
 
 const WITHOUT_FOLDER: Readonly<Record<ProjectProblem, string>> = {
-  "too-wide": "The home folder and folders above it count only when you pass them.",
+  "too-wide": "Files of your home folder are restored only if you pass that folder.",
   "not-found": "The project folder of this session is not on this machine.",
   ambiguous: "Several folders could be the project folder of this session.",
 };

@@ -9,20 +9,20 @@ import { buildNotes, fileState, notesPath, readNotes } from "@longhaul/sessions"
 import type { SessionNotesSource } from "@longhaul/sessions/internal";
 import { counterFor } from "@longhaul/sessions/internal";
 
-/** Notes that take the place of a summary, and where they came from. */
+/** Notes that replace a summary, and their origin. */
 export interface CompactionNotes {
   readonly source: SessionNotesSource;
   readonly path: string;
-  /** Names of the sections in which something is noted. */
+  /** Names of the sections that are not empty. */
   readonly sections: readonly string[];
-  /** There were none, so they were built for it, without a model. */
+  /** True if there were none, so they were built for this compaction without a model. */
   readonly isBuilt: boolean;
   readonly isWritten: boolean;
 }
 
 /**
- * The session's notes, however old: messages that they do not cover are kept. Without notes they are built but not
- * written, because the compaction may not pay.
+ * Returns the session's notes of any age. Messages that they do not cover are kept. Builds missing notes
+ * without writing them, because the compaction may not be worth it.
  */
 export async function notesForCompaction(
   session: Session,
@@ -32,7 +32,7 @@ export async function notesForCompaction(
   const limits = notesLimitsFor(thresholds);
   const present = await readNotes(session);
   const used = present ?? (await buildNotes(session, { limits, dryRun: true, signal }));
-  // The agent that is told where they are may be in another folder than we are.
+  // Absolute, because the agent that reads this path may work in another folder.
   const path = resolve(used.path);
   const text = notesAsSummary(used.notes, { limits, path, countTokens: counterFor(session) });
   const source = { text, coveredUuid: used.notes.coveredUuid };
@@ -52,7 +52,7 @@ export async function writeBuiltNotes(
   return { ...notes, isWritten };
 }
 
-/** After a compaction the agent is told where the notes are, if there are any or the compaction is made from them. */
+/** Points the agent to the notes after a compaction, if there are any or the compaction uses them. */
 export function notesPointer(
   session: Session,
   notes: CompactionNotes | undefined,

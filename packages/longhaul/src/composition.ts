@@ -19,38 +19,41 @@ import { formatBytes, formatPercent } from "./view/numbers.ts";
 import { findSessionToWrite } from "./write-target.ts";
 
 export interface WindowChoice {
-  /** Size in tokens, or the name of the model whose window to take. */
+  /** Size in tokens, or the name of a model whose window to use. */
   readonly window?: number | string;
 }
 
 export interface ProjectChoice {
-  /** The only folder that files are put back from. */
+  /** The only folder from which files are restored. */
   readonly project?: string;
 }
 
 export interface WritingChoice {
-  /** A machine reads the output: nobody is asked. */
+  /** True if a program reads the output, so nobody is asked. */
   readonly json?: boolean;
 }
 
-/** Everything the commands share, with this machine's clock, files and settings behind it. */
+/** Shared objects of all commands, with this machine's clock, files and settings. */
 export interface Composition extends CompactionPorts {
   readonly terminal: Terminal;
   readonly places: UserPlaces;
-  /** With `writing`, the command is going to write: `latest` is named, and confirmed when it is of another project. */
+  /**
+   * Loads a session. With `writing`, the command will write to it: it names the session of `latest`, and asks
+   * for confirmation if that belongs to another project.
+   */
   load(query: string, writing?: WritingChoice): Promise<Session>;
-  /** For a command that only looks at the conversation; see `loadSparsely`. */
+  /** For a command that only reads the conversation. See `loadSparsely`. */
   loadSparsely(query: string): Promise<Session>;
   thresholdsOf(session: Pick<Session, "model" | "entries">, choice: WindowChoice): Thresholds;
-  /** The user's own, by model. */
+  /** The user's own prices, by model. */
   readonly prices: PriceTable;
-  /** The parsed settings file of the user; not trusted: it is what somebody typed. */
+  /** The parsed settings file of the user. Untrusted, because a person typed it. */
   readonly settingsFile: unknown;
-  /** From the environment and the settings file. */
+  /** Settings from the environment and the settings file. */
   readonly settings: EffectiveSettings;
 }
 
-/** A command about one session: a file, an id or its beginning, or `latest`. */
+/** A command for one session: a file, an id or the beginning of it, or `latest`. */
 export type SessionCommand<Options> = (
   session: string,
   options: Options,

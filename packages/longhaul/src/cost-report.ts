@@ -13,25 +13,28 @@ import {
   weighSession,
 } from "@longhaul/sessions/internal";
 
-/** What a session costs from here on, in dollars. Answers are left out: they cost the same on every way. */
+/** Future cost of a session in dollars. Without answers, which cost the same in each case. */
 export interface CostReport {
-  /** The model whose prices are used: the session's, or a usual one where its prices are not known. */
+  /** Model whose prices are used: the session's, or a common one if its prices are unknown. */
   readonly model: string;
   readonly arePricesAssumed: boolean;
   readonly cache: {
     readonly ttl: "5m" | "1h";
-    /** Since the newest response; null where the file does not tell. */
+    /** Seconds since the newest response. Null if the file does not say. */
     readonly ageSeconds: number | null;
     readonly isCold: boolean;
   };
   readonly turnsSoFar: number;
   readonly growthPerTurn: number;
-  /** The prompt of the next call: while the provider has it in its cache, and once it has not. */
+  /** Cost of the next call's prompt with a warm and with a cold cache. */
   readonly nextTurn: { readonly warm: number; readonly cold: number };
   readonly expectedTurns: number;
-  /** Calls for a summary that the figures of a compaction include, made or expected; null for none. */
+  /** Summary calls that the compaction's figures include, made or expected. Null for none. */
   readonly call: CallCost | null;
-  /** In no figure: the call that a summary by the session's model would take. Null where `call` has one. */
+  /**
+   * Not included in any figure: the call that a summary by the session's model would need. Null if `call` has
+   * one.
+   */
   readonly assumedCall: CallCost | null;
   readonly options: readonly OptionReport[];
   readonly chosen: Weighing["chosen"];
@@ -39,7 +42,7 @@ export interface CostReport {
 }
 
 export interface OptionReport extends Omit<WeighedOption, "breakEvenTurns"> {
-  /** Null: it never pays. */
+  /** Null if it never pays off. */
   readonly breakEvenTurns: number | null;
 }
 
@@ -49,15 +52,15 @@ interface CostCircumstances {
   readonly now: Date;
   readonly prices: PriceTable;
   /**
-   * The compaction that is compared with doing nothing. Undefined where there is nothing to compact. Ignored where
-   * compaction is switched off.
+   * The compaction to compare with doing nothing. Undefined if there is nothing to compact. Ignored if
+   * compaction is off.
    */
   readonly compaction: WeighedCompaction | undefined;
-  /** The conversation of the session as it was sized before. */
+  /** The session's conversation with sizes, if already computed. */
   readonly sized?: SizedConversation | undefined;
 }
 
-/** Null where nothing has been said in the session. */
+/** Returns null for a session without messages. */
 export function costReport(session: Session, circumstances: CostCircumstances): CostReport | null {
   if (session.conversation.length === 0) return null;
   const { thresholds } = circumstances;
@@ -71,7 +74,7 @@ export function costReport(session: Session, circumstances: CostCircumstances): 
 
 type Calls = Pick<CostReport, "call" | "assumedCall">;
 
-/** A compaction that was computed has the built-in summariser's summary: a call for it is only assumed. */
+/** A computed compaction uses the built-in summarizer, so a model call is only assumed. */
 function callsFor(session: Session, model: string, circumstances: CostCircumstances): Calls {
   const { compaction, thresholds, prices } = circumstances;
   if (compaction === undefined) return { call: null, assumedCall: null };

@@ -3,12 +3,12 @@ import type { Session } from "@longhaul/sessions";
 import type { Composition } from "./composition.ts";
 import { shownText } from "./view/text-width.ts";
 
-/** The demonstration's, for those who have none at hand. */
+/** The demo session, for users without their own. */
 export const GENERATED_SESSION = { id: "generated", model: "claude-sonnet-5" } as const;
 
 /**
- * What becomes of each session. Of several, those that cannot be used are left out, and people are told: what the others
- * took minutes for is not thrown away. Where none is left, the first reason is the error.
+ * Processes each session. Skips unusable sessions with a note, so that the work on the others is not lost. If
+ * none is left, throws the first error.
  */
 export async function eachSession<T>(
   queries: readonly string[],

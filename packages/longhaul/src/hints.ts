@@ -5,8 +5,8 @@ import { callsMade } from "./compact-cost.ts";
 import { formatDollars } from "./view/numbers.ts";
 
 /**
- * The error with another remedy, where its code is one of these. The library knows no commands and no flags, so the
- * command line adds what a person can do with them.
+ * Replaces the remedy of an error with one of these codes. The library knows no commands and no flags, so the
+ * command line adds them.
  */
 export function withRemedy(
   error: unknown,
@@ -19,7 +19,7 @@ export function withRemedy(
 }
 
 const HINTS: Readonly<Record<string, string>> = {
-  // A hook has the last word, but the person has the one after that.
+  // A hook decides, but the user can override it.
   "compaction-blocked": "With --no-hooks it is not asked.",
   "notes-not-usable": "`longhaul notes SESSION --update` brings them up to date.",
 };
@@ -33,7 +33,7 @@ export const withHint = (error: unknown): unknown =>
   );
 
 /**
- * Says how to compact anyway, and the cost of the summary that was not used.
+ * Says how to compact anyway, and the cost of the unused summary.
  *
  * @param advice a sentence that names the command's own flags.
  */

@@ -59,7 +59,7 @@ describe("the origin of an estimated context", () => {
     for (const step of steps) await step(made);
     const { context, words } = await inspected(made);
     expect(context).toMatchObject({ source: "estimate", unreportedSince: since });
-    expect(words).toContain(`estimated: no response since the ${since} reports its usage`);
+    expect(words).toContain(`Estimated: no response has reported its usage since the ${since}.`);
   });
 
   it("says that no response so far reports its usage when none in the file does", async () => {
@@ -68,7 +68,7 @@ describe("the origin of an estimated context", () => {
       await step?.(made);
       const { context, words } = await inspected(made);
       expect(context).toMatchObject({ source: "estimate", unreportedSince: null });
-      expect(words).toContain("estimated: no response so far reports its usage");
+      expect(words).toContain("Estimated: no response has reported its usage yet.");
     }
   });
 

@@ -24,7 +24,7 @@ import { type NotesFigures, notesFigures } from "./notes-report.ts";
 import { type CollapseReport, collapseReport } from "./spans.ts";
 import { type ReportWindow, reportWindow } from "./window-report.ts";
 
-/** The shape that `inspect --json` prints. Stable: other programs read it; see docs/json.md. */
+/** Output format of `inspect --json`. Stable, because other programs read it. See docs/json.md. */
 export interface InspectReport {
   readonly session: Pick<Session, "id" | "path" | "bytes" | "damage"> & {
     readonly entries: number;
@@ -34,7 +34,10 @@ export interface InspectReport {
   readonly context: {
     readonly tokens: number;
     readonly source: "usage" | "estimate";
-    /** The step since which no response reports its usage. Null with usage, and when no response ever reported any. */
+    /**
+     * The step since which no response reports its usage. Null with usage, and if no response ever reported
+     * any.
+     */
     readonly unreportedSince: ContextStep | null;
     readonly reportedTokens: number;
     readonly estimatedTokens: number;
@@ -53,13 +56,13 @@ type ContextStep = "compaction" | "clearing" | UndoRecord["direction"];
 
 type Accounted = Omit<TokenAccounting, "duplicateReads" | "results">;
 
-/** The account of the context, with a record in place of each map. */
+/** The account of the context, with records instead of maps. */
 type AccountingReport = {
   readonly [Name in keyof Accounted]: Accounted[Name] extends number
     ? number
     : Readonly<Record<string, number>>;
 } & {
-  /** In the context but in no line of the file: system prompt, tools, what the agent injects. */
+  /** Tokens in the context but not in the file: system prompt, tools, and the agent's additions. */
   readonly notInFile: number;
   readonly metrics: Readonly<Record<string, number>>;
 };
@@ -105,7 +108,7 @@ export function inspectSession(
   };
 }
 
-/** For everything that a report needs of the sizes of messages. */
+/** Computes the sizes of messages for all parts of a report. */
 export const sizedSession = ({ conversation: entries, clearedToolUseIds }: Session): SizedConversation =>
   sizeUp({ entries, clearedToolUseIds }, {});
 
@@ -122,7 +125,7 @@ function unreportedSince({ boundaries, entries, conversation }: Session): Contex
 
 const reportsUsage = (entry: Entry): boolean => isEntry(entry) && reportedUsage(entry) !== undefined;
 
-/** Without the boundaries of undos, behind which a conversation was only written again. */
+/** Excludes the boundaries of undos, which only repeat a conversation. */
 function compactionsOf({ boundaries }: Session): readonly CompactionReport[] {
   return boundaries.flatMap(({ boundary, isCurrent }) => {
     if (undoRecordOf(boundary) !== undefined) return [];
@@ -148,30 +151,30 @@ function accountingReport(accounting: TokenAccounting, notInFile: number): Accou
   return { ...Object.fromEntries(plain), notInFile, metrics: accountingMetrics(accounting) };
 }
 
-/** What `inspect` tells of a session besides its file: its notes, and memory files of its project. */
+/** Facts of `inspect` that are not in the session file: notes, and memory files of the project. */
 export interface BesideReport {
-  /** Null where there are none. */
+  /** Null if there are none. */
   readonly notes: NotesFigures | NotesProblem | null;
   readonly memory: MemoryReport;
 }
 
 export interface NotesProblem {
   readonly path: string;
-  /** Why they cannot be read. */
+  /** Reason why they are unreadable. */
   readonly problem: string;
 }
 
 export interface MemoryReport {
-  /** In the session, as they were when they were attached. */
+  /** Memory files in the session, with their content when they were attached. */
   readonly attached: readonly AttachedMemory[];
-  /** The folder of the session, if files of its project may be read. */
+  /** Folder of the session, if files of its project may be read. */
   readonly folder: string | null;
-  /** Files in that folder that govern what the session touched, as they are now. */
+  /** Current files in that folder that apply to the files of the session. */
   readonly governing: readonly { readonly path: string; readonly tokens: number }[];
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
 }
 
-/** Never fails: a session can be looked at whatever lies beside it. */
+/** Never throws, because a session can be inspected whatever is next to it. */
 export async function notesBeside(session: Session, thresholds: Thresholds): Promise<BesideReport["notes"]> {
   try {
     const read = await readNotes(session);
@@ -182,7 +185,7 @@ export async function notesBeside(session: Session, thresholds: Thresholds): Pro
   }
 }
 
-/** @param project the folder that memory files are read from, and where in it the session worked. */
+/** @param project folder of the memory files, and the session's working folder in it */
 export async function memoryOf(
   session: Session,
   project: Pick<SessionProject, "folder" | "cwd">,
@@ -193,7 +196,7 @@ export async function memoryOf(
   if (project.folder === undefined) return { attached, folder: null, governing: [], skipped: [] };
   const folder = project.cwd;
   const memory = new NestedMemory({ cwd: folder, port: memoryFilesPort({ cwd: folder }) });
-  // Those that are attached govern as well.
+  // Attached files apply as well.
   memory.touched(session.entries.filter((entry) => memoryPathOf(entry) === undefined));
   const { files, skipped } = await memory.drain({ countTokens, budgetTokens: Number.POSITIVE_INFINITY });
   return { attached, folder, governing: files, skipped };

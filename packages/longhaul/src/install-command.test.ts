@@ -22,7 +22,7 @@ function programAt(
   };
 }
 
-/** The command of a remedy, which stands on a line of its own. */
+/** The command of a remedy, which is on a separate line. */
 const commandOf = (program: RunningProgram, packages = PACKAGES): string | undefined =>
   /\n {2}(.+)$/.exec(installRemedy(packages, program))?.[1];
 

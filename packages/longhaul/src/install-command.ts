@@ -14,7 +14,7 @@ export interface RunningProgram {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Arguments after the name of the program. */
   readonly args: readonly string[];
-  /** The text of a file; undefined if it cannot be read. */
+  /** Reads a file. Undefined if it is unreadable. */
   readonly read: (path: string) => string | undefined;
 }
 
@@ -35,7 +35,7 @@ export const runningProgram = (): RunningProgram => ({
   },
 });
 
-/** The manifest of an installed package, found as Node finds the package; undefined if it is not installed. */
+/** Finds the manifest of an installed package like Node does. Undefined if it is not installed. */
 export function installedManifest(name: string, program: RunningProgram): unknown {
   const path = pathOf(program);
   for (const folder of foldersAbove(program.file, path)) {
@@ -45,7 +45,7 @@ export function installedManifest(name: string, program: RunningProgram): unknow
   return undefined;
 }
 
-/** The one command after which longhaul finds these packages, with words around it. */
+/** A remedy with the one command after which longhaul finds these packages. */
 export function installRemedy(packages: readonly string[], program: RunningProgram): string {
   const place = installPlace(program);
   return place.kind === "npx-cache"
@@ -53,11 +53,11 @@ export function installRemedy(packages: readonly string[], program: RunningProgr
     : `Run this command and try again:\n  ${installCommand(place, packages, program)}`;
 }
 
-/** The place that holds longhaul. Each kind needs another command to add a package. */
+/** The place where longhaul is installed. Each kind needs another command to add a package. */
 type InstallPlace =
   | { readonly kind: "global"; readonly prefix: string }
   | { readonly kind: "project"; readonly folder: string }
-  /** A folder that npx made for one set of packages. */
+  /** A folder that npx created for one set of packages. */
   | { readonly kind: "npx-cache"; readonly packages: readonly string[] }
   | { readonly kind: "repository"; readonly folder: string };
 
@@ -75,7 +75,7 @@ function installPlace(program: RunningProgram): InstallPlace {
     const named = packages.filter((name) => typeof name === "string");
     return { kind: "npx-cache", packages: named.length === 0 ? ["longhaul"] : named };
   }
-  // npm links programs of a project inside node_modules, and global ones beside it.
+  // npm links programs of a project inside node_modules, and global ones next to it.
   const isWindows = path === win32;
   const prefix = isWindows ? folder : path.dirname(folder);
   const link = isWindows ? path.join(prefix, "longhaul.cmd") : path.join(prefix, "bin", "longhaul");
@@ -85,7 +85,7 @@ function installPlace(program: RunningProgram): InstallPlace {
   return { kind: "project", folder };
 }
 
-/** The nearest folder above that has workspaces, or else the nearest one with a manifest. */
+/** Finds the nearest parent folder with workspaces, or else the nearest one with a manifest. */
 function workspaceRoot(program: RunningProgram): string {
   const path = pathOf(program);
   const found = foldersAbove(program.file, path).flatMap((folder) => {
@@ -113,7 +113,7 @@ function installWords(
   }
   const inFolder = (flag: string): readonly string[] =>
     place.folder === program.currentFolder ? [] : [flag, place.folder];
-  // A try with another provider must not change the manifest of the repository.
+  // A test with another provider must not change the manifest of the repository.
   if (place.kind === "repository")
     return ["npm", "install", ...packages, "--no-save", ...inFolder("--prefix")];
   return packageManagerOf(place.folder, program)(packages, inFolder);
@@ -129,9 +129,9 @@ function defaultPrefix(program: RunningProgram): string {
 }
 
 /**
- * The words of a command that adds packages to a project.
+ * Words of a command that adds packages to a project.
  *
- * @param inFolder gives the flag with the folder, or nothing in the current folder.
+ * @param inFolder returns the flag with the folder, or nothing in the current folder.
  */
 type AddCommand = (
   packages: readonly string[],
@@ -140,7 +140,7 @@ type AddCommand = (
 
 const NPM: AddCommand = (packages, inFolder) => ["npm", "install", ...packages, ...inFolder("--prefix")];
 
-/** Package managers by their lock file. One of them cannot work in the folder of another. */
+/** Package managers by their lock file. They cannot share a folder. */
 const BY_LOCK_FILE: readonly (readonly [file: string, add: AddCommand])[] = [
   ["package-lock.json", NPM],
   ["pnpm-lock.yaml", (packages, inFolder) => ["pnpm", ...inFolder("--dir"), "add", ...packages]],
@@ -153,7 +153,7 @@ function packageManagerOf(folder: string, program: RunningProgram): AddCommand {
   return BY_LOCK_FILE.find(([file]) => program.read(path.join(folder, file)) !== undefined)?.[1] ?? NPM;
 }
 
-/** The same call again. npx puts its packages into a folder that nobody else can add to. */
+/** Repeats the npx call with more packages, because nothing else can be added to its folder. */
 const npxCommand = (
   present: readonly string[],
   missing: readonly string[],

@@ -1,11 +1,14 @@
 import { LonghaulError } from "@longhaul/core/errors";
 
-/** Also what a closed terminal and a system that shuts down send: the hooks' processes would outlive us. */
+/**
+ * Includes signals of a closed terminal and of a system shutdown, because the hooks' processes would outlive
+ * us.
+ */
 const INTERRUPTS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Does work that the person may end at any moment. Mostly nothing has been written until it is done, so the only thing
- * to say then is that. A second interrupt ends the program itself.
+ * Runs work that the user can interrupt at any moment. Usually nothing is written before the end, so that is
+ * all there is to report. A second interrupt ends the program.
  */
 export async function untilInterrupted<T>(
   work: (signal: AbortSignal) => Promise<T>,
@@ -13,7 +16,7 @@ export async function untilInterrupted<T>(
 ): Promise<T> {
   const abort = new AbortController();
   const interrupted = (): void => {
-    // A moment later: the package that keeps locks ends the program at once where it finds nobody else listening.
+    // Delayed, because the lock package ends the program immediately if there is no other listener.
     queueMicrotask(release);
     abort.abort();
   };

@@ -1,13 +1,13 @@
-import { countFates, FACT_KINDS, isInContext } from "@longhaul/core/internal/messages";
+import { countFates, FACT_KINDS, isInContext, numberField } from "@longhaul/core/internal/messages";
 import type { FactKind, Fate, Ledger, LedgerFact } from "@longhaul/core/messages";
 import type { Session } from "@longhaul/sessions";
 import { type SessionLedger, sessionLedgers } from "@longhaul/sessions";
 import { chooseId } from "./message-choice.ts";
 
-/** The shape that `ledger --json` prints. Stable: other programs read it; see docs/json.md. */
+/** Output format of `ledger --json`. Stable, because other programs read it. See docs/json.md. */
 export interface LedgerReport {
   readonly session: { readonly id: string; readonly path: string };
-  /** Newest first: those that led to the conversation, or the one that was asked for. */
+  /** Newest first: the compactions that led to the conversation, or the requested one. */
   readonly compactions: readonly CompactionLedgerReport[];
 }
 
@@ -15,18 +15,23 @@ export interface CompactionLedgerReport {
   readonly uuid: string;
   readonly timestamp: string;
   readonly trigger: string;
-  /** Tokens of the context; null where the boundary does not say. */
+  /** Tokens of the context. Null if the boundary does not say. */
   readonly before: number | null;
   readonly after: number | null;
-  /** Whether the conversation starts at it. */
+  /** Version of the prompts of the compaction. Null if the boundary does not record it. */
+  readonly promptVersion: number | null;
+  /** True if the conversation starts at it. */
   readonly isCurrent: boolean;
-  /** `file`: its boundary has a ledger; `computed`: told now from the session; `none`: the file has nothing to tell by. */
+  /**
+   * `file`: its boundary has a ledger. `computed`: derived now from the session. `none`: the file has no data
+   * for it.
+   */
   readonly source: SessionLedger["source"];
-  /** Whether the file holds what was summarised; a session that was made by `compact --out` does not. */
+  /** True if the file contains the summarized messages. A session from `compact --out` does not. */
   readonly inThisFile: boolean;
   readonly counts: FateCounts;
   readonly kinds: readonly KindReport[];
-  /** With the facts that were asked for; null of the compactions that are only counted. */
+  /** Includes the requested facts. Null for compactions that are only counted. */
   readonly ledger: Ledger | null;
 }
 
@@ -40,10 +45,10 @@ export interface KindReport extends FateCounts {
 }
 
 export interface LedgerChoice {
-  /** The uuid of a boundary, or its beginning. */
+  /** Uuid of a boundary, or the beginning of it. */
   readonly boundary?: string;
   readonly kind?: FactKind;
-  /** Also the facts that are in the context. */
+  /** Includes facts that are in the context. */
   readonly all?: boolean;
 }
 
@@ -72,6 +77,7 @@ function compactionReport(
     trigger: metadata?.trigger ?? "auto",
     before: metadata?.preTokens ?? null,
     after: metadata?.postTokens ?? null,
+    promptVersion: numberField(metadata?.longhaul, "promptVersion") || null,
     isCurrent,
     source,
     inThisFile: facts.every(({ entryIds }) => entryIds.length === 0 || entryIds.some((id) => uuids.has(id))),

@@ -14,7 +14,7 @@ const { version } = JSON.parse(readFileSync(new URL("../package.json", import.me
   version: string;
 };
 
-// A reader that went away (`longhaul … | head`) is no error of ours.
+// A reader that closes the pipe early (`longhaul … | head`) is not our error.
 process.stdout.on("error", (error: NodeJS.ErrnoException) =>
   process.exit(error.code === "EPIPE" ? 0 : EXIT_FAILED),
 );
@@ -30,7 +30,7 @@ async function run(argv: readonly string[]): Promise<number> {
   );
   for (const command of [program, ...program.commands]) {
     command.exitOverride();
-    // It quotes arguments, which must not steer the terminal.
+    // The message quotes arguments, which must not control the terminal.
     command.configureOutput({ writeErr: (text) => process.stderr.write(shownText(text)) });
   }
   try {
@@ -43,16 +43,16 @@ async function run(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** What happened, what it means, what to do. A stack only for what we did not foresee. */
-function report(error: unknown, asJson: boolean, { note, print, colours }: Terminal): void {
+/** Prints the error, its meaning and its remedy. Prints a stack only for unexpected errors. */
+function report(error: unknown, asJson: boolean, { note, print, colors }: Terminal): void {
   if (!(error instanceof LonghaulError)) {
-    note(`${colours.red("longhaul failed unexpectedly.")} Please report this:`);
+    note(`${colors.red("longhaul failed unexpectedly.")} Please report this:`);
     note(error instanceof Error ? (error.stack ?? error.message) : String(error));
     return;
   }
   const { code, message, remedy, facts } = error;
   if (asJson) print(JSON.stringify({ error: { code, message, remedy: remedy ?? null, facts } }));
-  // They quote names and lines of files, which must not steer the terminal.
-  note(`${colours.red("longhaul:")} ${shownText(message)}`);
+  // Messages quote names and lines of files, which must not control the terminal.
+  note(`${colors.red("longhaul:")} ${shownText(message)}`);
   if (remedy !== undefined) note(shownText(remedy));
 }

@@ -3,12 +3,12 @@ import { copiedIds, indexInConversation } from "@longhaul/core/internal/messages
 import type { Entry } from "@longhaul/core/messages";
 
 const WHERE_TO_LOOK = "`longhaul inspect SESSION --prompts` lists what can be chosen.";
-/** More would be a list to search in, not an answer. */
+/** More candidates would be a list to search, not an answer. */
 const SHOWN_CANDIDATES = 3;
 
 /**
- * The uuid of the message that a person names by it or by its beginning. Where no message of the conversation has such
- * an id, ids that messages had before they were written again count too.
+ * Finds the uuid of a message by the uuid or the beginning of it. If the conversation has no such id, ids
+ * that messages had before they were rewritten count too.
  *
  * @param lines all lines of the session.
  */
@@ -46,7 +46,7 @@ interface IdWords {
   readonly facts: Readonly<Record<string, string>>;
 }
 
-/** The one of these ids that a person means by it or by its beginning. */
+/** Finds one of these ids by the id or the beginning of it. */
 export function chooseId(ids: readonly string[], wanted: string, words: IdWords): string {
   const { code = "message-not-found", none, many, remedy, facts } = words;
   const found = ids.includes(wanted) ? [wanted] : ids.filter((id) => id.startsWith(wanted));
@@ -73,7 +73,7 @@ function earlierIds(
   return [...new Set(found)];
 }
 
-const COMPACTED = "What an earlier compaction summarised can no longer be chosen.";
+const COMPACTED = "What an earlier compaction summarized can no longer be chosen.";
 
 function notChosen(message: string, wanted: string, remedy: string): LonghaulError {
   return new LonghaulError("message-not-found", message, {

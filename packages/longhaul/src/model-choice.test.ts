@@ -105,7 +105,7 @@ describe("chatModel", () => {
     });
   });
 
-  it("does not take the built-in summariser for a model to talk with", async () => {
+  it("does not take the built-in summarizer for a model to talk with", async () => {
     await expect(named("built-in")).rejects.toMatchObject({ code: "model-unknown-model" });
   });
 });

@@ -22,7 +22,7 @@ export interface ModelChoice {
   readonly baseUrl?: string;
 }
 
-/** The place of longhaul and a loader of packages; both for tests. */
+/** Location of longhaul and a package loader, both replaceable by tests. */
 export interface PackageSource {
   readonly program?: RunningProgram | undefined;
   readonly importPackage?: ImportPackage | undefined;
@@ -34,9 +34,9 @@ const OTHER_PROVIDERS_HINT =
   "Models of other providers are written provider:name, such as openai:gpt-5 or google:gemini-2.5-pro.";
 
 const BUILT_IN_OFFER =
-  "Nothing was changed. Without --model the built-in summariser does it, with no key and no network.";
+  "Nothing was changed. Without --model the built-in summarizer does it, with no key and no network.";
 
-/** Undefined where the built-in summariser is meant. Nothing is connected to before the first call. */
+/** Returns undefined for the built-in summarizer. Does not connect before the first call. */
 export async function chooseModel(
   choice: ModelChoice,
   { program = runningProgram(), importPackage }: PackageSource = {},
@@ -51,7 +51,7 @@ export async function chooseModel(
     throw new ModelError({ kind: "unreachable" }, `${ANY_SERVER} is any server: it needs an address.`, {
       remedy: "Give it with --base-url, such as http://localhost:8000/v1",
     });
-  // The AI SDK prints its warnings, some of them where our own output goes; the port reports them already.
+  // The AI SDK prints warnings, some to our own output. The port already reports them.
   Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
   const name = model.slice(provider.length + 1);
   const modules = await loadProvider(provider, program, importPackage);
@@ -61,7 +61,7 @@ export async function chooseModel(
   return aiSdkModel({ model: create(settings)(name), name, sdk: modules.sdk });
 }
 
-/** Throws if the name alone shows that no model can be had: it is empty, or its provider is unknown. */
+/** Throws if the name alone shows that there is no such model: it is empty, or its provider is unknown. */
 export function requireModelName({ model, baseUrl }: ModelChoice): void {
   if (model === undefined) return;
   const provider = providerOf(model);
@@ -74,10 +74,13 @@ export function requireModelName({ model, baseUrl }: ModelChoice): void {
 const providerOf = (model: string): string | undefined =>
   AI_SDK_PROVIDERS.find((name) => model.startsWith(`${name}:`));
 
-/** Whether Anthropic's own SDK is asked for it. */
+/** Returns true if Anthropic's own SDK serves it. */
 export const isAnthropicName = (model: string): boolean => providerOf(model) === undefined;
 
-/** Only a server of your own has such names. Anthropic would get a session that was meant for another provider. */
+/**
+ * Only custom servers have such names. Otherwise Anthropic would get a session that was meant for another
+ * provider.
+ */
 function noProvider(model: string): ModelError {
   const name = model.slice(0, model.indexOf(":"));
   return new ModelError({ kind: "unknown-model", model }, `There is no provider ${name}.`, {
@@ -87,7 +90,7 @@ function noProvider(model: string): ModelError {
 
 const NO_CREATOR = "it exports no function that creates a provider.";
 
-/** Every provider package of the AI SDK has one function that makes a provider from its settings. */
+/** Every provider package of the AI SDK exports one function that creates a provider from settings. */
 const creatorIn = ({
   provider,
 }: ProviderModules): ((settings: object) => (name: string) => AiSdkLanguageModel) | undefined =>
@@ -95,13 +98,13 @@ const creatorIn = ({
     ([key, value]) => /^create[A-Z]/.test(key) && typeof value === "function",
   )?.[1];
 
-/** A call that failed loses nothing: the person is told so, and what can be done without a model. */
+/** A failed call loses nothing. Adds this to the error, with the options that need no model. */
 export function withBuiltInOffer(
   error: unknown,
   { model = "" }: ModelChoice,
   offer: string = BUILT_IN_OFFER,
 ): unknown {
-  // By its code: what is thrown may be the end of a chain of attempts, with the last failure's code.
+  // Matches the code, because the error may end a chain of attempts, with the code of the last failure.
   return withRemedy(error, /^(?:model-|no-summary$|no-notes$)/, ({ code, remedy }) => {
     const isForeign = providerOf(model) === undefined && !/claude/i.test(model);
     const mayBeMisnamed = code === "model-unknown-model" || (isForeign && code === "model-authentication");
@@ -113,19 +116,19 @@ export const DEFAULT_CHAT_MODEL = "claude-sonnet-5-5";
 
 const TOUR_OFFER = "`longhaul chat --demo` is a tour that needs no key, no network and no package.";
 
-/** The package of the default provider, in the major version that longhaul depends on. */
+/** Package of the default provider, in the major version that longhaul depends on. */
 const ANTHROPIC_SDK = "@anthropic-ai/sdk@1";
 
 interface ChatModelOptions extends PackageSource {
   readonly baseUrl: string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Loads Anthropic's SDK; for tests. */
+  /** Loads Anthropic's SDK. Replaceable by tests. */
   readonly loadSdk?: () => Promise<unknown>;
 }
 
 /**
- * The model of a name, if it can be called at all as far as can be told before the first call. Keys of other providers
- * are looked for by their own SDKs, at that call.
+ * Returns the model of a name, if it seems callable before the first call. Other providers' SDKs look for
+ * their keys at that call.
  */
 export async function chatModel(name: string, options: ChatModelOptions): Promise<Model> {
   const { baseUrl, environment, loadSdk, program = runningProgram() } = options;
@@ -134,7 +137,7 @@ export async function chatModel(name: string, options: ChatModelOptions): Promis
     const choice = { model: name, ...(baseUrl === undefined ? {} : { baseUrl }) };
     requireModelName(choice);
     if (isAnthropicName(name)) {
-      // Only to see that it is there: a conversation is not begun with what cannot be had.
+      // Only checks that the package exists, so that no conversation starts without it.
       await createClient({ apiKey: "none", ...(loadSdk === undefined ? {} : { loadSdk }) }).catch((error) => {
         throw withRemedy(error, /^model-sdk-missing$/, () => installRemedy([ANTHROPIC_SDK], program));
       });
@@ -144,13 +147,13 @@ export async function chatModel(name: string, options: ChatModelOptions): Promis
     if (model === undefined) throw noTalker(name);
     return model;
   } catch (error) {
-    // Where no model can be had, there is still something to see.
+    // Without a model, the tour is still available.
     throw withRemedy(error, /./, ({ remedy }) => [remedy, TOUR_OFFER].filter(Boolean).join("\n"));
   }
 }
 
 function noTalker(name: string): LonghaulError {
-  return new LonghaulError("model-unknown-model", `${name} only summarises: it cannot hold a conversation.`, {
+  return new LonghaulError("model-unknown-model", `${name} only summarizes: it cannot hold a conversation.`, {
     remedy: `Name a model, such as ${DEFAULT_CHAT_MODEL} or openai:gpt-5.`,
   });
 }
@@ -167,6 +170,6 @@ function noKey(name: string): LonghaulError {
   });
 }
 
-/** Errors after which the tour is the thing to offer. */
+/** Errors after which we offer the tour. */
 export const isWithoutModel = (error: unknown): error is LonghaulError =>
   error instanceof LonghaulError && /^model-(?:authentication|sdk-missing)$/.test(error.code);

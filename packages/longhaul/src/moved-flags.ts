@@ -6,7 +6,7 @@ const inConfig = (key: string): string =>
   `Set ${key} in the file of --config instead; see docs/simulator.md.`;
 const MODEL_WINDOW = "--window takes the name of a model, too.";
 
-/** Flags that few people needed, by command, with the place that took over. */
+/** Removed flags by command, with their replacement. */
 export const MOVED_FLAGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   chat: {
     "--small-model": setting("chat.smallModel"),
@@ -30,7 +30,9 @@ export const MOVED_FLAGS: Readonly<Record<string, Readonly<Record<string, string
   sim: { "--binding": inConfig("switches.enforceBinding"), "--betas": inConfig("switches.unknownBetas") },
 };
 
-/** Refuses the moved flags of a command with the name of the setting, where "unknown option" would help nobody. */
+/**
+ * Rejects the moved flags of a command with the name of the setting, which helps more than "unknown option".
+ */
 export function refuseMovedFlags(command: Command): void {
   for (const [flag, remedy] of Object.entries(MOVED_FLAGS[command.name()] ?? {})) {
     const option = new Option(`${flag} [value]`).hideHelp();

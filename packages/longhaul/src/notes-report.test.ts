@@ -29,7 +29,7 @@ beforeAll(async () => {
   report = notesReport(session, await buildNotes(session), NOTES_LIMITS, undefined);
 });
 
-/** Everything that a file could say, in the worst way. */
+/** The most hostile content that a file could have. */
 const hostile = (): NotesReport => ({
   ...report,
   written: false,
@@ -48,10 +48,13 @@ const hostile = (): NotesReport => ({
   covers: { state: "known", uuid: `u${HOSTILE}${"9".repeat(50)}`, timestamp: `2026${HOSTILE}`, newer: 3 },
 });
 
-describe.each([60, 80, 100])("at %d columns", (width) => {
+/** The last line is the path of the notes, which is never cut. */
+const withoutPath = (view: string): string => view.slice(0, view.lastIndexOf("\n"));
+
+describe.each([44, 60, 80, 100])("at %d columns", (width) => {
   const views = (): readonly string[] => [
     notesView({ ...report, path: "/short" }, plain, terminal(width)),
-    notesView(hostile(), { modelNotAsked: `m${HOSTILE}`, isDryRun: true }, terminal(width)),
+    withoutPath(notesView(hostile(), { modelNotAsked: `m${HOSTILE}`, isDryRun: true }, terminal(width))),
     notesSection(hostile(), terminal(width)),
     notesSection({ path: `/a${HOSTILE}`, problem: `It is ${HOSTILE} ${"no ".repeat(90)}` }, terminal(width)),
     memorySection(
@@ -87,11 +90,11 @@ describe("the notes on the screen", () => {
 
   it("are not drawn up where nothing was said", () => {
     const view = shown({ outcome: "up-to-date", tokens: 0, written: false, work: null });
-    expect(view).toContain("This session has no messages: there is nothing to note.");
+    expect(view).toContain("This session has no messages yet, so there are no notes.");
     expect(view).not.toContain("Worklog");
   });
 
-  it("have headings in bold, and their own colours only where these are wanted", () => {
+  it("have headings in bold, and their own colors only where these are wanted", () => {
     expect(notesView(report, plain, terminal(80, true))).toContain("\u001b[1mCurrent State");
     expect(shown({})).not.toContain("\u001b");
   });
@@ -99,11 +102,11 @@ describe("the notes on the screen", () => {
   it.each([
     [
       { state: "known", uuid: "12345678-9", timestamp: "2026-01-02T03:04:05Z", newer: 0 },
-      "up to message 12345678 of 2026-01-02 03:04: up to date.",
+      "Up to date: the notes cover everything up to message 12345678 (2026-01-02 03:04).",
     ],
-    [{ state: "known", uuid: "1", timestamp: null, newer: 1 }, "1; 1 message is newer"],
-    [{ state: "known", uuid: "1", timestamp: null, newer: 12 }, "12 messages are newer"],
-    [{ state: "known", uuid: null, timestamp: null, newer: 12 }, "of no message is it certain"],
+    [{ state: "known", uuid: "1", timestamp: null, newer: 1 }, "1. 1 newer message is missing"],
+    [{ state: "known", uuid: "1", timestamp: null, newer: 12 }, "12 newer messages are missing"],
+    [{ state: "known", uuid: null, timestamp: null, newer: 12 }, "The notes are incomplete"],
     [{ state: "unknown", uuid: null, timestamp: null, newer: null }, "do not say"],
     [{ state: "not-found", uuid: "x", timestamp: null, newer: null }, "not in this session"],
   ] as const)("say how far they reach: %j", (covers, words) => {
@@ -123,15 +126,13 @@ describe("the notes on the screen", () => {
       usage: null,
       cost: null,
     } as const;
-    expect(shown({ work, outcome: "updated" })).toContain(
-      "Brought up to date from 7 messages, without a model.",
-    );
+    expect(shown({ work, outcome: "updated" })).toContain("Updated from 7 messages, without a model.");
     expect(shown({ outcome: "shown", work: null, written: false })).not.toContain("Written");
-    expect(shown({ outcome: "up-to-date", work: null, written: false })).toContain("Nothing is new");
+    expect(shown({ outcome: "up-to-date", work: null, written: false })).toContain("There is nothing new.");
     const dry = { modelNotAsked: "claude-x", isDryRun: true };
     const view = notesView({ ...report, written: false }, dry, terminal(80)).replaceAll("\n", " ");
-    expect(view).toContain("claude-x was not asked: a dry run calls no model.");
-    expect(view).toContain("Nothing was written.");
+    expect(view).toContain("claude-x was not called: a dry run calls no model.");
+    expect(view).toContain(`Nothing was written. Without --dry-run, the notes go to: ${report.path}`);
     const asked = {
       ...work,
       by: "model",
@@ -143,16 +144,16 @@ describe("the notes on the screen", () => {
     } as const;
     const byModel = shown({ work: asked, outcome: "built" }).replaceAll("\n", " ");
     expect(byModel).toContain(
-      "by claude-x in 2 calls: 9 tokens in, 1 out, $0.5000; not everything that it wrote",
+      "by claude-x in 2 calls: 9 tokens in, 1 out, $0.5000. Some of its edits were invalid",
     );
     const late = { ...asked, complete: true, fallback: { reason: "model-timed-out", messages: 3 } } as const;
     expect(shown({ work: late, outcome: "built" }).replaceAll("\n", " ")).toContain(
-      "claude-x failed (timed out): the built-in writer noted the last 3 messages instead.",
+      "claude-x timed out. The built-in note taker noted the last 3 messages instead.",
     );
   });
 
   it("tell of the work while it is done", () => {
-    expect(notesProgressLine({ step: 1, steps: 1, messages: 4 }, undefined)).toBe("Noting …");
+    expect(notesProgressLine({ step: 1, steps: 1, messages: 4 }, undefined)).toBe("Writing the notes …");
     expect(notesProgressLine({ step: 2, steps: 3, messages: 4 }, "m")).toBe(
       "m reads 4 messages (part 2 of 3) …",
     );

@@ -11,31 +11,31 @@ import {
 } from "@longhaul/notes/internal/format";
 import type { BuiltNotes, NotesCoverage, ReadNotes, Session } from "@longhaul/sessions";
 import { counterFor } from "@longhaul/sessions/internal";
-import type { Colours, Terminal } from "./terminal.ts";
+import type { Colors, Terminal } from "./terminal.ts";
 import { bar, gauge } from "./view/bar.ts";
 import { formatCount, formatDollars, formatPercent, formatTime, ID_SHOWN, plural } from "./view/numbers.ts";
-import { sessionTitle, titleLine } from "./view/sections.ts";
+import { titleLine } from "./view/sections.ts";
 import { fitText, foldText, oneLine, padEnd, padStart, shownText } from "./view/text-width.ts";
 
-/** The shape that `notes --json` prints. Stable: other programs read it; see docs/json.md. */
+/** Output format of `notes --json`. Stable, because other programs read it. See docs/json.md. */
 export interface NotesReport extends NotesFigures {
   readonly session: { readonly id: string; readonly path: string };
-  /** What was done: nothing but to show them, or how they came about. */
+  /** The action: notes were only shown, or how they were created. */
   readonly outcome: "shown" | BuiltNotes["outcome"];
   readonly written: boolean;
-  /** How they were written just now; null where they were not. */
+  /** How they were just written. Null if they were not. */
   readonly work: NotesWorkReport | null;
-  /** What a person wrote above the first heading. */
+  /** The user's text above the first heading. */
   readonly preface: string;
   readonly sections: readonly NotesSectionReport[];
 }
 
-/** What `inspect` tells of them, too. */
+/** Figures that `inspect` shows too. */
 export interface NotesFigures {
   readonly path: string;
   readonly tokens: number;
   readonly limits: NotesLimits;
-  /** Names of sections that are longer than they should be. */
+  /** Names of sections that exceed their limit. */
   readonly overLimit: readonly string[];
   readonly covers: CoverageReport;
 }
@@ -48,18 +48,18 @@ export interface NotesSectionReport {
 
 export interface CoverageReport {
   readonly state: NotesCoverage["state"];
-  /** The newest message that is in the notes, by what they say. */
+  /** Newest message that the notes cover, according to the notes. */
   readonly uuid: string | null;
   readonly timestamp: string | null;
-  /** Messages that are not in the notes; null where that cannot be told. */
+  /** Number of messages that the notes do not cover. Null if unknown. */
   readonly newer: number | null;
 }
 
 export interface NotesWorkReport extends Pick<BuiltNotes, "by" | "messages" | "calls" | "edits" | "refused"> {
   readonly model: string | null;
-  /** False where edits were refused and never put right: it ended there. */
+  /** False if edits were refused and never corrected. */
   readonly complete: boolean;
-  /** The model did not answer in time: why, and how many messages were noted without it. */
+  /** The model did not answer in time: the reason, and the number of messages noted without it. */
   readonly fallback: { readonly reason: string; readonly messages: number } | null;
   readonly usage: ModelUsage | null;
   readonly cost: number | null;
@@ -120,7 +120,7 @@ export interface NotesViewOptions {
 }
 
 const BAR_WIDTH = 10;
-/** A count, its limit and a bar. */
+/** Width of a count, its limit and a bar. */
 const FIGURES_WIDTH = BAR_WIDTH + 16;
 const INDENT = "  ";
 
@@ -130,7 +130,7 @@ export function notesView(report: NotesReport, options: NotesViewOptions, termin
     return `${titleLine("Notes", report.session.id, terminal)}\n\n${foldText(NOTHING_SAID, terminal.width)}`;
   }
   return [
-    sessionTitle("Notes", { id: report.session.id, path: report.path }, terminal),
+    titleLine("Notes", report.session.id, terminal),
     notesFacts(report, terminal),
     ...preface,
     ...report.sections.map((section) => sectionView(section, report, terminal)),
@@ -138,59 +138,62 @@ export function notesView(report: NotesReport, options: NotesViewOptions, termin
   ].join("\n\n");
 }
 
-const NOTHING_SAID = "This session has no messages: there is nothing to note.";
+const NOTHING_SAID = "This session has no messages yet, so there are no notes.";
 
-/** How large they are and how far they reach: what `inspect` shows, too. */
+/** Size and coverage of the notes. `inspect` shows them too. */
 export function notesFacts(figures: NotesFigures, terminal: Terminal): string {
   const { tokens, limits } = figures;
-  const { colours, width } = terminal;
+  const { colors, width } = terminal;
   const share = tokens / limits.totalTokens;
-  const used = `${formatCount(tokens)} tokens, ${formatPercent(share)} of ${formatCount(limits.totalTokens)}`;
+  const size = `${formatCount(tokens)} tokens`;
+  const wide = `${size}, ${formatPercent(share)} of ${formatCount(limits.totalTokens)}`;
+  const used = wide.length + BAR_WIDTH + 3 <= width ? wide : size;
   const whole = gauge(share, Math.max(BAR_WIDTH, width - used.length - 4));
   return [
-    `${INDENT}${share > 1 ? colours.red(whole) : colours.cyan(whole)} ${used}`,
-    foldText(`${INDENT}${coverageSentence(figures, colours)}`, width, INDENT),
+    `${INDENT}${share > 1 ? colors.red(whole) : colors.cyan(whole)} ${used}`,
+    foldText(`${INDENT}${coverageSentence(figures, colors)}`, width, INDENT),
   ].join("\n");
 }
 
-function coverageSentence({ covers }: NotesFigures, colours: Colours): string {
+function coverageSentence({ covers }: NotesFigures, colors: Colors): string {
   const uuid = fitText(covers.uuid ?? "", ID_SHOWN + 1).slice(0, ID_SHOWN);
-  if (covers.state === "unknown") return "They do not say up to which message they reach.";
+  if (covers.state === "unknown") return "The notes do not say which messages they cover.";
   if (covers.state === "not-found")
-    return colours.yellow(`They reach up to message ${uuid}, which is not in this session.`);
+    return colors.yellow(`The notes end at message ${uuid}, which is not in this session.`);
   if (covers.uuid === null)
-    return "They were begun, but of no message is it certain that all is noted (--update).";
+    return "The notes are incomplete. `longhaul notes SESSION --update` finishes them.";
   const when = formatTime(covers.timestamp);
-  const reach = `They reach up to message ${uuid}${when === "" ? "" : ` of ${when}`}`;
+  const reach = `up to message ${uuid}${when === "" ? "" : ` (${when})`}`;
   const newer = covers.newer ?? 0;
-  if (newer === 0) return `${reach}: up to date.`;
-  return `${reach}; ${plural(newer, "message")} ${newer === 1 ? "is" : "are"} newer (--update).`;
+  if (newer === 0) return `Up to date: the notes cover everything ${reach}.`;
+  const missing = `${plural(newer, "newer message")} ${newer === 1 ? "is" : "are"} missing`;
+  return `The notes cover everything ${reach}. ${missing}. \`longhaul notes SESSION --update\` adds ${newer === 1 ? "it" : "them"}.`;
 }
 
 function sectionView(section: NotesSectionReport, { limits }: NotesReport, terminal: Terminal): string {
-  const { colours, width } = terminal;
+  const { colors, width } = terminal;
   const share = section.tokens / limits.sectionTokens;
   const name = padEnd(fitText(section.name, width - FIGURES_WIDTH - 1), width - FIGURES_WIDTH);
-  const figures = `${padStart(formatCount(section.tokens), 7)}${colours.dim(` / ${formatCount(limits.sectionTokens)}`)}`;
+  const figures = `${padStart(formatCount(section.tokens), 7)}${colors.dim(` / ${formatCount(limits.sectionTokens)}`)}`;
   const graph = bar(share, BAR_WIDTH);
-  const heading = `${colours.bold(name)}${figures} ${share > 1 ? colours.red(graph) : colours.cyan(graph)}`;
-  return `${heading}\n${section.text === "" ? colours.dim(`${INDENT}(nothing noted)`) : bodyLines(section.text, terminal)}`;
+  const heading = `${colors.bold(name)}${figures} ${share > 1 ? colors.red(graph) : colors.cyan(graph)}`;
+  return `${heading}\n${section.text === "" ? colors.dim(`${INDENT}(nothing noted)`) : bodyLines(section.text, terminal)}`;
 }
 
-/** Lines are folded under where their text begins, so that lists stay lists. */
-function bodyLines(text: string, { colours, width }: Terminal): string {
+/** Wraps lines below the start of their text, so that lists stay lists. */
+function bodyLines(text: string, { colors, width }: Terminal): string {
   return shownText(text)
     .replaceAll("\t", INDENT)
     .split("\n")
     .map((line) => {
       const hanging = /^\s*(?:(?:[-*•]|\d{1,3}[.)])\s+)?/.exec(line)?.[0] ?? "";
       const folded = foldText(`${INDENT}${line}`, width, INDENT + " ".repeat(Math.min(hanging.length, 12)));
-      return /^#+\s/.test(line) ? colours.bold(folded) : folded;
+      return /^#+\s/.test(line) ? colors.bold(folded) : folded;
     })
     .join("\n");
 }
 
-function closing(report: NotesReport, options: NotesViewOptions, { colours, width }: Terminal): string {
+function closing(report: NotesReport, options: NotesViewOptions, { colors, width }: Terminal): string {
   const remarks = [
     options.modelNotAsked === undefined ? "" : notAsked(options.modelNotAsked, options.isDryRun),
     report.work === null ? "" : workSentence(report.work, report.outcome),
@@ -198,36 +201,37 @@ function closing(report: NotesReport, options: NotesViewOptions, { colours, widt
     whatWasWritten(report, options),
   ];
   const sentence = foldText(remarks.filter((remark) => remark !== "").join(" "), width);
-  // The path whole and on one line, so that it can be copied.
-  return report.written ? `${colours.green(sentence)}\n${oneLine(report.path)}` : colours.dim(sentence);
+  // The path is on a separate line and never cut, so that it can be copied.
+  return `${report.written ? colors.green(sentence) : colors.dim(sentence)}\n${oneLine(report.path)}`;
 }
 
 const notAsked = (model: string, isDryRun: boolean): string =>
   isDryRun
-    ? `${oneLine(model)} was not asked: a dry run calls no model.`
-    : `${oneLine(model)} was not asked: the notes are there. --update has it bring them up to date.`;
+    ? `${oneLine(model)} was not called: a dry run calls no model.`
+    : `${oneLine(model)} was not called: there are notes already. Pass --update to update them.`;
 
 function workSentence(work: NotesWorkReport, outcome: NotesReport["outcome"]): string {
-  const done =
-    { built: "Built", updated: "Brought up to date", rebuilt: "Built anew" }[outcome as string] ?? "";
+  const done = { built: "Built", updated: "Updated", rebuilt: "Rebuilt" }[outcome as string] ?? "";
   const from = `${done} from ${plural(work.messages, "message")}`;
   if (work.usage === null) return `${from}, without a model.`;
   const tokens = `${formatCount(inputTokens(work.usage))} tokens in, ${formatCount(work.usage.output_tokens)} out`;
   const price = work.cost === null ? "" : `, ${formatDollars(work.cost)}`;
-  const refused = work.complete ? "" : NOT_TAKEN_IN;
-  return `${from} by ${oneLine(work.model ?? "")} in ${plural(work.calls, "call")}: ${tokens}${price}${refused}.`;
+  const refused = work.complete ? "" : ` ${INCOMPLETE}`;
+  return `${from} by ${oneLine(work.model ?? "")} in ${plural(work.calls, "call")}: ${tokens}${price}.${refused}`;
 }
 
 const fallbackSentence = ({ model, fallback, messages }: NotesWorkReport): string => {
   const noted = fallback?.messages ?? 0;
-  const what = noted === messages ? "them" : `the last ${plural(noted, "message")}`;
-  return `${oneLine(model ?? "The model")} failed (timed out): the built-in writer noted ${what} instead.`;
+  const what = noted === messages ? "wrote the notes" : `noted the last ${plural(noted, "message")}`;
+  return `${oneLine(model ?? "The model")} timed out. The built-in note taker ${what} instead.`;
 };
 
-const NOT_TAKEN_IN = "; not everything that it wrote could be taken in, so it ended there (--update goes on)";
+const INCOMPLETE =
+  "Some of its edits were invalid, so it stopped early. Run the command again with --update to continue.";
 
 function whatWasWritten({ written, outcome }: NotesReport, { isDryRun }: NotesViewOptions): string {
-  if (outcome === "shown") return "";
-  if (outcome === "up-to-date") return "Nothing is new: they were left as they are.";
-  return written ? "Written to:" : isDryRun ? "Nothing was written." : "";
+  if (outcome === "shown") return "The notes are in:";
+  if (outcome === "up-to-date") return "There is nothing new. The notes did not change:";
+  if (written) return "Written to:";
+  return isDryRun ? "Nothing was written. Without --dry-run, the notes go to:" : "Not written:";
 }

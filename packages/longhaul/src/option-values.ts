@@ -33,14 +33,14 @@ export function parseWindow(text: string): number {
   return tokens;
 }
 
-/** A size, or the name of a model that has one. */
+/** Parses a size, or the name of a model that has one. */
 export function parseWindowOrModel(text: string): number | string {
   if (!/^[a-z]/i.test(text)) return parseWindow(text);
   if (findModel(text).windowOrigin !== "default") return text;
   throw new InvalidArgumentError("The window of this model is not known. Give the size in tokens instead.");
 }
 
-/** An unset variable of a shell script gives an empty text. */
+/** Rejects an empty text, which comes from an unset variable of a shell script. */
 export function parsePath(text: string): string {
   if (text.trim() === "") throw new InvalidArgumentError("It must name a file.");
   return text;
@@ -54,7 +54,7 @@ export function parseProject(text: string): string {
   return folder;
 }
 
-/** An id, or the beginning of one. */
+/** Parses an id, or the beginning of one. */
 export const parseIdOf =
   (what: string) =>
   (text: string): string => {
@@ -75,14 +75,14 @@ export function parseUrl(text: string): string {
   return text;
 }
 
-/** Parts between commas. */
+/** Splits a text at commas. */
 const listed = (text: string): readonly string[] =>
   text
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "");
 
-/** Some of these names, in their order whatever the order in which they were given. */
+/** Parses some of these names, and returns them in their fixed order. */
 export const parseNames =
   <Name extends string>(names: readonly Name[]) =>
   (text: string): readonly Name[] => {
@@ -100,7 +100,7 @@ export function parseCounts(text: string): readonly number[] {
   return [...new Set(counts)];
 }
 
-/** An option that may be given several times. */
+/** Collects the values of a repeatable option. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   if (value.trim() === "") throw new InvalidArgumentError("It must not be empty.");
   return [...before, value];
@@ -111,7 +111,7 @@ export function parsePricedModel(name: string): string {
   throw new InvalidArgumentError("Its prices are not known. Try claude-sonnet-4-5, or claude-opus-5.");
 }
 
-/** Ends the program unless a session is named or made. */
+/** Exits unless a session is named or created. */
 export function requireAny(
   sessions: readonly string[],
   { generated }: { readonly generated?: unknown },

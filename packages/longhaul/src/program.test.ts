@@ -6,7 +6,7 @@ import { createProgram } from "./program.ts";
 const HELP_LINES = 40;
 const COLUMNS = 80;
 
-/** The program with what it prints; whatever it would do is a mistake. */
+/** The program with its output. Any action of it is an error. */
 function program(): { readonly program: Command; readonly printed: string[] } {
   const printed: string[] = [];
   const created = createProgram("0.0.0", () => Promise.reject(new Error("nothing is to be done")));

@@ -2,10 +2,12 @@ import { KEEP_RECENT_TOKENS } from "@longhaul/core/compaction";
 import { CLEARING_TARGET_TOKENS } from "@longhaul/core/internal/clear";
 import { FACT_KINDS } from "@longhaul/core/internal/messages";
 import { POLICY_NAMES, REPLAY_POLICIES } from "@longhaul/lab";
-import { type Argument, Command, Option } from "commander";
+import { Argument, Command, Option } from "commander";
 
 import type { ChatCommandOptions } from "./commands/chat-command.ts";
+import { declareCompletion, SHELLS } from "./completions.ts";
 import type { Composition } from "./composition.ts";
+import { afterHelp, HELP } from "./help.ts";
 import { refuseMovedFlags } from "./moved-flags.ts";
 import {
   atLeastOne,
@@ -28,54 +30,48 @@ import {
 
 type Compose = () => Promise<Composition>;
 
-/** The command line. A command and what it stands on are loaded only when it runs, so that --help is instant. */
+/** Creates the command line. Loads a command and its modules only when it runs, so that --help is instant. */
 export function createProgram(version: string, compose: Compose): Command {
   const program = new Command("longhaul")
-    .description("Keeps an LLM agent's conversation going when it outgrows the model's window.")
-    .version(version, "-v, --version")
-    .showHelpAfterError("(longhaul --help shows how it is used)")
-    .configureHelp({
-      subcommandTerm: (command) =>
-        [command.name(), ...command.registeredArguments.map(argumentTerm)].join(" "),
-    })
-    .addHelpText(
-      "after",
-      "\nExit codes: 0 done, 1 failed, 2 wrong use.\nColours switch off with NO_COLOR or without a terminal.",
-    );
+    .description("Context compaction for LLM agents: inspect, compact, search and undo long sessions.")
+    .version(version, "-v, --version", "print the version")
+    .helpOption("-h, --help", "show help")
+    .helpCommand("help [command]", "show the help of a command")
+    .showHelpAfterError("(Run longhaul --help to see how to use it.)")
+    .configureHelp(HELP)
+    .addHelpText("after", afterHelp({ notes: [COMPLETIONS_HINT, EXIT_CODES, COLORS_HINT] }));
   for (const page of PAGES) declare(program, page, compose);
+  declareCompletion(program);
   return program;
 }
 
-const argumentTerm = (argument: Argument): string => {
-  const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
-  return argument.required ? `<${name}>` : `[${name}]`;
-};
+const COMPLETIONS_HINT = "Tab completion: see longhaul completions --help.";
+const EXIT_CODES = "Exit codes: 0 success, 1 failure, 2 wrong usage.";
+const COLORS_HINT = "Colors are off with NO_COLOR and outside a terminal.";
 
 interface Page {
   readonly name: string;
   readonly about: string;
-  readonly arguments?: readonly (readonly [name: string, about: string])[];
+  readonly arguments?: readonly Argument[];
   readonly options?: readonly Option[];
-  /** Paragraphs below the options, in lines of 80 columns at most. */
-  readonly notes?: string;
-  /** Without the name of the program, where that is all they start with. */
+  /** Paragraphs below the options. Indented lines are not wrapped. */
+  readonly notes?: readonly string[];
+  /** Command lines, with or without the name of the program at their start. */
   readonly examples?: readonly string[];
-  /** Ends the program where the arguments and options do not go together. */
+  /** Exits if the arguments and options contradict each other. */
   readonly check?: (...given: never[]) => void;
-  /** The function of the command: it gets the arguments, the options, and the composition. */
+  /** Loads the function of the command. It gets the arguments, the options, and the composition. */
   readonly load: (command: Command) => Promise<(...given: never[]) => Promise<void>>;
 }
 
-/** A command with its help. All of it fits 40 lines of 80 columns: a test says so. */
+/** Adds a command with its help. A test checks that each help fits 40 lines of 80 columns. */
 function declare(program: Command, page: Page, compose: Compose): void {
-  const { name, about, options = [], notes, examples = [] } = page;
+  const { name, about, options = [] } = page;
   const command = program.command(name).description(about);
-  for (const argument of page.arguments ?? []) command.argument(...argument);
+  for (const one of page.arguments ?? []) command.addArgument(one);
   for (const one of options) command.addOption(one);
   refuseMovedFlags(command);
-  const lines = examples.map((line) => `  ${line.includes("longhaul") ? line : `longhaul ${line}`}`);
-  if (notes !== undefined) command.addHelpText("after", `\n${notes}`);
-  if (lines.length > 0) command.addHelpText("after", ["\nExamples:", ...lines].join("\n"));
+  command.addHelpText("after", afterHelp(page));
   command.action(async (...given) => {
     page.check?.(...(given as never[]));
     const run = await page.load(command);
@@ -86,68 +82,74 @@ function declare(program: Command, page: Page, compose: Compose): void {
 const option = (flags: string, about: string, parse?: (text: string) => unknown): Option =>
   parse === undefined ? new Option(flags, about) : new Option(flags, about).argParser(parse);
 
-const SESSION = ["<session>", "a file, an id or its beginning, or 'latest' (this project's first)"] as const;
-const SESSIONS = ["[sessions...]", "files, ids or their beginnings, or 'latest'"] as const;
+const SESSION_FORMS = "a file, an id or its start, or `latest`";
+const argument = (name: string, about: string): Argument => new Argument(name, about);
+const SESSION = argument("<session>", SESSION_FORMS);
+const SESSION_OR_LATEST = argument("[session]", `${SESSION_FORMS} (default: latest)`);
+const SESSIONS = argument("[sessions...]", "files, ids or their start, or `latest`");
 const JSON_REPORT = option("--json", "print the report as JSON");
-const DRY_RUN = option("--dry-run", "only show what would happen, whatever else is given");
+const DRY_RUN = option("--dry-run", "show the result and write nothing");
 const OUT = option("--out <file>", "write the result as a new session", parsePath);
-const IN_PLACE = option("--in-place", "append the result to the session itself").conflicts(["out"]);
+const IN_PLACE = option("--in-place", "append the result to the session").conflicts(["out"]);
 const NO_HOOKS = option("--no-hooks", "do not run the hooks of your settings");
-const GENERATED = option("--generated", "use a generated session, alone or beside others");
-const BASE_URL = option("--base-url <url>", "address of its API (default: that of its SDK)", parseUrl);
+const GENERATED = option("--generated", "use a generated session, alone or with others");
+const BASE_URL = option("--base-url <url>", "address of the model's API (default: the SDK's)", parseUrl);
 const WINDOW = option(
   "--window <size>",
-  "in tokens, or that of a model (default: its own)",
+  "context window in tokens, or of a model (default: its own)",
   parseWindowOrModel,
 );
 const PROJECT = option(
   "--project <folder>",
-  "take files only from here (default: its project)",
+  "use only files of this folder (default: its project)",
   parseProject,
 );
-/** What a chat talks with, in words. */
-const CHAT_MODEL = "that of a resumed session, else claude-sonnet-5-5";
-const KEPT_VERBATIM = `newest messages to keep verbatim (default: ${KEEP_RECENT_TOKENS})`;
-const LEFT_UNCLEARED = `leave about so much (default: ${CLEARING_TARGET_TOKENS})`;
-const REPLAYED_WINDOW = "size of the window (default: the session's own; 50000 for the generated one)";
+/** Description of a chat's default model. */
+const CHAT_MODEL = "the resumed session's, else claude-sonnet-5-5";
+const KEPT_VERBATIM = `newest tokens to keep verbatim (default: ${KEEP_RECENT_TOKENS})`;
+const LEFT_UNCLEARED = `tokens of results to keep (default: ${CLEARING_TARGET_TOKENS})`;
+const REPLAYED_WINDOW = "context window (default: the session's, 50000 for --generated)";
 /** Options that exclude each other, by the names of their values. */
 const OTHER_ENDS = ["upTo", "keepRecent"];
 const OTHER_SUMMARIES = ["instructions", "model", "from", ...OTHER_ENDS];
 const SEARCHES = ["exact", "pattern", "file", "tool", "limit"];
 const parseMessage = parseIdOf("the uuid of a message");
-const policies = (about: string, names: readonly string[]): Option =>
-  option("--policies <names>", `${about}: ${names.join(", ")}`, parseNames(names));
+/** A list option. The help and the completions show its choices. */
+function policies(about: string, names: readonly string[]): Option {
+  const listed = option("--policies <names>", `${about}, separated by commas`, parseNames(names));
+  listed.argChoices = [...names];
+  return listed;
+}
 
 const PAGES: readonly Page[] = [
   {
     name: "chat",
-    about: "talk with an agent that works in this folder, for as long as you like",
-    arguments: [["[prompt]", "what to say first"]],
+    about: "chat with a coding agent in this folder",
+    arguments: [argument("[prompt]", "the first prompt")],
     options: [
-      option("-p, --print <prompt>", "say this, print the answer and end"),
-      option("--output-format <format>", "how -p prints").choices(OUTPUT_FORMATS),
-      option("--model <name>", `claude-…, or provider:name (default: ${CHAT_MODEL})`),
+      option("-p, --print <prompt>", "send this prompt, print the answer and exit"),
+      option("--output-format <format>", "output of -p").choices(OUTPUT_FORMATS),
+      option("--model <name>", `claude-… or provider:name (default: ${CHAT_MODEL})`),
       BASE_URL,
-      option("-c, --continue", "continue this project's newest chat").conflicts(["resume"]),
-      option("--resume [session]", "continue a session; you choose where none is named"),
-      option("--window <tokens>", "size of its window (default: its own)", parseWindow),
-      option("--permission-mode <mode>", "accept-edits edits unasked, allow-all never asks").choices(
+      option("-c, --continue", "resume the newest chat of this project").conflicts(["resume"]),
+      option("--resume [session]", "resume a session; without one, choose from a list"),
+      option("--window <tokens>", "context window (default: the model's)", parseWindow),
+      option("--permission-mode <mode>", "accept-edits edits without asking, allow-all never asks").choices(
         PERMISSION_MODES,
       ),
       option("--allow <key>", "allow this without asking (repeatable)", collect),
-      option("--plan", "start in plan mode: look and plan, change nothing"),
+      option("--plan", "start in plan mode: read and plan, change nothing"),
       option("--instructions <text>", "add this to the system prompt"),
       NO_HOOKS,
-      option("--demo", "a guided tour with a stand-in for the model"),
-      option("--turns <count>", "with --demo: unattended, so many calls", atLeastOne()).implies({
+      option("--demo", "guided tour with a stand-in for the model"),
+      option("--turns <count>", "run the tour unattended, with this many calls", atLeastOne()).implies({
         demo: true,
       }),
     ],
-    notes: `It asks before it edits a file, runs a command or fetches a page. --allow takes
-keys such as "shell:npm test" or "web:example.org", and "shell:git *" for all
-that begin like it. Sessions are written as they go: resume one at any time,
-also after a crash. ~/.longhaul/AGENTS.md is added to the instructions, and
-piped text to the prompt. More is in settings.json, under "chat".`,
+    notes: [
+      'The agent asks before it edits a file, runs a command or fetches a page. --allow takes keys such as "shell:npm test" and "web:example.org". "shell:git *" allows every command that starts with "git".',
+      'Piped text is added to the prompt, and ~/.longhaul/AGENTS.md to the instructions. For more settings, see "chat" in settings.json.',
+    ],
     examples: [
       "chat --continue",
       'chat "what does this project do?"',
@@ -166,19 +168,19 @@ piped text to the prompt. More is in settings.json, under "chat".`,
   },
   {
     name: "inspect",
-    about: "show how large a session's context is, and where its tokens went",
-    arguments: [SESSION],
+    about: "show where the tokens of a session went",
+    arguments: [SESSION_OR_LATEST],
     options: [
       WINDOW,
       PROJECT,
-      option("--prompts", "list the user's prompts, by names that compact --from takes"),
-      option("--span <id>", "show a collapsed span, whole", parseIdOf("the id of a span")).conflicts(
+      option("--prompts", "list your prompts, with ids for compact --from and --up-to"),
+      option("--span <id>", "show a collapsed span in full", parseIdOf("the id of a span")).conflicts(
         "prompts",
       ),
       JSON_REPORT,
     ],
     examples: [
-      "inspect latest",
+      "inspect",
       "inspect latest --prompts",
       "inspect latest --span 3fa9c1d0",
       "inspect 70d782f7 --json",
@@ -188,33 +190,35 @@ piped text to the prompt. More is in settings.json, under "chat".`,
   },
   {
     name: "compact",
-    about: "summarise the older part of a session so that it fits its window again",
+    about: "summarize the older part of a session",
     arguments: [SESSION],
     options: [
       IN_PLACE,
       OUT,
       DRY_RUN,
       option("--keep-recent <tokens>", KEPT_VERBATIM, parseTokens),
-      option("--from <message>", "summarise this and all after it", parseMessage).conflicts(OTHER_ENDS),
-      option("--up-to <message>", "summarise all before this message", parseMessage).conflicts("keepRecent"),
-      option("--from-notes", "take the session's notes as the summary").conflicts(OTHER_SUMMARIES),
-      option("--instructions <text>", "what the summary must focus on; implies --force"),
-      option("--force", "compact even if it saves too little to pay"),
-      option("--model <name>", "who writes the summary (default: longhaul itself)"),
+      option("--from <message>", "summarize this message and everything after it", parseMessage).conflicts(
+        OTHER_ENDS,
+      ),
+      option("--up-to <message>", "summarize everything before this message", parseMessage).conflicts(
+        "keepRecent",
+      ),
+      option("--from-notes", "use the session's notes as the summary").conflicts(OTHER_SUMMARIES),
+      option("--instructions <text>", "tell the summary what to focus on; implies --force"),
+      option("--force", "compact even if it saves too little"),
+      option("--model <name>", "model for the summary (default: built-in summarizer)"),
       BASE_URL,
       PROJECT,
-      option("--no-restore", "put nothing back: no files, to-dos, plan, skills"),
+      option("--no-restore", "do not restore files, to-dos, the plan or skills"),
       NO_HOOKS,
       WINDOW,
-      option("--summary", "show the whole summary"),
+      option("--summary", "show the summary"),
       JSON_REPORT,
     ],
-    notes: `Without --in-place or --out nothing is written. Nothing is ever removed from a
-session file. \`longhaul inspect SESSION --prompts\` lists messages to choose.
-A compaction that saves too little fails with exit code 1, and changes nothing.
-Files are put back from one folder only: --project, else the project that the
-session's place in your agent's store stands for, else the current folder. Your
-home folder counts only with --project. Well-known secrets are never put back.`,
+    notes: [
+      "Without --in-place or --out, nothing is written. Nothing is ever removed from a session file. A compaction that saves too little fails and changes nothing. `longhaul inspect SESSION --prompts` lists the messages for --from and --up-to.",
+      "Files are restored from one folder: --project, else the session's project folder, else the current folder. Your home folder needs --project. Files with well-known secrets are never restored.",
+    ],
     examples: [
       "compact latest --dry-run --summary",
       "compact 70d782f7 --in-place",
@@ -225,7 +229,7 @@ home folder counts only with --project. Well-known secrets are never put back.`,
   },
   {
     name: "clear",
-    about: "empty stale tool results of a session; everything that was said stays",
+    about: "empty old tool results of a session",
     arguments: [SESSION],
     options: [
       IN_PLACE,
@@ -233,16 +237,16 @@ home folder counts only with --project. Well-known secrets are never put back.`,
       DRY_RUN,
       option(
         "--keep <count>",
-        "clear all but this many of the newest, whatever it saves",
+        "clear all but this many of the newest results",
         atLeastOne(": the newest result always stays"),
       ),
       option("--target <tokens>", LEFT_UNCLEARED, parseTokens).conflicts("keep"),
       WINDOW,
       JSON_REPORT,
     ],
-    notes: `Only results of tools that can be run again are emptied (files, shell, search,
-web), and only if that saves enough to be worth it. Without --in-place or --out
-nothing is written. Nothing is ever removed from a session file.`,
+    notes: [
+      "All other content stays. The command clears only results of tools that the agent can run again (files, shell, search, web). Without --keep, it clears only if that saves enough. Without --in-place or --out, nothing is written. Nothing is ever removed from a session file.",
+    ],
     examples: [
       "clear latest",
       "clear latest --in-place",
@@ -253,26 +257,21 @@ nothing is written. Nothing is ever removed from a session file.`,
   },
   {
     name: "undo",
-    about: "take back the newest compaction of a session: as it was before, plus what came since",
+    about: "undo the newest compaction of a session",
     arguments: [SESSION],
     options: [
       IN_PLACE,
       OUT,
       DRY_RUN,
-      option("--redo", "take the last undo back instead").conflicts(["to"]),
-      option(
-        "--to <step>",
-        "take back this step, and with it all that are newer",
-        parseIdOf("the uuid of a step"),
-      ),
-      option("--list", "only list the steps that led here").conflicts(["inPlace", "out", "redo", "to"]),
+      option("--redo", "redo the last undone step").conflicts(["to"]),
+      option("--to <step>", "undo this step and all newer steps", parseIdOf("the uuid of a step")),
+      option("--list", "list the steps").conflicts(["inPlace", "out", "redo", "to"]),
       WINDOW,
       JSON_REPORT,
     ],
-    notes: `Steps are compactions (also the agent's own, and those of clear --in-place),
-commits of collapsed spans, and removals of messages. Undo again to go further
-back. Without --in-place or --out nothing is written. Nothing is ever removed
-from a session file.`,
+    notes: [
+      "The newer messages stay. A step is a compaction (by longhaul or by your agent), a clearing, a collapse of spans, or a removal of messages. Run undo again to undo the step before. Without --in-place or --out, nothing is written. Nothing is ever removed from a session file.",
+    ],
     examples: [
       "undo latest",
       "undo latest --in-place",
@@ -284,20 +283,20 @@ from a session file.`,
   },
   {
     name: "notes",
-    about: "show the notes of a session: its goal, state, files, errors, results; builds them if needed",
+    about: "show or write the notes of a session",
     arguments: [SESSION],
     options: [
-      option("--update", "bring them up to date with what is new in the session"),
-      option("--rebuild", "build them anew from the whole session").conflicts(["update"]),
-      option("--model <name>", "who writes them (default: longhaul itself, without a model)"),
+      option("--update", "add the new messages of the session to the notes"),
+      option("--rebuild", "write the notes again from the whole session").conflicts(["update"]),
+      option("--model <name>", "model that writes them (default: none, built-in)"),
       BASE_URL,
-      option("--dry-run", "print them and write nothing, whatever else is given"),
-      option("--path", "only print where they are").conflicts(["update", "rebuild", "dryRun"]),
-      option("--json", "print them as JSON"),
+      option("--dry-run", "show the notes and write nothing"),
+      option("--path", "print the path of the notes").conflicts(["update", "rebuild", "dryRun"]),
+      option("--json", "print the notes as JSON"),
     ],
-    notes: `Notes are a markdown file beside the session, ID.notes.md; it is yours to edit.
-They are about the whole session, also what was compacted away, and compact
---from-notes makes a summary of them. The session itself is never touched.`,
+    notes: [
+      "The notes are a Markdown file next to the session file: ID.notes.md. You can edit it. If there are no notes, the command writes them. They cover the whole session, also the compacted part. `longhaul compact --from-notes` uses them as the summary. The session file never changes.",
+    ],
     examples: [
       "notes latest",
       "notes latest --update",
@@ -310,23 +309,23 @@ They are about the whole session, also what was compacted away, and compact
   },
   {
     name: "ledger",
-    about: "show what the compactions of a session left in its context, and where the rest is",
-    arguments: [SESSION],
+    about: "show which facts the compactions kept",
+    arguments: [SESSION_OR_LATEST],
     options: [
       option(
         "--boundary <uuid>",
-        "show this compaction (default: the newest in full, and a line for each before it)",
+        "show this compaction (default: the newest)",
         parseIdOf("the uuid of a compaction's boundary"),
       ),
       option("--kind <kind>", "list only facts of this kind").choices(FACT_KINDS),
-      option("--all", "list every fact, also those that are in the context"),
+      option("--all", "list all facts, also those in the context"),
       option("--json", "print the ledger as JSON"),
     ],
-    notes: `Facts are what people said, files, commands, errors, decisions, open questions
-and to-dos: found without a model. Where a compaction left no ledger, as those
-of other agents, it is computed from what the file has. Nothing is written.`,
+    notes: [
+      "Facts are requests, files, commands, errors, decisions, open questions and to-dos. longhaul finds them without a model. For compactions by other agents, it computes the ledger from the session file. Nothing is written.",
+    ],
     examples: [
-      "ledger latest",
+      "ledger",
       "ledger latest --kind directive --all",
       "ledger 70d782f7 --boundary 1f0c9d2e",
       "ledger latest --json",
@@ -335,26 +334,23 @@ of other agents, it is computed from what the file has. Nothing is written.`,
   },
   {
     name: "recall",
-    about: "search what a session no longer has in its context, and read it word for word",
-    arguments: [SESSION, ["[query...]", "words to look for, the rarer the better"]],
+    about: "search messages that left the context",
+    arguments: [SESSION, argument("[query...]", "words to search for; rare words work best")],
     options: [
-      option("--exact", "look for the query as it stands"),
+      option("--exact", "search for the exact query"),
       option("--pattern", "the query is a regular expression").conflicts(["exact"]),
-      option("--ignore-case", "with --pattern: capitals and small letters are the same"),
-      option("--file <path>", "only what was done with this file; a part of its path will do"),
+      option("--ignore-case", "with --pattern: ignore upper and lower case"),
+      option("--file <path>", "only calls for this file; a part of its path is enough"),
       option("--tool <name>", "only calls and results of this tool"),
-      option("--id <id>", "read what it stands for: an entry, a call, a fact", parseMessage).conflicts(
-        SEARCHES,
-      ),
-      option("--page <number>", "which page (default: 1)", atLeastOne()),
-      option("--limit <count>", "how many hits a page has (default: 8)", atLeastOne()),
-      option("--all", "also what is still in the context, and summaries"),
-      option("--json", "print the hits as JSON"),
+      option("--id <id>", "show this entry, tool call or fact in full", parseMessage).conflicts(SEARCHES),
+      option("--page <number>", "page to show (default: 1)", atLeastOne()),
+      option("--limit <count>", "matches per page (default: 8)", atLeastOne()),
+      option("--all", "also search the context and summaries"),
+      option("--json", "print the matches as JSON"),
     ],
-    notes: `Without --all only what is no longer in the context is searched: what was
-compacted, cleared, collapsed or removed. Hits say by which id they can be read
-whole. An index is kept beside the session (ID.recall); it can be deleted at any
-time. The session itself is never touched.`,
+    notes: [
+      "Finds messages that were compacted, cleared, collapsed or removed, and shows them word for word. Each match has an id for --id. longhaul keeps an index next to the session file (ID.recall), which you can delete at any time. The session file never changes.",
+    ],
     examples: [
       "recall latest rate limit decision",
       'recall latest --exact "TypeError: cannot read"',
@@ -367,18 +363,17 @@ time. The session itself is never touched.`,
   },
   {
     name: "eval",
-    about: "measure how much of a session is still known after compactions, by several ways to compact",
+    about: "measure what each compaction policy keeps",
     arguments: [SESSIONS],
     options: [
       GENERATED,
-      policies("which ways to compare", POLICY_NAMES),
-      option("--compactions <counts>", "how many compactions in a row (default: 1,10)", parseCounts),
-      option("--window <tokens>", "size of the window (default: 50000)", parseWindow),
-      option("--missing", "list what is not in the context any more"),
+      policies("policies to compare", POLICY_NAMES),
+      option("--compactions <counts>", "numbers of compactions in a row (default: 1,10)", parseCounts),
+      option("--window <tokens>", "context window (default: 50000)", parseWindow),
+      option("--missing", "list the probes that are not in the context"),
       JSON_REPORT,
     ],
-    notes: `Nothing is written and no model is called. Costs are those of the calls that
-a model would have been asked.`,
+    notes: ["Writes nothing and calls no model. The costs are estimates for real model calls."],
     examples: [
       "eval --generated",
       "eval latest",
@@ -390,35 +385,37 @@ a model would have been asked.`,
   },
   {
     name: "replay",
-    about: "replay a session under several policies: what it costs, how often it breaks the prompt cache",
+    about: "compare the cost of policies on a session",
     arguments: [SESSIONS],
     options: [
       GENERATED,
-      policies("which to compare", REPLAY_POLICIES),
+      policies("policies to compare", REPLAY_POLICIES),
       option("--window <tokens>", REPLAYED_WINDOW, parseWindow),
-      option("--cache-ttl <time>", "how long the prompt cache lasts (default: 5m)").choices(["5m", "1h"]),
-      option("--model <name>", "take the prices of this model (default: the session's)", parsePricedModel),
-      option("--svg <file>", "draw a chart of contexts and costs into this file", parsePath),
-      option("--force", "overwrite the chart if there is one"),
+      option("--cache-ttl <time>", "lifetime of the prompt cache (default: 5m)").choices(["5m", "1h"]),
+      option("--model <name>", "use the prices of this model (default: the session's)", parsePricedModel),
+      option("--svg <file>", "write a chart of contexts and costs to this file", parsePath),
+      option("--force", "overwrite an existing chart"),
       JSON_REPORT,
     ],
-    notes: `No model is called, and nothing is written but the chart. The session is taken
-as it was recorded, call by call, with what was compacted away.`,
+    notes: [
+      "Calls no model, and writes only the chart. It replays the recorded calls one by one, also those from before a compaction.",
+    ],
     examples: [
       "replay --generated",
       "replay latest --window 100000",
       "replay latest --svg chart.svg",
-      "longhaul replay *.jsonl --policies longhaul,plain-summary --json",
+      "replay *.jsonl --policies longhaul,plain-summary --json",
     ],
     check: requireAny,
     load: async () => (await import("./commands/replay-command.ts")).replay,
   },
   {
     name: "sessions",
-    about: "list the sessions of Claude Code and longhaul on this machine, newest first",
+    about: "list the sessions on this machine",
+    notes: ["Lists sessions of Claude Code and longhaul, newest first."],
     options: [
-      option("--limit <count>", "how many to list (default: 20)", atLeastOne()),
-      option("--all", "list every one"),
+      option("--limit <count>", "number of sessions (default: 20)", atLeastOne()),
+      option("--all", "list all sessions"),
       option("--json", "print the list as JSON"),
     ],
     examples: ["sessions", "sessions --all --json"],
@@ -426,25 +423,21 @@ as it was recorded, call by call, with what was compacted away.`,
   },
   {
     name: "sim",
-    about: "run a strict local stand-in for the Anthropic API, for tests and for looking at clients",
+    about: "run a local simulator of the Anthropic API",
     options: [
-      option("--port <number>", "where to listen on this machine (default: any free port)", parsePort),
-      option("--window <tokens>", "give every model a window of this size (default: its own)", parseWindow),
-      option("--turns <count>", "turns of the built-in coder for each task (default: 12)", parseTokens),
-      option("--script <file>", "answer the first calls with the turns in this JSON file", parsePath),
-      option("--config <file>", "read all other settings from this JSON file", parsePath),
+      option("--port <number>", "port to listen on (default: any free port)", parsePort),
+      option("--window <tokens>", "context window of every model (default: its own)", parseWindow),
+      option("--turns <count>", "turns of the built-in coder per task (default: 12)", parseTokens),
+      option("--script <file>", "answer the first calls with turns of this JSON file", parsePath),
+      option("--config <file>", "read other settings from this JSON file", parsePath),
       option("--json", "print one line of JSON for each request"),
     ],
-    notes: `Nothing leaves this machine, and any key will do. Ctrl-C ends it and prints the
-totals. To a real client such as Claude Code:
-  ANTHROPIC_BASE_URL=http://127.0.0.1:8080 ANTHROPIC_API_KEY=any claude
-The built-in coder plays the model, and the client carries its calls out. In the
-folder that the client says it works in, it reads files that the client has
-shown, and writes only into the folder longhaul-sim there. Its shell commands
-only show names and parts of files. It calls no tools for the web, and tools
-that it does not know only when the client has no others. It starts subagents,
-which start no others. It stops after --turns. When the client names no folder,
-it writes nothing. docs/simulator.md describes the file of --config.`,
+    notes: [
+      "Nothing leaves this machine, and any API key works. Ctrl-C stops it and prints totals. To connect a client such as Claude Code, set two variables before you start it:",
+      "  ANTHROPIC_BASE_URL=http://127.0.0.1:8080\n  ANTHROPIC_API_KEY=any",
+      "The built-in coder plays the model, and your client runs its tool calls. It reads files that the client has shown. It writes only to the folder longhaul-sim in the client's working folder, and writes nothing if the client names none. Its shell commands only show names and parts of files. It calls no web tools. It calls unknown tools only if the client has no others. Its subagents start no other subagents.",
+      "docs/simulator.md describes the file of --config.",
+    ],
     examples: [
       "sim --port 8080",
       "sim --window 32000 --turns 40",
@@ -454,10 +447,24 @@ it writes nothing. docs/simulator.md describes the file of --config.`,
   },
   {
     name: "demo",
-    about: "show compaction at work on a generated session",
+    about: "compact a generated session, step by step",
     load: async () => {
       const { demo } = await import("./commands/demo-command.ts");
       return (_: unknown, composition: Composition) => demo(composition);
     },
+  },
+  {
+    name: "completions",
+    about: "print a script for tab completion in your shell",
+    arguments: [argument("<shell>", "your shell").choices(SHELLS)],
+    notes: [
+      "Tab completes commands, options, their values, and sessions. Add one line to your shell's startup file:",
+    ],
+    examples: [
+      'eval "$(longhaul completions bash)"   # in ~/.bashrc',
+      'eval "$(longhaul completions zsh)"    # in ~/.zshrc, after compinit',
+      "longhaul completions fish | source    # in ~/.config/fish/config.fish",
+    ],
+    load: async () => (await import("./commands/completions-command.ts")).completions,
   },
 ];

@@ -4,20 +4,20 @@ import { countMessages } from "@longhaul/core/internal/request";
 import type { Session } from "@longhaul/sessions";
 import { promptIn } from "@longhaul/sessions/internal";
 import type { Terminal } from "./terminal.ts";
-import { formatShort, ID_SHOWN } from "./view/numbers.ts";
-import { table } from "./view/sections.ts";
+import { formatShort, formatTime, ID_SHOWN } from "./view/numbers.ts";
+import { type Columns, table } from "./view/sections.ts";
 import { fitText, foldText } from "./view/text-width.ts";
 
-/** A message that the user wrote, by which a place in the conversation can be named. */
+/** A message of the user that identifies a position in the conversation. */
 export interface PromptReport {
   readonly uuid: string;
   readonly timestamp: string;
-  /** What the messages before it hold: what `compact --up-to` would summarise. */
+  /** Tokens of the messages before it, which `compact --up-to` would summarize. */
   readonly tokensBefore: number;
   readonly text: string;
 }
 
-/** What the user wrote, oldest first, in the part of the session that is in the context. */
+/** Messages of the user in the context, oldest first. */
 export function promptsOf({
   conversation,
   clearedToolUseIds,
@@ -38,37 +38,37 @@ export function promptsOf({
 }
 
 const LONGEST_UUID = 36;
-const TIME_WIDTH = 16;
-const TOKENS_WIDTH = 6;
-/** Between four columns. */
-const SPACES_WIDTH = 6;
+const COLUMNS: Columns = [
+  "message",
+  { title: "time", rank: 1 },
+  ">before",
+  { title: "prompt", cut: "end", least: 20 },
+];
 
 export function promptsView(
   prompts: readonly PromptReport[],
   { conversation }: Pick<Session, "conversation">,
-  { colours, width }: Terminal,
+  { colors, width }: Terminal,
 ): string {
   if (prompts.length === 0)
     return foldText(countMessages(conversation) === 0 ? NOTHING_SAID : NOTHING_WRITTEN, width);
   const uuidLength = tellingLength(prompts.map(({ uuid }) => uuid));
-  const textRoom = width - uuidLength - TIME_WIDTH - TOKENS_WIDTH - SPACES_WIDTH;
   const rows = prompts.map(({ uuid, timestamp, tokensBefore, text }) => [
-    colours.cyan(fitText(uuid.slice(0, uuidLength), uuidLength)),
-    fitText(timestamp.replace("T", " ").slice(0, TIME_WIDTH), TIME_WIDTH),
+    colors.cyan(fitText(uuid.slice(0, uuidLength), uuidLength)),
+    formatTime(timestamp),
     formatShort(tokensBefore),
-    fitText(text, textRoom),
+    text,
   ]);
-  const columns = ["message", "time", ">before", "what was asked"];
-  return `${table(columns, rows, { colours })}\n\n${colours.dim(foldText(HINT, width))}`;
+  return `${table(COLUMNS, rows, { colors, width })}\n\n${colors.dim(foldText(HINT, width))}`;
 }
 
-const NOTHING_SAID = "Nothing has been said in this session yet.";
+const NOTHING_SAID = "This session has no messages yet.";
 const NOTHING_WRITTEN =
-  "The user has written nothing that is in the context now: it was compacted, or is a subagent's session.";
+  "The context has no prompt of the user: they were compacted, or this is a subagent's session.";
 const HINT =
-  "before: the tokens of what came before. compact --up-to MESSAGE summarises that; compact --from MESSAGE summarises the message and what came after.";
+  "before: the tokens before the prompt. compact --up-to MESSAGE summarizes everything before it. compact --from MESSAGE summarizes it and everything after it.";
 
-/** The shortest beginnings by which these are all different. */
+/** Shortest prefix length at which all of these differ. */
 export function tellingLength(uuids: readonly string[]): number {
   let length = ID_SHOWN;
   while (length < LONGEST_UUID && new Set(uuids.map((uuid) => uuid.slice(0, length))).size < uuids.length)

@@ -5,7 +5,7 @@ import { ModelError } from "@longhaul/core/models";
 import { installedManifest, installRemedy, type RunningProgram } from "./install-command.ts";
 
 /**
- * Providers of the AI SDK that can be named before a colon. Each is a package of its own, here with the major version
+ * AI SDK providers that can be named before a colon. Each is a separate package, here with the major version
  * that belongs to `ai` 6. The next major version belongs to `ai` 7.
  */
 const MAJOR_FOR_AI_6: Readonly<Record<string, number>> = {
@@ -54,7 +54,7 @@ export type ImportPackage = (name: string) => Promise<unknown>;
 const importPackage: ImportPackage = (name) => import(name);
 
 /**
- * Loads `ai` and the package of a provider. Both are checked before either is loaded, so that one message names
+ * Loads `ai` and the package of a provider. Checks both before it loads either, so that one message names
  * everything to install.
  */
 export async function loadProvider(
@@ -73,7 +73,7 @@ export async function loadProvider(
   return { sdk: sdk as AiSdk, provider: exported as object };
 }
 
-/** The error for a package of a provider that is installed and cannot be used. */
+/** Creates the error for an installed provider package that is unusable. */
 export const unusableProvider = (provider: string, cause: unknown, program: RunningProgram): unknown =>
   providerProblem(provider, program, { name: packageOf(provider), cause });
 
@@ -89,7 +89,7 @@ interface Installed {
   readonly manifest: unknown;
 }
 
-/** Undefined if both packages are there in versions that work together. */
+/** Returns undefined if both packages exist in compatible versions. */
 function providerProblem(
   provider: string,
   program: RunningProgram,
@@ -140,7 +140,8 @@ function whyNotLoaded(
 ): string | undefined {
   if (failed?.name !== name) return manifest === undefined ? ABSENT : undefined;
   if (isMissingPackage(failed.cause, name)) return ABSENT;
-  // An SDK that asks for a newer Node often runs on an older one, so its wish counts only after it failed.
+  // An SDK that requires a newer Node often runs on an older one, so the requirement counts only after a
+  // failure.
   const neededNode = majorOf(stringField(field(manifest, "engines"), "node") ?? "");
   return neededNode > majorOf(nodeVersion)
     ? `${name} ${versionOf({ name, manifest })} needs Node ${neededNode} or newer, and this is Node ${nodeVersion}.`
@@ -153,7 +154,7 @@ function whyUnsupported(ai: Installed): string | undefined {
   return `longhaul works with ${AI} ${OLDEST_AI} and ${NEWEST_AI}, but version ${versionOf(ai)} is installed.`;
 }
 
-/** A provider that is older than `ai` works: `ai` translates for it. */
+/** A provider that is older than `ai` works, because `ai` adapts it. */
 function whyTooNew(own: Installed, aiMajor: number): string | undefined {
   const base = stringField(field(own.manifest, "dependencies"), "@ai-sdk/provider") ?? "";
   if (majorOf(base) + AI_MINUS_PROVIDER_BASE <= aiMajor) return undefined;
@@ -162,5 +163,5 @@ function whyTooNew(own: Installed, aiMajor: number): string | undefined {
 
 const versionOf = ({ manifest }: Installed): string => stringField(manifest, "version") ?? "0";
 
-/** The first number of a version or of a range such as `>=22`; zero if there is none. */
+/** First number of a version or of a range such as `>=22`. Zero if there is none. */
 const majorOf = (version: string): number => Number(/\d+/.exec(version)?.[0] ?? 0);

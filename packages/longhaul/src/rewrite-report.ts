@@ -7,15 +7,17 @@ import { indented } from "./view/sections.ts";
 import { foldText, oneLine, padStart } from "./view/text-width.ts";
 import { fullAt, fullWords, type ReportWindow, reportWindow, windowWords } from "./window-report.ts";
 
-/** The fields that the reports of `compact`, `clear` and `undo` share. Stable: see docs/json.md. */
+/** Common fields of the reports of `compact`, `clear` and `undo`. Stable: see docs/json.md. */
 export interface RewriteReport {
   readonly session: { readonly id: string; readonly path: string };
   readonly before: { readonly tokens: number };
   readonly after: { readonly tokens: number };
   readonly window: ReportWindow;
-  /** True if the result is under the auto-compact threshold, or without auto-compact under the blocking limit. */
+  /**
+   * True if the result is below the auto-compact threshold, or without auto-compact below the blocking limit.
+   */
   readonly fits: boolean;
-  /** The file that was written; null when none was. */
+  /** The file that was written. Null if none was. */
   readonly out: string | null;
   readonly written: { readonly mode: WriteTarget["mode"]; readonly sessionId: string } | null;
 }
@@ -43,45 +45,45 @@ export function rewriteReport(
   };
 }
 
-/** Two bars, one below the other, as parts of the window; then what to say about them. */
+/** Shows two bars as parts of the window, one below the other, then the text about them. */
 export function beforeAndAfter(
   { before, after, window }: Pick<RewriteReport, "before" | "after" | "window">,
   verdicts: readonly string[],
   terminal: Terminal,
 ): string {
-  const { colours, width } = terminal;
-  const line = (label: string, tokens: number, colour: (text: string) => string): string => {
+  const { colors, width } = terminal;
+  const line = (label: string, tokens: number, color: (text: string) => string): string => {
     const share = tokens / window.size;
     const numbers = `${padStart(formatCount(tokens), 9)} ${padStart(formatPercent(share), 4)}`;
-    return `  ${label} ${numbers}  ${colour(gauge(share, width - 30))}`;
+    return `  ${label} ${numbers}  ${color(gauge(share, width - 30))}`;
   };
   const isOver = (tokens: number): boolean => tokens >= fullAt(window);
   return [
-    line("before", before.tokens, isOver(before.tokens) ? colours.red : colours.yellow),
-    line("after ", after.tokens, isOver(after.tokens) ? colours.red : colours.green),
-    colours.dim(indented(`of a ${windowWords(window)}`, terminal)),
+    line("before", before.tokens, isOver(before.tokens) ? colors.red : colors.yellow),
+    line("after ", after.tokens, isOver(after.tokens) ? colors.red : colors.green),
+    colors.dim(indented(`of a ${windowWords(window)}`, terminal)),
     ...verdicts.map((verdict) => indented(verdict, terminal)),
   ].join("\n");
 }
 
-/** The room that a result which fits leaves. */
+/** Describes the room that a fitting result leaves. */
 export const roomWords = ({ after, window }: Pick<RewriteReport, "after" | "window">): string =>
-  `${formatCount(fullAt(window) - after.tokens)} tokens of room until ${fullWords(window)}`;
+  `${formatCount(fullAt(window) - after.tokens)} tokens left until ${fullWords(window)}`;
 
-/** @param isRefused writing it would fail unless the user forces it. */
+/** @param isRefused writing fails unless the user forces it */
 export function writtenLine(
   { out, written, fits }: Pick<RewriteReport, "out" | "written" | "fits">,
-  { colours, width }: Terminal,
+  { colors, width }: Terminal,
   isRefused = false,
 ): string {
   if (out === null || written === null) {
     const force = isRefused ? " With either, add --force." : "";
-    const offer = `Add --in-place to append this to the session, or --out FILE to make a new one.${force}`;
-    return foldText(`${colours.yellow("Nothing was written.")} ${offer}`, width);
+    const offer = `Add --in-place to append this to the session, or --out FILE to write a new session.${force}`;
+    return foldText(`${colors.yellow("Nothing was written.")} ${offer}`, width);
   }
-  const done = fits ? colours.green("Done.") : colours.yellow("Done.");
+  const done = fits ? colors.green("Done.") : colors.yellow("Done.");
   if (written.mode === "in-place")
-    return foldText(`${done} Appended to the session; nothing was removed from it.`, width);
-  const sentence = `${done} Written as session ${oneLine(written.sessionId)}; the original is untouched:`;
+    return foldText(`${done} Appended to the session file. Nothing was removed.`, width);
+  const sentence = `${done} Wrote session ${oneLine(written.sessionId)}. The original is unchanged:`;
   return `${foldText(sentence, width)}\n${oneLine(out)}`;
 }

@@ -6,7 +6,7 @@ import { readUserHooks, runCommand } from "@longhaul/sessions";
 import type { Composition } from "./composition.ts";
 import { noteWarnings } from "./terminal.ts";
 
-/** Those of the user's own settings: a session, or the project it is about, brings none. */
+/** Loads hooks from the user's own settings only. Sessions and their projects cannot add any. */
 export async function sessionHooks(
   model: Model | undefined,
   { places, terminal }: Composition,
@@ -18,8 +18,8 @@ export async function sessionHooks(
 }
 
 /**
- * A session outlives its project's folder, and may come from another machine. A hook that guards compactions
- * must be asked then too, so it runs where the person is.
+ * A session may outlive its project's folder or come from another machine. A hook that guards compactions
+ * must run even then, so it runs in the current folder.
  */
 function whereThereIsAFolder(run: RunCommand): RunCommand {
   return async (request) => {

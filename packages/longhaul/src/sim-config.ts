@@ -22,13 +22,13 @@ import {
 import { SPAN_KINDS } from "@longhaul/simulator/internal";
 import { z } from "zod";
 
-/** Leaves out functions, which JSON cannot hold, and `keepBodies`, because the command prints no body. */
+/** Omits functions, which JSON cannot contain, and `keepBodies`, because the command prints no body. */
 type LibraryOptions = Omit<
   SimulatorOptions,
-  "behaviours" | "coder" | "summarise" | "clock" | "countText" | "keepBodies" | "onRequest"
+  "behaviors" | "coder" | "summarize" | "clock" | "countText" | "keepBodies" | "onRequest"
 >;
 
-/** Everything about the simulator that JSON can say. Names are those of the library. */
+/** All simulator options that JSON can express, with the names of the library. */
 export interface SimConfig extends LibraryOptions {
   readonly coder?: Partial<Omit<CoderOptions, "uses">>;
   readonly counter?: "o200k" | "estimate";
@@ -40,13 +40,13 @@ export interface SimConfig extends LibraryOptions {
   })[];
 }
 
-/** A key for each option: one that the library gets and that is missing here does not compile. */
+/** A key for each option, so that a missing option does not compile. */
 type Shape<Options> = Readonly<Record<keyof Options, z.ZodType>>;
 
 const count = z.int().nonnegative();
 const share = z.number().min(0).max(1);
 
-/** One kind for all requests, or one for each of the first requests and the last for all that follow. */
+/** One kind for all requests, or a list for the first requests whose last item repeats. */
 const kinds = <Name extends string>(...names: readonly Name[]) => {
   const kind = z.enum(names);
   return z.union([kind, z.array(kind).min(1)]);
@@ -138,7 +138,7 @@ const config = {
     .optional(),
 } satisfies Shape<SimConfig>;
 
-/** The keys of the file, and those of its objects after a dot. */
+/** Keys of the file, including those of its objects after a dot. */
 export const SIM_CONFIG_KEYS: readonly string[] = Object.entries({ ...config, switches, coder }).flatMap(
   ([key, value]) =>
     value === switches || value === coder ? Object.keys(value).map((name) => `${key}.${name}`) : [key],

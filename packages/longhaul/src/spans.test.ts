@@ -27,7 +27,7 @@ const together = (spans: readonly SpanReport[]) => ({
 describe("collapsed spans on the screen", () => {
   it("are listed with what they held and hold, the newest at the end", () => {
     const view = collapseSection(together([span()]), terminal(80));
-    expect(view).toContain("1 collapsed span (12 messages, 34,567 tokens → 890; --span ID shows one)");
+    expect(view).toContain("1 collapsed span (12 messages, 34,567 tokens → 890, --span ID shows one)");
     expect(view).toMatch(/5ba40000 +12 {2}34,567 {2}890 {2}The harbour was looked at\.$/);
     const many = Array.from({ length: 30 }, (_, at) => span({ spanId: `${at}-span` }));
     expect(collapseSection(together(many), terminal(80))).toContain("29-span");
@@ -37,7 +37,7 @@ describe("collapsed spans on the screen", () => {
     expect(collapseSection(together([]), terminal(80))).toBe("");
   });
 
-  it.each([60, 80, 100])("fit into %d columns and steer no terminal", (width) => {
+  it.each([44, 60, 80, 100])("fit into %d columns and steer no terminal", (width) => {
     const view = collapseSection(
       together([span({ spanId: HOSTILE + "9".repeat(60), firstLine: HOSTILE + "word ".repeat(60) })]),
       terminal(width),

@@ -13,16 +13,16 @@ import { messagesOfSpan } from "@longhaul/sessions/internal";
 import { chooseId } from "./message-choice.ts";
 import type { Terminal } from "./terminal.ts";
 import { formatCount, formatTime, ID_SHOWN, plural } from "./view/numbers.ts";
-import { factsTitle, titled } from "./view/sections.ts";
+import { type Columns, factsTitle, titled } from "./view/sections.ts";
 import { fitText, oneLine, shownText } from "./view/text-width.ts";
 
-/** The shape that `inspect --span --json` prints. */
+/** Output format of `inspect --span --json`. */
 interface SpanMessagesReport extends SpanReport {
-  /** What it stands for, as it is in the file. */
+  /** Original messages of the span, as in the file. */
   readonly entries: readonly Entry[];
 }
 
-/** The spans of a conversation together. */
+/** All spans of a conversation. */
 export interface CollapseReport {
   readonly spans: readonly SpanReport[];
   readonly messages: number;
@@ -42,7 +42,7 @@ export function collapseReport({ conversation }: Pick<Session, "conversation">):
   };
 }
 
-/** The span that a person means by its id or the beginning of it; also one that is no longer in the context. */
+/** Finds a span by its id or the beginning of it, including spans that are no longer in the context. */
 export function spanMessages(session: Session, wanted: string): SpanMessagesReport {
   const spans = session.entries.filter(isCollapsedSpan);
   const chosen = chooseId([...new Set(spans.map(({ collapsed }) => collapsed.spanId))], wanted, {
@@ -54,12 +54,19 @@ export function spanMessages(session: Session, wanted: string): SpanMessagesRepo
         : "`longhaul inspect SESSION` lists the spans.",
     facts: { span: wanted },
   });
-  // A line may be repeated: the last one counts.
+  // A line can be repeated. The last one counts.
   const span = spans.findLast(({ collapsed }) => collapsed.spanId === chosen) as CollapsedSpan;
   return { ...spanReport(span), entries: messagesOfSpan(span, session) };
 }
 
 const ROWS_SHOWN = 12;
+const COLUMNS: Columns = [
+  "span",
+  { title: ">messages", rank: 1 },
+  ">before",
+  ">now",
+  { title: "summary", cut: "end", least: 10 },
+];
 
 export function collapseSection(collapse: CollapseReport, terminal: Terminal): string {
   const { spans, messages, tokensBefore, tokensAfter } = collapse;
@@ -70,27 +77,27 @@ export function collapseSection(collapse: CollapseReport, terminal: Terminal): s
       formatCount(span.messages),
       formatCount(span.tokensBefore),
       formatCount(span.tokensAfter),
-      fitText(span.firstLine, terminal.width - 44),
+      span.firstLine,
     ]);
-  const total = `(${plural(messages, "message")}, ${formatCount(tokensBefore)} tokens → ${formatCount(tokensAfter)}; --span ID shows one)`;
+  const total = `(${plural(messages, "message")}, ${formatCount(tokensBefore)} tokens → ${formatCount(tokensAfter)}, --span ID shows one)`;
   return titled(
-    `${plural(spans.length, "collapsed span")} ${terminal.colours.dim(total)}`,
-    ["span", ">messages", ">before", ">now", "what it was about"],
+    `${plural(spans.length, "collapsed span")} ${terminal.colors.dim(total)}`,
+    COLUMNS,
     rows,
     terminal,
   );
 }
 
-/** All that was said in it. Long lines are the terminal's to break: this is for reading and for pipes. */
+/** Prints all messages of the span. The terminal wraps long lines. This is for reading and for pipes. */
 export function spanView(span: SpanMessagesReport, terminal: Terminal): string {
-  const { colours } = terminal;
+  const { colors } = terminal;
   const facts = `${plural(span.messages, "message")}, ${formatCount(span.tokensBefore)} tokens, collapsed to ${formatCount(span.tokensAfter)}`;
   const title = factsTitle("Span", span.spanId, facts, terminal);
   const messages = span.entries.flatMap((entry) => {
     const text = textOf(entry);
     if (text === "") return [];
-    const when = colours.dim(formatTime(timeOf(entry)));
-    return [`${colours.bold(oneLine(entry.type))} ${when}\n${shownText(text)}`];
+    const when = colors.dim(formatTime(timeOf(entry)));
+    return [`${colors.bold(oneLine(entry.type))} ${when}\n${shownText(text)}`];
   });
   return [title, ...messages].join("\n\n");
 }

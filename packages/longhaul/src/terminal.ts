@@ -1,36 +1,36 @@
 import { createColors } from "picocolors";
-import { withOnlyColours } from "./view/text-width.ts";
+import { fitText, foldText, withOnlyColors } from "./view/text-width.ts";
 
-/** Where a command writes. Passed in, so that a test can look at what people see. */
+/** Output of a command. Injected, so that a test can check what people see. */
 export interface Terminal {
-  /** Results: standard output. */
+  /** Prints results to standard output. */
   print(text: string): void;
-  /** Everything about the work itself: standard error. */
+  /** Prints messages about the work to standard error. */
   note(text: string): void;
-  /** A line that is written over by the next one; nothing where nobody is watching. */
+  /** Shows a line that the next one overwrites. Does nothing without a person. */
   progress(text: string): void;
-  /** Asks a person yes or no; no unless they say yes. Undefined where nobody can answer. */
+  /** Asks yes or no. False unless the answer is yes. Undefined if nobody can answer. */
   confirm(question: string): Promise<boolean | undefined>;
   readonly width: number;
-  readonly colours: Colours;
+  readonly colors: Colors;
 }
 
 export function noteWarnings(warnings: readonly string[], { note }: Pick<Terminal, "note">): void {
   for (const warning of warnings) note(`longhaul: ${warning}`);
 }
 
-export type Colours = ReturnType<typeof createColors>;
+export type Colors = ReturnType<typeof createColors>;
 
-/** Views are made for this much, and for no more than 100. */
-export const NARROWEST_VIEW = 60;
+/** Columns that every view fits into. Lines wider than 100 columns are hard to read. */
+export const NARROWEST_VIEW = 40;
 
 export const viewWidth = (columns: number): number => Math.min(100, Math.max(NARROWEST_VIEW, columns));
 
-/** Colours and progress only where a person is looking and has not switched them off. */
+/** Uses colors and progress only if a person is looking and has not switched them off. */
 export function nodeTerminal(process: NodeJS.Process): Terminal {
   const { stdin, stdout, stderr, env } = process;
   const isWatched = stdout.isTTY === true && env.TERM !== "dumb";
-  const wantsColour = !env.NO_COLOR && (isWatched || Boolean(env.FORCE_COLOR));
+  const wantsColor = !env.NO_COLOR && (isWatched || Boolean(env.FORCE_COLOR));
   const clearLine = "\r\u001b[K";
   let hasProgress = false;
   const endProgress = (): void => {
@@ -39,27 +39,37 @@ export function nodeTerminal(process: NodeJS.Process): Terminal {
   };
   const lineTo = (stream: NodeJS.WriteStream) => (text: string) => {
     endProgress();
-    stream.write(`${withOnlyColours(text, wantsColour)}\n`);
+    stream.write(`${withOnlyColors(text, wantsColor)}\n`);
   };
+  const width = viewWidth(stdout.columns ?? 80);
+  const note = lineTo(stderr);
   return {
     print: lineTo(stdout),
-    note: lineTo(stderr),
+    // Wraps only for a person. A program that reads standard error expects one sentence per line.
+    note: (text) => note(stderr.isTTY === true ? foldLines(text, width) : text),
     progress: (text) => {
       if (stderr.isTTY !== true || env.TERM === "dumb") return;
-      stderr.write(`${clearLine}${withOnlyColours(text, wantsColour)}`);
+      // A wrapped line could not be cleared.
+      stderr.write(`${clearLine}${withOnlyColors(fitText(text, (stderr.columns ?? 80) - 1), wantsColor)}`);
       hasProgress = true;
     },
     confirm: async (question) => {
       if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
       endProgress();
-      return await askYesOrNo(withOnlyColours(question, wantsColour), stdin, stderr);
+      return await askYesOrNo(withOnlyColors(question, wantsColor), stdin, stderr);
     },
-    width: viewWidth(stdout.columns ?? 80),
-    colours: createColors(wantsColour),
+    width,
+    colors: createColors(wantsColor),
   };
 }
 
-/** Ctrl-C and Ctrl-D are a no. */
+const foldLines = (text: string, width: number): string =>
+  text
+    .split("\n")
+    .map((line) => foldText(line, width))
+    .join("\n");
+
+/** Ctrl-C and Ctrl-D mean no. */
 async function askYesOrNo(
   question: string,
   input: NodeJS.ReadableStream,

@@ -4,6 +4,7 @@ import { LonghaulError } from "@longhaul/core/errors";
 import type { UserPlaces, WriteTarget } from "@longhaul/sessions";
 import { findSession } from "@longhaul/sessions";
 import { findLatest, isSystemError, type LatestSession } from "@longhaul/sessions/internal";
+import type { Composition } from "./composition.ts";
 import type { Terminal } from "./terminal.ts";
 import { formatAge } from "./view/numbers.ts";
 import { oneLine } from "./view/text-width.ts";
@@ -14,7 +15,7 @@ export interface TargetChoice {
   readonly out?: string;
 }
 
-/** Undefined where nothing is to be written. Refuses a missing folder before any work is done. */
+/** Returns undefined if nothing is written. Rejects a missing folder before any work is done. */
 export async function targetOf({ dryRun, inPlace, out }: TargetChoice): Promise<WriteTarget | undefined> {
   if (dryRun) return undefined;
   if (inPlace) return { mode: "in-place" };
@@ -23,7 +24,7 @@ export async function targetOf({ dryRun, inPlace, out }: TargetChoice): Promise<
   return { mode: "new-session", path: out };
 }
 
-/** A folder that is misspelled would otherwise be created. Any other fault shows when the file is written. */
+/** Otherwise a misspelled folder would be created. Any other error appears when the file is written. */
 async function requireFolderOf(path: string): Promise<void> {
   const folder = dirname(path);
   try {
@@ -43,11 +44,11 @@ export interface WriteOptions {
   readonly places: UserPlaces;
   readonly now: Date;
   readonly terminal: Pick<Terminal, "note" | "confirm">;
-  /** A machine reads the output: nobody is asked. */
+  /** True if a program reads the output, so nobody is asked. */
   readonly json?: boolean | undefined;
 }
 
-/** Finds the session that a command is going to write to. Asks when `latest` belongs to another project. */
+/** Finds the session that a command will write to. Asks if `latest` belongs to another project. */
 export async function findSessionToWrite(
   query: string,
   { places, now, terminal, json }: WriteOptions,
@@ -56,7 +57,7 @@ export async function findSessionToWrite(
   const latest = await findLatest(places);
   terminal.note(`longhaul: ${latestWords(latest, now)}`);
   if (latest.isOfProject || json) return latest.path;
-  // Undefined: nobody can answer, and the session is named.
+  // Undefined means that nobody can answer, but the session is named.
   if ((await terminal.confirm("Use the session of another project?")) !== false) return latest.path;
   throw new LonghaulError("session-declined", "You did not confirm the session. Nothing was written.", {
     remedy: `Pass the id of a session instead of \`latest\`, here ${latest.id}. \`longhaul sessions\` lists them.`,
@@ -64,11 +65,27 @@ export async function findSessionToWrite(
   });
 }
 
-/** Ids and folders come from files, so they are kept to one line. */
+/**
+ * Returns the session of a read-only command: the given one, or else the latest. Prints which session that
+ * is.
+ */
+export async function sessionOrLatest(
+  query: string | undefined,
+  { places, now, terminal }: Pick<Composition, "places" | "now" | "terminal">,
+): Promise<string> {
+  if (query !== undefined) return query;
+  const latest = await findLatest(places);
+  terminal.note(`longhaul: ${latestWords(latest, now())}`);
+  return latest.path;
+}
+
+/** Ids and folders come from files, so they are limited to one line. */
 function latestWords({ id, folder, agent, modifiedAt, isOfProject }: LatestSession, now: Date): string {
   const owner = agent === "claude-code" ? "Claude Code" : "longhaul";
   const where = folder === undefined ? "" : ` in ${folder}`;
   const age = formatAge(now.getTime() - modifiedAt.getTime());
-  const named = `\`latest\` is ${id} (${owner}${where}, ${age}).`;
-  return oneLine(isOfProject ? named : `${named} This folder's project has no session with a conversation.`);
+  const named = `The latest session is ${id} (${owner}${where}, ${age}).`;
+  return oneLine(
+    isOfProject ? named : `${named} It belongs to another project, because this one has no session yet.`,
+  );
 }

@@ -16,7 +16,7 @@ const byLength: CountText = (text) => text.length;
 const summary = (notes: Notes, limits: NotesLimits, countTokens = byLength): string =>
   notesAsSummary(notes, { limits, path, countTokens });
 
-/** Notes with these bodies, by the names of their sections; the others are empty. */
+/** Creates notes with these bodies, by section name. All other sections are empty. */
 function notesWith(bodies: Readonly<Record<string, string>>, preface = ""): Notes {
   const { sections } = emptyNotes(OUR_TEMPLATE);
   const filled = sections.map((section) => ({
@@ -129,7 +129,7 @@ describe("notes as a summary", () => {
       "Current State",
     ];
     for (const count of order.keys()) {
-      // Each gives 7/8 of its 2,000; the notice has some 150 itself.
+      // Each section gives up 7/8 of its 2,000 tokens. The notice itself takes about 150.
       expect(cutAt(20_000 - 1_749 * count - 400)).toEqual(order.slice(0, count + 1).sort());
     }
     const least = Object.keys(
@@ -166,7 +166,7 @@ describe("notes as a summary", () => {
     const notes = notesWith({ Learnings: "words ".repeat(100) });
     const limits = { sectionTokens: 100, totalTokens: 900 };
     const text = notesAsSummary(notes, { limits, path: "/a\n# Worklog\nb", countTokens: byLength });
-    expect(text.split("\n")[0]).toContain("/a # Worklog b:");
+    expect(text.split("\n")[0]).toContain("/a # Worklog b. Read");
   });
 
   it("are not cut by what a count adds to a text that is not there", () => {
@@ -191,7 +191,7 @@ interface Case {
   readonly countTokens: CountText;
 }
 
-/** Counts that jump: no cut may rely on a longer text having more tokens. */
+/** A count that jumps: no cut may rely on a longer text having more tokens. */
 const jumping: CountText = (text) => Math.ceil(text.length / 3) + ((text.length * 7) % 5);
 
 const arbitraryBody = (): fc.Arbitrary<string> =>
@@ -233,7 +233,8 @@ describe("whatever was noted, as a summary", () => {
         for (const { tokens } of size.sections) expect(tokens).toBeLessThanOrEqual(limits.sectionTokens);
         const preface = read.preface === "" ? 0 : countTokens(read.preface);
         expect(size.tokens + preface).toBeLessThanOrEqual(limits.totalTokens);
-        // By a count that adds up, the whole text too; estimates of a whole and of its parts differ a little.
+        // An additive count also limits the whole text. Estimates of a whole and of its parts differ
+        // slightly.
         if (countTokens === byLength) {
           const filled = read.sections.filter(({ body }) => body !== "");
           const aside = filled.reduce((sum, { heading }) => sum + `\n\n${heading}\n`.length, 0);

@@ -6,9 +6,10 @@ import type { Notes, NotesLimits, NotesSection } from "./notes-format.ts";
 import { joinParts, nameKey } from "./notes-format.ts";
 
 /**
- * Sections that give way first if all of them are too long together. What happened and what the code tells anyhow can be
- * missed; how to go on cannot. Sections of a user's own template stand between the two, their later ones first. What
- * stands above the first heading gets what is left: it was there before the session.
+ * Sections to cut first if all of them together are too long. The agent can do without the history and
+ * without facts that the code shows. It cannot do without the state of its work. Sections of a user's
+ * template come between the two lists, later ones first. The text above the first heading gets the remaining
+ * tokens, because it was there before the session.
  */
 const CUT_FIRST: readonly string[] = [
   "Worklog",
@@ -25,25 +26,28 @@ const CUT_LAST: readonly string[] = [
   "Current State",
 ].map(nameKey);
 
-/** All are cut down to this share of a section's limit before one is cut away: a few lines of each say more. */
+/**
+ * All sections shrink to this share of the section limit before one is removed: a few lines of each are more
+ * useful.
+ */
 const FLOOR_SHARE = 1 / 8;
 
 const CUT_MARK = "[… the rest of this section was cut]";
 
-/** The last lines of this section say more about the work than its first. */
+/** The last lines of this section are more useful than its first ones. */
 const CUT_AT_THE_FRONT = nameKey("Worklog");
 const FRONT_CUT_MARK = "[… the older part of this section was cut]";
 
 export interface NotesSummaryInput {
   readonly limits: NotesLimits;
-  /** The path of the whole notes. */
+  /** Path of the complete notes file. */
   readonly path: string;
   readonly countTokens: CountText;
 }
 
 /**
- * The notes as the summary of a conversation: no section above its limit, and all of them with what is said
- * about cuts not above the total, headings aside. What is within the limits stays as it is.
+ * Renders the notes as the summary of a conversation. No section exceeds its limit. All sections, with the
+ * notice about cuts, stay below the total, not counting headings. Sections within the limits stay unchanged.
  */
 export function notesAsSummary(notes: Notes, { limits, path, countTokens }: NotesSummaryInput): string {
   const count: CountText = (text) => (text === "" ? 0 : countTokens(text));
@@ -64,7 +68,7 @@ export function notesAsSummary(notes: Notes, { limits, path, countTokens }: Note
     body: cutSection(section, allowed[at] ?? 0, count),
   }));
   const left = limits.totalTokens - sum(cut.map(({ body }) => count(body)));
-  // Counted with the notice, so that the two are not more together than each alone.
+  // Counts the preface together with the notice, because a joined text can have more tokens than its parts.
   const preface = cutToFit(notes.preface, left, (text) => count(joinParts([notice, text])));
   return joinParts([notice, preface, ...cut.filter(({ body }) => body !== "").map(asText)]);
 }
@@ -72,9 +76,9 @@ export function notesAsSummary(notes: Notes, { limits, path, countTokens }: Note
 const asText = ({ heading, body }: { readonly heading: string; readonly body: string }): string =>
   `${heading}\n${body}`;
 
-/** Nothing where not even that has room. */
+/** Returns an empty string if even the notice does not fit. */
 function noticeThatFits(path: string, { totalTokens }: NotesLimits, count: CountText): string {
-  const notice = `[These notes were cut to make them fit. The whole of them is in ${oneLine(path)}: read it there when something is missing here.]`;
+  const notice = `[These notes were cut to fit. The complete notes are in ${oneLine(path)}. Read that file if something is missing here.]`;
   return count(notice) <= totalTokens ? notice : "";
 }
 
@@ -83,7 +87,7 @@ interface Wish {
   readonly tokens: number;
 }
 
-/** Tokens for each, so that together they have no more than there are. */
+/** Divides the budget among the sections. */
 function allot(wishes: readonly Wish[], budgetTokens: number, floorTokens: number): readonly number[] {
   const allowed = wishes.map(({ tokens }) => tokens);
   const order = [...wishes.keys()].sort((a, b) => rank(wishes[a]) - rank(wishes[b]) || b - a);
@@ -112,7 +116,7 @@ function cutSection({ heading, body }: NotesSection, budgetTokens: number, count
   return end ?? cutToFit(body, budgetTokens, count);
 }
 
-/** Whole lines from the end; undefined where not even the last one fits. */
+/** Returns whole lines from the end, or undefined if not even the last one fits. */
 function endThatFits(text: string, budgetTokens: number, count: CountText): string | undefined {
   const lines = text.split("\n");
   const from = (at: number): string => {
@@ -128,7 +132,9 @@ function endThatFits(text: string, budgetTokens: number, count: CountText): stri
   return least < lines.length ? from(least) : undefined;
 }
 
-/** A beginning of the text that has no more tokens than these, and says that it is one; empty where none has. */
+/**
+ * Returns the beginning of the text that fits the budget, with a mark that says so. Empty if nothing fits.
+ */
 function cutToFit(text: string, budgetTokens: number, count: CountText): string {
   if (text === "" || count(text) <= budgetTokens) return text;
   const fits = (cut: string): boolean => count(cut) <= budgetTokens;
@@ -137,7 +143,7 @@ function cutToFit(text: string, budgetTokens: number, count: CountText): string 
   return fits(cut) ? cut : "";
 }
 
-/** With an ellipsis where a line was cut: what is left of it could be taken for a heading. */
+/** Adds an ellipsis to a cut line, because its remainder could look like a heading. */
 function marked(head: string): string {
   if (head.trim() === "") return CUT_MARK;
   const kept = `${head.trimEnd()}${head.endsWith("\n") ? "" : "…"}`;
@@ -145,7 +151,7 @@ function marked(head: string): string {
   return [kept, ...(fence === undefined ? [] : [fence]), CUT_MARK].join("\n");
 }
 
-/** The fence that closes code still open after these lines. */
+/** Returns the fence that closes a code block still open after these lines. */
 function openFence(lines: readonly string[]): string | undefined {
   let open: string | undefined;
   for (const line of lines) {

@@ -42,7 +42,7 @@ describe("a compaction from notes", () => {
   it("has the notes as its summary, and calls no model", async () => {
     const model = scriptedModel([GOOD]);
     const fork = { model, frame: {}, messagesFor: () => [], cachedMessages: 0 };
-    const compaction = await compacted({ model, fork, summariser: "provider" });
+    const compaction = await compacted({ model, fork, summarizer: "provider" });
     expect(compaction.written).toMatchObject({ source: "notes", step: "notes", text: TEXT });
     expect(compaction.attempts).toEqual([{ step: "notes", outcome: "written", cuts: 0 }]);
     expect(compaction.usage).toBeUndefined();
@@ -59,12 +59,14 @@ describe("a compaction from notes", () => {
   it("has the same words around it as any other, but says that these are notes", async () => {
     const transcriptPath = "/t/session.jsonl";
     const text = words(await compacted({ transcriptPath, autonomous: true }));
-    expect(text).toMatch(/^This conversation goes on from an earlier one .* The notes below, taken while/);
     expect(text).toMatch(
-      /transcript: \/t\/session.jsonl\n\nThe most recent messages follow.*no recap.*not a first start/s,
+      /^This conversation continues an earlier one .* The notes below, which were written during/,
+    );
+    expect(text).toMatch(
+      /transcript: \/t\/session.jsonl\n\nThe most recent messages follow.*Do not recap.*not a first start/s,
     );
     const other = words(await compact(planned(), countingPorts(), {}));
-    expect(other).toContain("The summary below stands for its earlier part.");
+    expect(other).toContain("The summary below replaces its earlier part.");
   });
 
   it("is marked as one in its boundary, and others are not", async () => {
@@ -134,7 +136,7 @@ describe("a compaction from notes", () => {
 });
 
 describe("the tier of a compaction", () => {
-  it("is memory where the notes were used, else full or partial by what was summarised", async () => {
+  it("is memory where the notes were used, else full or partial by what was summarized", async () => {
     expect(tierOf(await compacted())).toBe("memory");
     expect(tierOf(await compacted({ instructions: "mind the tides" }))).toBe("full");
     const partly = planCompaction({ entries }, { variant: "up-to", at: 40 });

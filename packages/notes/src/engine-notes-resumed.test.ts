@@ -15,7 +15,7 @@ describe("a session that is resumed", () => {
       const link = { uuid, parentUuid: entries.at(-1)?.uuid ?? null, timestamp: "2026-01-01T00:00:00Z" };
       entries.push({ ...link, type, message: { role: type, content: text } } as Entry);
     };
-    /** A process of its own for each turn; how often the model was asked for notes in it. */
+    /** Runs a turn in a separate process and returns how often the model was called for notes. */
     const turn = async (words: number): Promise<number> => {
       const model = scriptedModel(() => NOTE);
       const windowTokens = 32_000;

@@ -31,7 +31,7 @@ const asksForNotes = ({ messages }: ModelRequest): boolean =>
     (block) => block.type === "text" && isNotesRequest(block.text),
   );
 
-/** A model that answers requests for notes like this, and others with a word. */
+/** Creates a model that answers notes requests with these answers and all others with one word. */
 const modelWith = (notes: () => Answer): ReturnType<typeof scriptedModel> =>
   scriptedModel((request) => (asksForNotes(request) ? notes() : "A summary."));
 
@@ -44,7 +44,7 @@ interface Scene {
   reasons(): readonly string[];
 }
 
-/** Turns that grow by some 2,000 tokens each, in a window of 32,000. */
+/** Turns that grow by about 2,000 tokens each, in a window of 32,000. */
 function scene(options: Partial<CompactorOptions> = {}, text?: string): Scene {
   const file = new HeldNotes(text);
   const events: CompactorEvent[] = [];
@@ -268,7 +268,7 @@ describe("notes that are being taken", () => {
     const one = scene({
       model: scriptedModel((request) => {
         if (!asksForNotes(request)) return "A summary.";
-        // The request itself, written out now: the host may change its objects later.
+        // Copies the request, because the host may change its objects later.
         asked.push(JSON.parse(JSON.stringify(request)) as ModelRequest);
         return NOTE;
       }),

@@ -121,7 +121,7 @@ describe("notes by a fork", () => {
     const failure: unknown = await extractNotes(forking(script).request).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(LonghaulError);
     expect(failure).toMatchObject({
-      code: "no-notes",
+      code: "notes-reply-unusable",
       message: expect.stringMatching(reason),
       usage: { input_tokens: expect.any(Number) },
     });
@@ -149,7 +149,7 @@ describe("notes by a call of its own", () => {
       max_tokens: 13_000,
     });
     expect(JSON.stringify(sent?.messages)).not.toContain("Count the boats.");
-    expect(lastText(sent)).toMatch(/not all of it.*<note section=/s);
+    expect(lastText(sent)).toMatch(/conversation above is not complete.*<note section=/s);
   });
 
   it("are gone on with like those of a fork", async () => {
@@ -187,7 +187,7 @@ describe("notes by a call of its own", () => {
     expect(outcome).toMatchObject({ by: "direct", edits: 1, calls: 2 });
     const sent = model.requests[1];
     const [digest] = contentBlocks(sent?.messages[0]?.content);
-    expect(digest?.type === "text" && digest.text).toMatch(/^\[The oldest part of what is new.*wish-0/s);
+    expect(digest?.type === "text" && digest.text).toMatch(/^\[The oldest part of the new messages.*wish-0/s);
     expect(JSON.stringify(sent?.messages)).not.toContain("line-0\\n");
     expect(JSON.stringify(sent?.messages)).toContain("line-11\\n");
     expect(checkRequest(sent ?? { messages: [] }).findings).toEqual([]);

@@ -10,7 +10,7 @@ import {
   isSound,
   isTruncated,
   keptEntries,
-  messagesToSummarise,
+  messagesToSummarize,
   ownRequest,
   promptTokens,
 } from "@longhaul/core/internal/compaction";
@@ -26,58 +26,60 @@ import { type TakenAnswer, takeAnswer } from "./notes-answer.ts";
 import { measureNotes, type Notes, type NotesLimits, type NotesTemplate } from "./notes-format.ts";
 import { NOTES_SYSTEM_PROMPT, notesPrompt } from "./notes-prompt.ts";
 
-/** The notes, the conversation and the model of an extraction. */
 export interface ExtractionRequest extends SummaryWishes {
-  /** As they are; what comes of the extraction is based on these. */
+  /** Current notes, on which the extraction is based. */
   readonly notes: Notes;
   readonly path: string;
   readonly template: NotesTemplate;
   readonly limits: NotesLimits;
   readonly countTokens: CountText;
-  /** How to share the conversation's cached prefix; undefined where there is none to share. */
+  /** Way to share the conversation's cached prefix. Undefined if there is none to share. */
   readonly fork: ForkSource | undefined;
   /** The whole conversation, as the fork sends it. */
   readonly entries: readonly Entry[];
-  /** The part that is not in the notes yet: a call of its own gets only that. */
+  /** Entries that are not in the notes yet. A separate call gets only these. */
   readonly fresh: readonly Entry[];
-  /** For a call of its own; that of the fork unless given. */
+  /** Model for a separate call. Default: the fork's model. */
   readonly model: Model | undefined;
-  /** Results that the agent no longer sends although the entries still hold them. */
+  /** Results that the agent no longer sends, although the entries still contain them. */
   readonly clearedToolUseIds: ReadonlySet<string>;
-  /** Windows of the models, where the host knows them better than the table of models. */
+  /** Context windows that the host knows better than the table of models. */
   readonly windowOf?: WindowOf | undefined;
   readonly firstByteMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface ExtractionOutcome {
-  /** With all edits that were carried out. Which message they go up to is not touched. */
+  /** Notes with all applied edits. Their `coveredUuid` is unchanged. */
   readonly notes: Notes;
   readonly by: "fork" | "direct";
   readonly edits: number;
-  /** Edits that were not carried out, and calls of other tools, whether put right later or not. */
+  /** Refused edits and calls of other tools, whether corrected later or not. */
   readonly refused: number;
-  /** How often a model was called. */
+  /** Number of model calls. */
   readonly calls: number;
   readonly usage: ModelUsage;
-  /** False where edits were refused and never put right: something may not have been noted. */
+  /** False if edits were refused and never corrected, so something may be missing from the notes. */
   readonly isComplete: boolean;
 }
 
-/** The first, and two to put right what was refused: who has not understood by then does not. */
+/** The first answer and two corrections. A model that fails three times will not succeed. */
 const MOST_ANSWERS = 3;
-/** A model that edits one by one may go on while each edit is carried out: half of the notes would be worth little. */
+/**
+ * A model that edits one by one may continue as long as each edit succeeds: half of the notes would be worth
+ * little.
+ */
 const MOST_ANSWERS_ONE_BY_ONE = 8;
 
-/** With less output not even one section could be rewritten. */
+/** Less output would not suffice to rewrite one section. */
 const LEAST_OUTPUT_TOKENS = 1_000;
-/** Beyond the notes themselves, all of which may be written anew: tags, and a word before them. */
+/** Output besides the notes, which the model may rewrite completely: tags, and a sentence before them. */
 const OUTPUT_BESIDES_NOTES_TOKENS = 1_000;
 
 const INTRODUCTION =
-  "[The oldest part of what is new did not fit into this request. It was condensed without a model into the text below; bring what it says into the session's notes as well.]";
+  "[The oldest part of the new messages did not fit into this request. The text below condenses that part. It was written without a model. Add its content to the session's notes too.]";
 
-/** Failures of a fork that a call with less in it may not have. */
+/** Failures of a fork that a smaller request may avoid. */
 const FORK_IS_TOO_MUCH: ReadonlySet<ModelFailureKind> = new Set([
   "too-long",
   "too-large",
@@ -86,10 +88,10 @@ const FORK_IS_TOO_MUCH: ReadonlySet<ModelFailureKind> = new Set([
 ]);
 
 /**
- * Has a model bring the notes up to date: as a fork of the conversation where that is possible, else in a call of
- * its own. Edits are carried out here and never by the host. What is refused goes back with the reason, a few times;
- * what was good stays, whatever becomes of the rest. Fails where nothing came of it, and with `model-aborted`, and
- * nothing else, after an abort.
+ * Lets a model update the notes: as a fork of the conversation if possible, otherwise in a separate call.
+ * Longhaul applies the edits, never the host. Refused edits are returned to the model with the reason, a few
+ * times. Applied edits stay even if others fail. Throws if no edit could be applied. After an abort it always
+ * throws `model-aborted`.
  */
 export async function extractNotes(request: ExtractionRequest): Promise<ExtractionOutcome> {
   const extraction = new Extraction(request);
@@ -101,14 +103,14 @@ export async function extractNotes(request: ExtractionRequest): Promise<Extracti
   }
 }
 
-/** A conversation about the notes that has begun. */
+/** A started conversation about the notes. */
 interface Talk {
   readonly by: ExtractionOutcome["by"];
   readonly model: Model;
   readonly request: ModelRequest;
   readonly reply: ModelReply;
   readonly editTool: EditTool | undefined;
-  /** The request with these messages; undefined where it could not be sent. */
+  /** Returns the request with these messages, or undefined if it would be invalid. */
   continued(messages: readonly ApiMessage[]): ModelRequest | undefined;
 }
 
@@ -137,7 +139,7 @@ class Extraction {
     return await this.#finish((await this.#beginFork()) ?? (await this.#beginDirectly()));
   }
 
-  /** Undefined where a call of its own has to do. */
+  /** Returns undefined if a separate call is needed. */
   async #beginFork(): Promise<Talk | undefined> {
     const { fork, entries } = this.#request;
     if (fork === undefined) return undefined;
@@ -161,7 +163,7 @@ class Extraction {
     return { by: "fork", model, request, reply, editTool, continued };
   }
 
-  /** Asks for edits in a call of its own, which is told only what is new, and of that what fits. */
+  /** Requests edits in a separate call, which contains only the new entries, cut to fit. */
   async #beginDirectly(): Promise<Talk> {
     const { fork, fresh, entries, limits, clearedToolUseIds } = this.#request;
     const model = this.#request.model ?? fork?.model;
@@ -175,7 +177,7 @@ class Extraction {
       fresh,
       (cut) => {
         const digest = digestText(droppedEntries(cut), INTRODUCTION);
-        const kept = messagesToSummarise(keptEntries(cut), clearedToolUseIds);
+        const kept = messagesToSummarize(keptEntries(cut), clearedToolUseIds);
         return continued([...(digest === undefined ? [] : [message(digest)]), ...kept, message(prompt)]);
       },
       { ...this.#asking, clearedToolUseIds },
@@ -219,14 +221,14 @@ class Extraction {
     }
   }
 
-  /** Carries out the answer's edits. */
+  /** Applies the edits of a reply. */
   #take(reply: ModelReply, editTool: EditTool | undefined): TakenAnswer {
     const taken = this.#read(reply, editTool);
     this.#notes = taken.notes;
     this.#edits += taken.edits;
     this.#refused += taken.refused;
     this.#saidNothing = taken.saysNothingToNote;
-    // An answer without an edit leaves open what was open.
+    // A reply without an edit does not settle edits that were refused before.
     if (!taken.isComplete) this.#isComplete = false;
     else if (taken.edits > 0 || taken.saysNothingToNote) this.#isComplete = true;
     return taken;
@@ -259,18 +261,18 @@ class Extraction {
   }
 }
 
-/** The request fitted, but the window ended before the answer did: a longer one would not even fit. */
+/** The window ended before the reply did, so a longer conversation would not fit. */
 const hasNoRoom = ({ stopReason }: ModelReply): boolean => stopReason === "model_context_window_exceeded";
 
 const message = (text: string): ApiMessage => ({ role: "user", content: [{ type: "text", text }] });
 
-/** The model answered, and was paid for it, but there is no edit of the notes in it that could be carried out. */
+/** The model replied, and the call was billed, but the reply contains no applicable edit. */
 class NoNotesError extends LonghaulError {
-  /** Of all calls. */
+  /** Usage of all calls. */
   readonly usage: ModelUsage;
 
   constructor({ model, stopReason }: ModelReply, why: string, usage: ModelUsage) {
-    super("no-notes", `${model} noted nothing: ${why}.`, {
+    super("notes-reply-unusable", `${model} wrote no notes: ${why}.`, {
       remedy: "The notes are as they were. They are tried again when the conversation has grown.",
       facts: { model, stopReason },
     });
@@ -278,7 +280,7 @@ class NoNotesError extends LonghaulError {
   }
 }
 
-/** The usage of two calls together; the second alone if there was no first. */
+/** Adds the usage of two calls. Returns the second if there was no first. */
 export function sumUsage(one: ModelUsage | undefined, other: ModelUsage): ModelUsage {
   if (one === undefined) return other;
   const deleted = (one.cache_deleted_input_tokens ?? 0) + (other.cache_deleted_input_tokens ?? 0);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type GrowthThresholds, NotesGrowth } from "./notes-keeper.ts";
 
-/** Responses one after the other, and whether notes are due after each. */
+/** Simulates consecutive responses, and returns whether notes are due after each. */
 function course(
   growth: NotesGrowth,
   ...turns: readonly (readonly [tokens: number, calls: number])[]
@@ -71,7 +71,7 @@ const events = (): fc.Arbitrary<readonly Event[]> =>
     { maxLength: 30 },
   );
 
-/** The rule as SPEC.md has it, from the whole history each time. */
+/** Applies the rule of SPEC.md to the whole history each time. */
 function dueByTheRule(
   history: readonly Event[],
   { firstTokens, nextTokens, toolCalls }: GrowthThresholds,

@@ -42,7 +42,7 @@ describe("notes that a person edited while they were being taken", () => {
     const [base, ours] = [notes(["a"], "old"), notes(["a", "b"], "new")];
     const deleted = mergeNotes(base, ours, notes([]));
     expect(bodiesOf(deleted)).toEqual(["", "b", ""]);
-    // Not undefined: notes that name no message are taken to know them all.
+    // Not undefined: notes without an id count as covering all messages.
     expect(deleted.coveredUuid).toBe("");
     expect(mergeNotes(base, ours, notes(["a1"], "older")).coveredUuid).toBe("older");
   });

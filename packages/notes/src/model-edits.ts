@@ -6,16 +6,16 @@ import { FILE_TOOLS } from "@longhaul/core/messages";
 import type { ToolDefinition } from "@longhaul/core/models";
 import type { Refusal, SectionEdit, TextEdit } from "./note-edits.ts";
 
-/** A tool of the host's that edits files, and what it calls the parts of an edit. */
+/** A host tool that edits files, with the names of its input fields. */
 export interface EditTool {
   readonly name: string;
   readonly path: string;
   readonly oldText: string;
   readonly newText: string;
   readonly replaceAll: string | undefined;
-  /** The field with the list of edits, of tools that take several at once. */
+  /** Field with the list of edits, for tools that accept several at once. */
   readonly list: string | undefined;
-  /** For tools that take their work as a command: the one that edits. */
+  /** Value of the command field that edits, for tools that take a command. */
   readonly command: string | undefined;
 }
 
@@ -25,9 +25,9 @@ const REPLACE_ALL_FIELDS = ["replace_all", "replaceAll"] as const;
 const EDIT_COMMAND = "str_replace";
 
 /**
- * The tool by which a model that shares the conversation's prefix can edit its notes: a tool of ours would change
- * the prefix. Undefined where the host has none that we understand, or the request does not let the model make as
- * many calls as it likes: one edit is not enough.
+ * Finds the tool with which a model that shares the conversation's prefix can edit the notes. A tool of our
+ * own would change the prefix. Returns undefined if the host has no tool that we understand. Also undefined
+ * if the request limits the number of calls, because one edit is not enough.
  */
 export function findEditTool({ tools = [], tool_choice }: RequestFrame): EditTool | undefined {
   if (tool_choice?.type === "none" || field(tool_choice, "disable_parallel_tool_use") === true)
@@ -39,7 +39,7 @@ export function findEditTool({ tools = [], tool_choice }: RequestFrame): EditToo
 function editToolOf(tool: ToolDefinition): EditTool | undefined {
   const name = stringField(tool, "name") ?? "";
   const use = FILE_TOOLS.get(name.toLowerCase());
-  // A tool that is loaded later is not there yet.
+  // A tool with deferred loading is not available yet.
   if ((use !== "change" && use !== "by-command") || tool.defer_loading === true) return undefined;
   if (stringField(tool, "type")?.startsWith("text_editor_")) return providersEditor(name);
   const properties = field(tool.input_schema, "properties");
@@ -57,7 +57,7 @@ function editToolOf(tool: ToolDefinition): EditTool | undefined {
   return each && { name, path, ...each, list: "edits", command: undefined };
 }
 
-/** Its schema is the provider's own and stands in no request. */
+/** The provider defines its schema, and no request contains it. */
 const providersEditor = (name: string): EditTool => ({
   name,
   path: "path",
@@ -78,15 +78,15 @@ function partsIn(properties: unknown): Pick<EditTool, "oldText" | "newText" | "r
 const firstNamed = (properties: unknown, names: readonly string[]): string | undefined =>
   names.find((name) => isRecord(field(properties, name)));
 
-/** A call of the tool as the edits it asks for. At least one. */
+/** Reads the edits from a call of the tool. Returns at least one, or a refusal. */
 export function editsOf({ input }: ToolUseBlock, tool: EditTool): readonly TextEdit[] | Refusal {
   const path = stringField(input, tool.path);
   if (tool.command !== undefined && stringField(input, "command") !== tool.command)
-    return { refused: `Not carried out: only the command "${tool.command}" is.` };
+    return { refused: `Not applied: only the command "${tool.command}" is allowed here.` };
   const items = tool.list === undefined ? [input] : asList(field(input, tool.list));
   const edits = items.flatMap((item) => (path === undefined ? [] : (textEdit(item, path, tool) ?? [])));
   if (edits.length === items.length && edits.length > 0) return edits;
-  return { refused: `Not carried out: an edit needs ${partsInWords(tool)}.` };
+  return { refused: `Not applied: an edit needs ${partsInWords(tool)}.` };
 }
 
 function textEdit(item: unknown, path: string, tool: EditTool): TextEdit | undefined {
@@ -97,7 +97,7 @@ function textEdit(item: unknown, path: string, tool: EditTool): TextEdit | undef
   return { kind: "text", path, oldText, newText, ...(replaceAll ? { replaceAll } : {}) };
 }
 
-/** The parts of a call of the tool, for a prompt or a reason. */
+/** Describes the fields of a call, for a prompt or a reason. */
 export function partsInWords({ path, oldText, newText, list, command }: EditTool): string {
   const texts = `\`${oldText}\` and \`${newText}\``;
   const edits = list === undefined ? texts : `\`${list}\` (a list, each with ${texts})`;
@@ -106,14 +106,14 @@ export function partsInWords({ path, oldText, newText, list, command }: EditTool
 }
 
 const OPENING = /<note\s[^<>]*>/gi;
-/** The word alone may be anybody's tag. */
+/** Without an attribute it may be an unrelated tag. */
 const HAS_ATTRIBUTE_OF_OURS = /\b(?:section|mode)\s*=/i;
 const CLOSING = "</note>";
 const ATTRIBUTE = /([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 /**
- * The `<note …>…</note>` blocks of an answer, in their order. What stands between them is talk. `named` is how a reason
- * refers to a block.
+ * Reads the `<note …>…</note>` blocks of a reply, in order, and ignores the text between them. A reason
+ * refers to a block by `named`.
  */
 export function noteBlocksIn(
   text: string,
@@ -130,7 +130,7 @@ export function noteBlocksIn(
   });
 }
 
-/** `rest`: up to where the next block begins. */
+/** @param rest text up to the next block */
 function sectionEdit(
   section: string | undefined,
   mode: string | undefined,
@@ -138,17 +138,17 @@ function sectionEdit(
 ): SectionEdit | Refusal {
   const end = rest.indexOf(CLOSING);
   if (end === -1) return refused(`it has no ${CLOSING} at its end`);
-  // Whichever of the two ends it, the other is part of something that would be lost.
+  // Two closing tags are ambiguous: whichever ends the block, the text around the other would be lost.
   if (rest.lastIndexOf(CLOSING) !== end)
-    return refused(`it holds ${CLOSING} in its text; write that otherwise`);
-  if (section === undefined) return refused('it does not say which section it is for (section="…")');
+    return refused(`its text contains ${CLOSING}, so write that differently`);
+  if (section === undefined) return refused('it does not name its section (section="…")');
   if (mode !== "replace" && mode !== "append") return refused('its mode is neither "replace" nor "append"');
   return { kind: "section", section, mode, text: rest.slice(0, end).trim() };
 }
 
-const refused = (why: string): Refusal => ({ refused: `Not carried out: ${why}.` });
+const refused = (why: string): Refusal => ({ refused: `Not applied: ${why}.` });
 
-/** Some models write attributes as XML has them; "Errors & Corrections" is a section's name. */
+/** Some models escape attributes as in XML, and the section name "Errors & Corrections" contains `&`. */
 function attributesIn(tag: string): ReadonlyMap<string, string> {
   const found = [...tag.matchAll(ATTRIBUTE)];
   return new Map(

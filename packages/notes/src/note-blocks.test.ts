@@ -31,11 +31,11 @@ describe("edits as text", () => {
   });
 
   it.each([
-    ["names no section", '<note mode="append">x</note>', /which section/],
+    ["names no section", '<note mode="append">x</note>', /does not name its section/],
     ["has no mode", '<note section="Worklog">x</note>', /"replace" nor "append"/],
     ["has a mode that there is not", note("x", "Worklog", "prepend"), /"replace" nor "append"/],
     ["is not closed", '<note section="Worklog" mode="append">and so on', /no <\/note> at its end/],
-    ["holds the closing tag in its text", note("the tag </note> ends it"), /holds <\/note>/],
+    ["holds the closing tag in its text", note("the tag </note> ends it"), /contains <\/note>/],
   ])("are refused where a block %s, with what is wrong", (_, answer, reason) => {
     expect(edits(answer)).toEqual([{ refused: expect.stringMatching(reason) }]);
   });
@@ -78,7 +78,7 @@ describe("edits as text", () => {
       fc.property(fc.array(pieces, { maxLength: 20 }), (parts) => {
         for (const { named, edit } of noteBlocksIn(parts.join(""))) {
           expect(named).not.toBe("");
-          if ("refused" in edit) expect(edit.refused).toMatch(/^Not carried out: .*\.$/);
+          if ("refused" in edit) expect(edit.refused).toMatch(/^Not applied: .*\.$/);
           else expect(edit.text).not.toContain("</note>");
         }
       }),

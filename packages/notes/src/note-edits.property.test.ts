@@ -40,7 +40,7 @@ const written = (text: string): readonly string[] =>
     .filter((line) => line !== "")
     .sort();
 
-/** What a plain editor would make of it. */
+/** Applies the edit as a plain text editor would. */
 function expected(notes: Notes, edit: NotesEdit): string {
   const shown = notesAsShown(notes);
   if (edit.kind === "section") return shown;

@@ -116,7 +116,7 @@ describe("an edit by text", () => {
     "/notes/one.md/",
   ])("of another file is refused, with the one that is allowed: %s", (named) => {
     expect(bodiesAfter(text("all red", "x", { path: named }))).toMatch(
-      /Only the notes .* exactly so: \/notes\/one\.md$/,
+      /only edit the notes .* exactly this path: \/notes\/one\.md$/,
     );
   });
 

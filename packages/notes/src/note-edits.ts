@@ -14,10 +14,10 @@ import {
   withoutReturns,
 } from "./notes-format.ts";
 
-/** A change to the notes that somebody wishes for. */
+/** A requested change to the notes. */
 export type NotesEdit = TextEdit | SectionEdit;
 
-/** As agents edit files. */
+/** Replaces one text with another, as agents edit files. */
 export interface TextEdit {
   readonly kind: "text";
   readonly path: string;
@@ -26,28 +26,31 @@ export interface TextEdit {
   readonly replaceAll?: boolean;
 }
 
-/** For models that have no tool for files. */
+/** Changes a whole section, for models without a file tool. */
 export interface SectionEdit {
   readonly kind: "section";
-  /** The section's name, with or without the heading's marks. */
+  /** Name of the section, with or without the heading's marks. */
   readonly section: string;
   readonly mode: "replace" | "append";
   readonly text: string;
 }
 
-/** Why an edit is not carried out: one or two sentences for whoever wished for it, who can act on them. */
+/** Reason for refusing an edit: one or two sentences that its author can act on. */
 export interface Refusal {
   readonly refused: string;
 }
 
-/** Less than a file of notes may have in bytes, whatever the script; some twenty times of what is worth keeping. */
+/**
+ * Fewer characters than a notes file may have bytes, in any script. About twenty times as much as is worth
+ * keeping.
+ */
 const MOST_CHARACTERS = 300_000;
-/** Enough to find a line by, in a sentence. */
+/** Enough to identify a line in a sentence. */
 const QUOTED_CHARACTERS = 100;
 const LIST_ITEM = /^\s*(?:[-*+•]|\d{1,4}[.)])\s/;
 
 export interface NotesTarget {
-  /** The one file that may be edited. */
+  /** The only file that may be edited. */
   readonly path: string;
   readonly template: NotesTemplate;
 }
@@ -57,11 +60,13 @@ export type NotesEditResult = { readonly notes: Notes } | Refusal;
 
 export interface NotesEditOutcome {
   readonly edit: NotesEdit;
-  /** Undefined where it was applied. */
+  /** Undefined if the edit was applied. */
   readonly refused: string | undefined;
 }
 
-/** One after the other, each on what the ones before it left. What is refused does not keep the rest back. */
+/**
+ * Applies the edits in order, each to the result of the previous ones. A refused edit does not stop the rest.
+ */
 export function applyNotesEdits(
   notes: Notes,
   edits: readonly NotesEdit[],
@@ -77,7 +82,10 @@ export function applyNotesEdits(
   return { notes: current, outcomes };
 }
 
-/** The notes with the edit applied, or why it is not: headings and italic lines stay, whoever edits. */
+/**
+ * Applies an edit to the notes, or returns the reason for refusing it. No edit may change headings and italic
+ * lines.
+ */
 export function applyNotesEdit(notes: Notes, edit: NotesEdit, target: NotesTarget): NotesEditResult {
   return edit.kind === "text" ? editText(notes, edit, target) : editSection(notes, edit, target);
 }
@@ -86,7 +94,7 @@ const refuse = (reason: string): Refusal => ({ refused: reason });
 
 function editText(notes: Notes, edit: TextEdit, { path, template }: NotesTarget): NotesEditResult {
   if (plainPath(edit.path) !== plainPath(path)) {
-    return refuse(`Only the notes may be edited here. Name their file exactly so: ${path}`);
+    return refuse(`You can only edit the notes here. Pass exactly this path: ${path}`);
   }
   const shown = notesAsShown(notes);
   const replaced = replaceText(shown, edit);
@@ -96,7 +104,7 @@ function editText(notes: Notes, edit: TextEdit, { path, template }: NotesTarget)
   const after = parseShownNotes(replaced.text, template);
   if (after.preface !== notes.preface) {
     return refuse(
-      "What stands above the first heading is the user's and stays as it is. Put the text into a section, below its italic line.",
+      "The text above the first heading belongs to the user. Do not change it. Put your text into a section, below its italic line.",
     );
   }
   return { notes: withBodies(notes, (at) => after.sections[at]?.body) };
@@ -107,19 +115,19 @@ function replaceText(shown: string, edit: TextEdit): { readonly text: string } |
   const newText = clean(edit.newText);
   if (oldText === "") {
     return refuse(
-      "The old text is empty. To fill an empty section give its italic line as the old text, and the same line with the new text below it as the new one.",
+      "The old text is empty. To fill an empty section, pass its italic line as the old text, and the same line with your text below it as the new text.",
     );
   }
-  if (oldText === newText) return refuse("Old and new text are the same. Leave this edit out.");
+  if (oldText === newText) return refuse("The old text and the new text are the same. Leave this edit out.");
   const first = shown.indexOf(oldText);
   if (first === -1) {
     return refuse(
-      "The old text is not in the notes. Copy it from the notes exactly as it stands there, with its spaces and line breaks; edits before this one have changed them.",
+      "The old text is not in the notes. Copy it exactly from the notes, with spaces and line breaks. Earlier edits have changed the notes.",
     );
   }
   if (edit.replaceAll !== true && shown.indexOf(oldText, first + 1) !== -1) {
     return refuse(
-      "The old text is in the notes more than once. Take in a line before or after it, so that it is there only once.",
+      "The old text is in the notes more than once. Add a line before or after it, so that it occurs only once.",
     );
   }
   const parts = edit.replaceAll === true ? shown.split(oldText) : cutAt(shown, first, oldText.length);
@@ -138,13 +146,13 @@ function editSection(notes: Notes, edit: SectionEdit, { template }: NotesTarget)
   const section = notes.sections[index];
   if (section === undefined) {
     const names = notes.sections.map(({ heading }) => sectionName(heading)).join(", ");
-    return refuse(`There is no section ${named(edit.section)}. Take one of these: ${names}.`);
+    return refuse(`There is no section ${named(edit.section)}. Use one of these: ${names}.`);
   }
   const text = joinLines(linesOf(clean(edit.text)));
   const [templateLine] = templateLinesIn(text, template);
   if (templateLine !== undefined) {
     return refuse(
-      `The text contains ${named(templateLine)}, a line of the notes' own. Give only what is to stand below the italic line, and a note of its own for each section.`,
+      `The text contains ${named(templateLine)}, a fixed line of the notes. Write only the text below the italic line, and a separate note for each section.`,
     );
   }
   if (edit.mode === "append" && text === "")
@@ -155,11 +163,11 @@ function editSection(notes: Notes, edit: SectionEdit, { template }: NotesTarget)
   return { notes: withBodies(notes, (at) => (at === index ? body : undefined)) };
 }
 
-/** List items stay one list; anything else is a paragraph of its own. */
+/** Continues a list with list items. Any other text becomes a separate paragraph. */
 const append = (body: string, text: string): string =>
   body !== "" && LIST_ITEM.test(text) ? `${body}\n${text}` : joinParts([body, text]);
 
-/** Notes that are too long already may still be made shorter. */
+/** Notes that are already too long may still become shorter. */
 const isTooLong = (after: number, before: number): boolean => after > MOST_CHARACTERS && after > before;
 
 const tooLong = (): Refusal =>
@@ -167,7 +175,7 @@ const tooLong = (): Refusal =>
     `The notes would be longer than ${MOST_CHARACTERS} characters. Note only what matters, in far fewer words.`,
   );
 
-/** In the order in which they stand. */
+/** Returns the template's lines in the order of the text. */
 function templateLinesIn(text: string, { sections }: NotesTemplate): readonly string[] {
   const known = new Set(sections.flatMap(({ heading, guide }) => [heading, guide]));
   return linesOf(text)
@@ -175,7 +183,7 @@ function templateLinesIn(text: string, { sections }: NotesTemplate): readonly st
     .filter((line) => known.has(line));
 }
 
-/** The damage to the lines that must not change, in words for the author of the edit. */
+/** Describes changes to lines that must stay, for the author of the edit. */
 function damageOf(before: readonly string[], after: readonly string[]): string | undefined {
   const isMoreOften = (lines: readonly string[], others: readonly string[]) => {
     const counts = countsOf(others);
@@ -189,7 +197,7 @@ function damageOf(before: readonly string[], after: readonly string[]): string |
   if (lost === undefined && added === undefined) return undefined;
   const what =
     added === undefined ? `damage the line ${named(lost ?? "")}` : `repeat the line ${named(added)}`;
-  return `The edit would ${what}. Headings and italic lines stay as they are, each once: change only the text below them.`;
+  return `The edit would ${what}. Every heading and italic line must stay unchanged and occur once. Change only the text below them.`;
 }
 
 function countsOf(lines: readonly string[]): ReadonlyMap<string, number> {
@@ -198,7 +206,7 @@ function countsOf(lines: readonly string[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Control characters would make the file unreadable as text, and so would half a character. */
+/** Removes control characters and unpaired surrogates, which would make the file unreadable as text. */
 const clean = (text: string): string => withoutControls(text).toWellFormed();
 
 const named = (text: string): string => quoted(clip(oneLine(text), QUOTED_CHARACTERS));

@@ -71,7 +71,7 @@ describe("an answer", () => {
     expect(bodyOf(taken)).toBe("- began");
     expect(taken).toMatchObject({ edits: 1, refused: 1, isComplete: false });
     expect(taken.reasons).toEqual([
-      { type: "tool_result", tool_use_id: "a", content: "Carried out." },
+      { type: "tool_result", tool_use_id: "a", content: "Applied." },
       {
         type: "tool_result",
         tool_use_id: "b",
@@ -87,10 +87,10 @@ describe("an answer", () => {
     expect([edits, refused]).toEqual([0, 2]);
     expect(reasons).toMatchObject([
       { is_error: true, content: expect.stringContaining(PATH) },
-      { is_error: true, content: expect.stringMatching(/by calls of `Edit` on \/n\/notes\.md/) },
+      { is_error: true, content: expect.stringMatching(/with calls of `Edit` on \/n\/notes\.md/) },
     ]);
     expect(take(replyOf([filling("a", "x")]), null).reasons).toMatchObject([
-      { content: expect.stringContaining("by blocks of text") },
+      { content: expect.stringContaining("with blocks of text") },
     ]);
   });
 
@@ -122,7 +122,7 @@ describe("an answer", () => {
     expect(taken.reasons).toHaveLength(1);
     const [reason] = taken.reasons;
     expect(reason?.type === "text" && reason.text).toMatch(
-      /The note for "Weather": There is no section.*\n- A note: Not carried out.*\nAll other edits .* NOTHING TO NOTE\.$/s,
+      /The note for "Weather": There is no section.*\n- A note: Not applied.*\nAll other edits .* NOTHING TO NOTE\.$/s,
     );
   });
 
@@ -131,9 +131,9 @@ describe("an answer", () => {
     expect(bodyOf(taken)).toBe("- began");
     expect(taken).toMatchObject({ edits: 1, refused: 1, isComplete: false });
     expect(taken.reasons).toMatchObject([
-      { content: "Carried out." },
-      { content: expect.stringMatching(/broke off/), is_error: true },
-      { type: "text", text: expect.stringMatching(/broke off at its output limit/) },
+      { content: "Applied." },
+      { content: expect.stringMatching(/was cut off/), is_error: true },
+      { type: "text", text: expect.stringMatching(/was cut off at its output limit/) },
     ]);
     const text = take(
       replyOf(`${note("- began")}\n<note section="Workflow" mode="append">\nand`, "max_tokens"),

@@ -7,35 +7,36 @@ import type { Notes } from "./notes-format.ts";
 import { NOTHING_TO_NOTE } from "./notes-prompt.ts";
 
 export interface AnswerRules extends NotesTarget {
-  /** The one tool whose calls are edits; undefined where none is. */
+  /** The tool whose calls are edits. Undefined if there is none. */
   readonly editTool: EditTool | undefined;
 }
 
 export interface TakenAnswer {
-  /** With the edits that were carried out. */
+  /** Notes with the applied edits. */
   readonly notes: Notes;
   readonly edits: number;
-  /** Edits that were not, and calls of other tools. */
+  /** Refused edits and calls of other tools. */
   readonly refused: number;
-  /** False where something that was to be noted is not: an edit was refused, or the answer broke off. */
+  /** False if something is missing from the notes: an edit was refused, or the reply broke off. */
   readonly isComplete: boolean;
-  /** It made one call and waits for its result: some models edit one by one, and more may come. */
+  /** The model made one call and waits for its result. Some models edit one by one, so more may follow. */
   readonly isOneByOne: boolean;
   readonly saysNothingToNote: boolean;
-  /** Feedback on the answer, as the next message to the model; empty if all went well. */
+  /** Feedback on the reply, for the next message to the model. Empty if every edit succeeded. */
   readonly reasons: readonly ContentBlock[];
 }
 
-export const NOT_EVERYTHING = "Not everything was carried out:";
+export const NOT_EVERYTHING = "Some edits were not applied:";
 const BROKE_OFF =
-  "Your answer broke off at its output limit, so what came after the last whole edit is missing.";
-const CALL_BROKE_OFF = "Not carried out: the call broke off at the output limit.";
+  "Your answer was cut off at its output limit, so everything after the last complete edit is missing.";
+const CALL_BROKE_OFF = "Not applied: the call was cut off at the output limit.";
 const GO_ON =
-  "All other edits were carried out and stay. Send only what is missing, put right, in the same form as before. If it is not needed after all, say";
+  "All other edits were applied. Send only the missing edits, corrected, in the same form as before. If they are not needed after all, answer";
 
-const MORE = "If more is to be noted, make all other edits now, together in one answer. If that was all, say";
+const MORE =
+  "If there is more to note, make all other edits now, together in one answer. If that was all, answer";
 
-/** Carries out what an answer asks for: calls of the edit tool first, then the blocks in its text. */
+/** Applies the edits of a reply: first the calls of the edit tool, then the blocks in its text. */
 export function takeAnswer(reply: ModelReply, notes: Notes, rules: AnswerRules): TakenAnswer {
   const taking = new Taking(notes, rules);
   const isBrokenOff = isTruncated(reply);
@@ -43,7 +44,7 @@ export function takeAnswer(reply: ModelReply, notes: Notes, rules: AnswerRules):
     if (block.type !== "tool_use") return [];
     const isCutOff = isBrokenOff && at === reply.content.length - 1;
     const reasons = isCutOff ? [taking.refuse(CALL_BROKE_OFF)] : taking.call(block);
-    const content = reasons.length > 0 ? reasons.join("\n") : "Carried out.";
+    const content = reasons.length > 0 ? reasons.join("\n") : "Applied.";
     const failed = reasons.length > 0 ? { is_error: true } : {};
     return [{ type: "tool_result", tool_use_id: block.id, content, ...failed }];
   });
@@ -66,13 +67,13 @@ export function takeAnswer(reply: ModelReply, notes: Notes, rules: AnswerRules):
   };
 }
 
-/** On a line of its own, however it is marked. */
+/** True if a line consists of the words NOTHING TO NOTE, with any markup. */
 function isNothing(text: string): boolean {
   const words = (line: string): string => line.replace(/[^\p{L}]+/gu, " ").trim();
   return text.split("\n").some((line) => words(line).toUpperCase() === NOTHING_TO_NOTE);
 }
 
-/** The notes while an answer is carried out. */
+/** The notes while the edits of a reply are applied. */
 class Taking {
   readonly #rules: AnswerRules;
   notes: Notes;
@@ -85,13 +86,13 @@ class Taking {
     this.#rules = rules;
   }
 
-  /** Carries out a call. The reasons why that failed, or parts of it; empty if all went well. */
+  /** Applies a call. Returns the reasons for refused edits, or an empty list. */
   call(call: ToolUseBlock): readonly string[] {
     const { editTool, path } = this.#rules;
     if (editTool === undefined || call.name !== editTool.name) {
       this.refused++;
       const instead = editTool === undefined ? "blocks of text" : `calls of \`${editTool.name}\` on ${path}`;
-      return [`Not carried out: here the notes are edited, by ${instead}, and nothing else is done.`];
+      return [`Not executed: you can only edit the notes here, with ${instead}.`];
     }
     const edits = editsOf(call, editTool);
     if ("refused" in edits) return [this.refuse(edits.refused)];
@@ -105,7 +106,7 @@ class Taking {
     });
   }
 
-  /** Carries out the blocks in a text. Complaints about those that were refused. */
+  /** Applies the blocks in a text. Returns a complaint for each refused block. */
   blocks(text: string): readonly string[] {
     return noteBlocksIn(text).flatMap(({ named, edit }) => {
       const result = "refused" in edit ? edit : applyNotesEdit(this.notes, edit, this.#rules);
@@ -116,7 +117,7 @@ class Taking {
     });
   }
 
-  /** An edit that is still to be made. */
+  /** Counts an edit that is still missing from the notes. */
   refuse(reason: string): string {
     this.refused++;
     this.isComplete = false;

@@ -52,6 +52,14 @@ describe("notes in a file", () => {
     expect(parse("no heading at all").preface).toBe("no heading at all");
   });
 
+  it("drop the italic lines that earlier versions wrote below the headings", () => {
+    const earlier =
+      "# Worklog\n_What was done, one short line for each step, the newest at the end._\n\n- began\n";
+    const worklog = parseNotes(earlier, OUR_TEMPLATE).sections.find(({ heading }) => heading === "# Worklog");
+    expect(worklog?.body).toBe("- began");
+    expect(worklog?.guide).toBe("_The steps that were done, one short line for each, newest last._");
+  });
+
   it("keep italic lines of other words as text", () => {
     expect(bodies("# A\n_old words_\n\none")).toEqual(["_old words_\n\none", ""]);
   });
@@ -66,7 +74,7 @@ describe("notes in a file", () => {
           expect(parseNotes(written, template)).toEqual(notes);
           expect(formatNotes(parseNotes(written, template))).toBe(written);
           const lines = new Set(writtenLines(written));
-          // A comment that holds an id is written anew; a second byte order mark can stand inside a line.
+          // The comment with the id is rewritten, and a second byte order mark can be inside a line.
           const missing = writtenLines(text).filter(
             (line) => !lines.has(line.replace(/^\uFEFF+/, "").trim()),
           );

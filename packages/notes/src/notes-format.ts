@@ -1,59 +1,60 @@
-import { indexOfMessage, standsFor } from "@longhaul/core/internal/messages";
+import { indexOfMessage, replacesMessage } from "@longhaul/core/internal/messages";
 import type { CountText } from "@longhaul/core/measure";
 import type { Entry } from "@longhaul/core/messages";
+import { FORMER_GUIDES } from "./former-guides.ts";
 
-/** The two fixed lines of a section, from the template: the model alters neither. */
+/** The two fixed lines of a section, from the template. The model changes neither. */
 export interface NotesHeading {
   /** The whole line, such as `# Current State`. */
   readonly heading: string;
-  /** The italic line below it, whole. */
+  /** The whole italic line below the heading. */
   readonly guide: string;
 }
 
-/** The sections that notes have, in their order. At least one. */
+/** Sections of the notes, in order. At least one. */
 export interface NotesTemplate {
   readonly sections: readonly NotesHeading[];
 }
 
 export interface NotesSection extends NotesHeading {
-  /** Without blank lines around it; empty where nothing has been noted. */
+  /** Text without surrounding blank lines. Empty if nothing has been noted. */
   readonly body: string;
 }
 
-/** A session's notes. */
+/** Notes of a session. */
 export interface Notes {
-  /** A person's text above the first heading; kept as it is. */
+  /** A person's text above the first heading. It is kept unchanged. */
   readonly preface: string;
   readonly sections: readonly NotesSection[];
   /**
-   * The newest message that is in the notes, by its uuid. It stands in the same file, so that the two can never
-   * part: a process that dies between them would otherwise drop messages that nobody noted. Undefined where the file
-   * has none; empty, which is no message's, where it has one that cannot be read: then nothing may count as noted.
+   * Uuid of the newest message that the notes cover. It is in the same file as the notes, so that a crash
+   * cannot separate them: otherwise messages that nobody noted could be dropped. Undefined if the file has
+   * none. Empty, which matches no message, if it has one that is unreadable. Nothing counts as noted then.
    */
   readonly coveredUuid: string | undefined;
 }
 
 export interface NotesFile {
   readonly path: string;
-  /** Undefined where there is no such file. */
+  /** Returns undefined if the file does not exist. */
   read(): Promise<string | undefined>;
   /**
-   * Puts the text in the place of what was read: whole or not at all. False, and nothing written, where the file is
-   * no longer what was read: a person edits it too.
+   * Atomically replaces the text that was read. Returns false and writes nothing if the file has changed
+   * since then, because a person may edit it too.
    */
   write(text: string, replacing: string | undefined): Promise<boolean>;
 }
 
-/** In tokens; the notes are part of every context that is made from them. */
+/** Limits in tokens. The notes are part of every context that is built from them. */
 export interface NotesLimits {
   readonly sectionTokens: number;
   readonly totalTokens: number;
 }
 
-/** An id that can stand in a comment and be found in a transcript: not only we write the file. */
+/** An id that fits in a comment and can be found in a transcript. Others may edit the file. */
 const ID = /^[\w.:+/=@-]{1,128}$/;
 const ID_COMMENT = /^<!--\s*longhaul: noted up to message (\S+)\s+-->$/;
-/** A comment of ours, even if somebody changed it. */
+/** A comment of ours, even after somebody changed it. */
 const ID_COMMENT_START = /^\s*<!--\s*longhaul:/i;
 const UNKNOWN_ID_COMMENT = "<!-- longhaul: noted up to an unknown message -->";
 
@@ -63,8 +64,8 @@ export function emptyNotes(template: NotesTemplate): Notes {
 }
 
 /**
- * The notes in a file that a person may have edited, or another program. Sections come in the template's order, each
- * once and none missing; every line that somebody wrote is in one of them or above the first.
+ * Parses a notes file that a person or another program may have edited. Returns each section of the template
+ * once, in order. Every line of the file is in a section or above the first one.
  */
 export function parseNotes(text: string, template: NotesTemplate): Notes {
   const notes = parseShownNotes(text, template);
@@ -72,8 +73,8 @@ export function parseNotes(text: string, template: NotesTemplate): Notes {
 }
 
 /**
- * {@link notesAsShown} read back: in what a model may have written no id is looked for. A heading that stands there
- * twice is one section, and an italic line of the template is nobody's note wherever it got to.
+ * Parses the output of {@link notesAsShown} after a model may have edited it. Looks for no id. Merges
+ * sections with the same heading, and drops the template's italic lines wherever they are.
  */
 export function parseShownNotes(text: string, template: NotesTemplate): Omit<Notes, "coveredUuid"> {
   const preface: string[] = [];
@@ -88,7 +89,7 @@ export function parseShownNotes(text: string, template: NotesTemplate): Omit<Not
     current = [];
     begun.push(current);
   }
-  const guides = new Set(template.sections.map(({ guide }) => guide));
+  const guides = new Set([...template.sections.map(({ guide }) => guide), ...FORMER_GUIDES]);
   const sections = template.sections.map((section) => {
     const bodies = (parts.get(section.heading) ?? []).map((lines) =>
       joinLines(lines.filter((line) => !guides.has(line.trimEnd()))),
@@ -98,7 +99,7 @@ export function parseShownNotes(text: string, template: NotesTemplate): Omit<Not
   return { preface: joinLines(preface), sections };
 }
 
-/** The comment may have got below something that a person wrote. The first one counts, since we write it on top. */
+/** The comment may follow text that a person wrote. The first one counts, because we write it at the top. */
 function readId(preface: string): Pick<Notes, "preface" | "coveredUuid"> {
   const lines = preface.split("\n");
   const at = lines.findIndex((line) => ID_COMMENT_START.test(line));
@@ -119,17 +120,17 @@ export function formatNotes(notes: Notes): string {
   return `${comment}\n\n${notesAsShown(notes)}`;
 }
 
-/** The notes as a model sees them: without the id, which is none of its business. */
+/** Renders the notes for a model, without the id, which it does not need. */
 export function notesAsShown({ preface, sections }: Omit<Notes, "coveredUuid">): string {
   const parts = sections.map(({ heading, guide, body }) => joinParts([`${heading}\n${guide}`, body]));
   return `${joinParts([preface, ...parts])}\n`;
 }
 
-/** One below the other with a blank line between, without those that are empty. */
+/** Joins the non-empty parts with blank lines. */
 export const joinParts = (parts: readonly string[]): string =>
   parts.filter((part) => part !== "").join("\n\n");
 
-/** Sections that stay as they were stay the same objects, and so do the notes. */
+/** Replaces bodies. Unchanged sections, and unchanged notes, stay the same objects. */
 export function withBodies(notes: Notes, bodyAt: (index: number) => string | undefined): Notes {
   let hasChanged = false;
   const sections = notes.sections.map((section, index) => {
@@ -142,8 +143,8 @@ export function withBodies(notes: Notes, bodyAt: (index: number) => string | und
 }
 
 /**
- * True if nothing has been noted. Text above the first heading is no note of this session, and neither is a
- * lone italic line: it comes from a template that had other words.
+ * True if nothing has been noted. Text above the first heading does not count, and neither does a single
+ * italic line, which comes from a template with other words.
  */
 export function isOnlyTemplate({ sections }: Notes): boolean {
   return sections.every(({ body }) => body === "" || isItalicLine(body));
@@ -154,10 +155,13 @@ const ITALIC = /^(?:_(?![_\s]).*[^_\s]_|\*(?![*\s]).*[^*\s]\*)$/;
 
 export const isHeadingLine = (line: string): boolean => HEADING.test(line);
 
-/** A line that is in italics from its beginning to its end. */
+/** True if the whole line is in italics. */
 export const isItalicLine = (line: string): boolean => ITALIC.test(line.trim());
 
-/** A text line by line, however its lines end. Byte order marks, which nobody sees, would hide a heading. */
+/**
+ * Splits a text at any type of line end. Removes byte order marks, which are invisible and would hide a
+ * heading.
+ */
 export function linesOf(text: string): readonly string[] {
   return withoutReturns(text)
     .split("\n")
@@ -166,7 +170,7 @@ export function linesOf(text: string): readonly string[] {
 
 export const withoutReturns = (text: string): string => text.replace(/\r\n?/g, "\n");
 
-/** The lines as one text, without blank ones around it. Indentation stays: it can be code. */
+/** Joins lines and removes surrounding blank lines. Keeps the indentation, which can be code. */
 export function joinLines(lines: readonly string[]): string {
   const first = lines.findIndex(isWritten);
   return first === -1 ? "" : lines.slice(first, lines.findLastIndex(isWritten) + 1).join("\n");
@@ -174,7 +178,7 @@ export function joinLines(lines: readonly string[]): string {
 
 const isWritten = (line: string): boolean => line.trim() !== "";
 
-/** The words of a heading, without its marks. */
+/** Returns the words of a heading without its marks. */
 export function sectionName(heading: string): string {
   return heading
     .replace(/^#+/, "")
@@ -182,21 +186,25 @@ export function sectionName(heading: string): string {
     .trim();
 }
 
-/** Equal for names that a reader takes for the same: case, marks and spaces do not count, `&` is "and". */
+/** Normalizes a name: ignores case, marks and spaces, and treats `&` as "and". */
 export function nameKey(name: string): string {
   const plain = name.normalize("NFKC").toLowerCase();
   const words = plain.replace(/&/g, " and ").replace(/[\p{P}\s`~]+/gu, " ");
-  // A name of marks alone is still a name.
+  // A name that consists of marks is still a name.
   return words.trim() || sectionName(plain);
 }
 
 /**
- * For the usual windows; smaller ones have them in proportion. A section that is longer is a log and no note; and all
- * of them are in the context after every compaction, so that more would bring the next one closer.
+ * Limits for common windows. Smaller windows reduce them proportionally. A longer section is a log rather
+ * than a note. All sections are in the context after every compaction, so more tokens would bring the next
+ * one closer.
  */
 export const NOTES_LIMITS: NotesLimits = Object.freeze({ sectionTokens: 2_000, totalTokens: 12_000 });
 
-/** Tokens of the bodies. Headings, italic lines and text above them do not count: nobody can condense them. */
+/**
+ * Tokens of the bodies. Headings, italic lines and the text above them do not count, because nobody can
+ * condense them.
+ */
 export interface NotesSize {
   readonly tokens: number;
   readonly sections: readonly { readonly heading: string; readonly tokens: number }[];
@@ -210,7 +218,7 @@ export function measureNotes(notes: Notes, countTokens: CountText): NotesSize {
   return { tokens: sections.reduce((sum, { tokens }) => sum + tokens, 0), sections };
 }
 
-/** The parts that the next request must ask to condense. */
+/** Returns the parts that the next request must ask the model to condense. */
 export function overLimits(
   measured: NotesSize,
   limits: NotesLimits,
@@ -221,12 +229,14 @@ export function overLimits(
   };
 }
 
-/** The position after the newest noted message; undefined if that is no longer here. */
+/** Returns the position after the newest noted message, or undefined if that message is missing. */
 export function notedUpTo(entries: readonly Entry[], coveredUuid: string): number | undefined {
-  // The first counts if it was repeated: nobody knows whether the messages between were noted.
+  // If the message occurs twice, the first one counts, because the messages in between may not be in the
+  // notes.
   const noted = indexOfMessage(entries, coveredUuid);
   if (noted !== -1) return noted + 1;
-  // Collapsed or snipped with others: what stands for them may hold something that was not noted.
-  const standIn = entries.findIndex((entry) => standsFor(entry, coveredUuid));
+  // The message was collapsed or snipped together with others. Their replacement may contain something that
+  // is not in the notes.
+  const standIn = entries.findIndex((entry) => replacesMessage(entry, coveredUuid));
   return standIn === -1 ? undefined : standIn;
 }

@@ -21,43 +21,46 @@ import type { NotesKeep } from "./plan-from-notes.ts";
 import { NOTES_TEMPLATE, parseTemplate } from "./template.ts";
 import { bringNotesUpToDate, type NotesTask } from "./update.ts";
 
-/** A compaction is worth this wait: with the notes up to date it keeps less and needs no model. */
+/** A compaction may wait this long: with current notes it keeps fewer messages and needs no model. */
 const WAIT_FOR_NOTES_MS = 15_000;
-/** A call that takes longer counts as hung: the notes must not stand still for ever. */
+/** A call that takes longer counts as hung, so that later updates can start. */
 const NOTES_DEAD_AFTER_MS = 60_000;
 
 export interface NotesOptions {
   readonly file: NotesFile;
-  /** Markdown: headings, each with an italic line that says what belongs there. Ours unless given. */
+  /**
+   * Markdown with headings, each with an italic line that describes its content. Default: the built-in
+   * template.
+   */
   readonly template?: string | undefined;
-  /** Who writes them; `built-in` needs no model and is what there is without one. */
+  /** Writer of the notes. `built-in` needs no model, and is the default without one. */
   readonly writer?: "model" | "built-in" | undefined;
   readonly enabled?: boolean | undefined;
-  /** How much must have come since the last time; less in small windows. */
+  /** Growth since the last update that makes the next one due. Reduced in small windows. */
   readonly growth?: Partial<GrowthThresholds> | undefined;
-  /** How long they may be; less in small windows. */
+  /** Maximum length of the notes. Reduced in small windows. */
   readonly limits?: Partial<NotesLimits> | undefined;
-  /** How much of the newest messages a compaction from them keeps; less in small windows. */
+  /** Amount of recent messages that a compaction from notes keeps. Reduced in small windows. */
   readonly keep?: Partial<NotesKeep> | undefined;
 }
 
-/** When notes are taken: in tokens of the conversation, and in tool calls. */
+/** Conditions for an update: tokens of the conversation, and tool calls. */
 export interface GrowthThresholds {
-  /** Grown by so much before the first time: a short conversation may never need notes. */
+  /** Growth before the first update. A short conversation may never need notes. */
   readonly firstTokens: number;
-  /** And by so much after each. */
+  /** Growth before each later update. */
   readonly nextTokens: number;
   readonly toolCalls: number;
 }
 
-/** For the usual windows; smaller ones have the tokens in proportion. */
+/** Values for common windows. Smaller windows reduce the tokens proportionally. */
 const NOTES_GROWTH: GrowthThresholds = Object.freeze({
   firstTokens: 10_000,
   nextTokens: 5_000,
   toolCalls: 3,
 });
 
-/** Has the session's notes taken in the background: one at a time, and no turn waits for it. */
+/** Updates the session's notes in the background, one update at a time. No turn waits for it. */
 export class NotesKeeper {
   readonly file: NotesFile;
   readonly template: NotesTemplate;
@@ -74,13 +77,13 @@ export class NotesKeeper {
         wasWaitedFor: boolean;
       }
     | undefined;
-  /** Calls in messages that came since the last response, for hosts that do not show us responses. */
+  /** Tool calls in messages since the last response, for hosts that do not report responses. */
   #callsSeen = 0;
   #takenUpAt: string | undefined;
-  /** The newest message as the host gave it last, and the newest before the round that it is in. */
+  /** Newest message that the host sent, and the newest message before the round that contains it. */
   #newest: string | undefined;
   #settled: string | undefined;
-  /** The host changes its newest message once it is not the newest any more: it adds reminders to it, for one. */
+  /** True if the host changes its newest message after newer ones arrive, for example by adding reminders. */
   #isNewestInFlux = false;
 
   constructor(parts: EngineParts, options: NotesOptions) {
@@ -96,7 +99,7 @@ export class NotesKeeper {
     return { ...notesLimitsFor(this.#parts.gauge.thresholds), ...this.#options.limits };
   }
 
-  /** With each turn; `added` are the new entries. */
+  /** Called with each turn. `added` are the new entries. */
   tookUp(entries: readonly Entry[], added: readonly Entry[]): void {
     for (const entry of added) if (entry.type === "assistant") this.#callsSeen += callsIn(entryBlocks(entry));
     this.#newest = newestIn(entries);
@@ -105,14 +108,14 @@ export class NotesKeeper {
   }
 
   /**
-   * The newest message of the conversation as it was taken up. Notes that name none know it up to there: what came
-   * since was noted by nobody as long as they still name none.
+   * Newest message when the conversation started or was resumed. Notes without an id cover everything up to
+   * it. As long as they still have no id, nothing later is in them.
    */
   get takenUpAt(): string {
     return this.#takenUpAt ?? "";
   }
 
-  /** `usage` as far as it is to be believed. */
+  /** @param usage reported usage, if it is plausible */
   responded({ content }: ResponseFacts, usage: Usage | undefined): void {
     const toolCalls = content === undefined ? this.#callsSeen : callsIn(contentBlocks(content));
     this.#callsSeen = 0;
@@ -122,13 +125,13 @@ export class NotesKeeper {
     if (this.#running === undefined && this.#growth.isDue()) this.#start();
   }
 
-  /** Where they are, once there is something in them. */
+  /** Returns the path of the notes if they are not empty. */
   async pathIfFilled(): Promise<string | undefined> {
     const text = await this.file.read();
     return text === undefined || isOnlyTemplate(parseNotes(text, this.template)) ? undefined : this.file.path;
   }
 
-  /** Resolves when no notes are being taken, or after the longest wait that is worth it: once, not every time. */
+  /** Waits until the running update ends, but at most the maximum wait. Waits only once for each update. */
   async settled(signal?: AbortSignal): Promise<void> {
     const running = this.#running;
     if (running === undefined || running.wasWaitedFor) return;
@@ -146,7 +149,10 @@ export class NotesKeeper {
     }
   }
 
-  /** The host changed the conversation: what is being noted goes on only if it is still in there. */
+  /**
+   * Called when the host changes the conversation. Aborts the running update if its newest message was
+   * removed.
+   */
   conversationChanged(entries: readonly Entry[]): void {
     const isGone = (uuid = ""): boolean => notedUpTo(entries, uuid) === undefined;
     if (isGone(this.#newest) && !isGone(this.#settled)) this.#isNewestInFlux = true;
@@ -155,7 +161,7 @@ export class NotesKeeper {
     this.#running = undefined;
   }
 
-  /** The end of the conversation: what is being noted is waited for, but not for ever. */
+  /** Ends the conversation. Waits for the running update up to the maximum wait. */
   async close(): Promise<void> {
     await this.settled();
     this.#running?.abort.abort();
@@ -174,11 +180,11 @@ export class NotesKeeper {
   async #takeNotes(task: NotesTask): Promise<void> {
     const { now, reporter } = this.#parts;
     const startedAt = now();
-    // In the background: notes must not keep a process alive that has nothing else to do.
+    // The timer must not keep an otherwise idle process alive.
     const budget = new TimeBudget(task.signal, NOTES_DEAD_AFTER_MS, true);
     const { signal } = budget;
     try {
-      // Also a file that does not answer is given up.
+      // This also gives up on a file that does not respond.
       const update = await untilAborted(signal, bringNotesUpToDate({ ...task, signal }));
       if (update === undefined) return;
       reporter.emit({ type: "notes-updated", ...update, durationMs: now() - startedAt });
@@ -191,7 +197,7 @@ export class NotesKeeper {
     }
   }
 
-  /** Everything as it is now: the conversation goes on while the notes are written. */
+  /** Captures the current state, because the conversation continues while the notes are written. */
   #task(signal: AbortSignal): NotesTask {
     const parts = this.#parts;
     const { thread, options, gauge } = parts;
@@ -216,7 +222,10 @@ export class NotesKeeper {
     };
   }
 
-  /** What grew in an earlier process may be noted already: only the file tells, so that it is known here at last. */
+  /**
+   * Messages from an earlier process may already be in the notes. Only the file shows that, so the check
+   * happens here.
+   */
   #isEnoughAfterResume(messages: number): (fresh: readonly Entry[]) => boolean {
     const { tokensOf } = this.#parts.gauge;
     const { nextTokens } = this.#thresholds;
@@ -224,7 +233,7 @@ export class NotesKeeper {
   }
 }
 
-/** Decides whether one conversation has grown enough since its notes were last taken. */
+/** Decides whether a conversation has grown enough since its last notes update. */
 export class NotesGrowth {
   readonly #thresholds: GrowthThresholds;
   #isFirst = true;
@@ -237,16 +246,22 @@ export class NotesGrowth {
     this.#thresholds = thresholds;
   }
 
-  /** After each response: the tokens of the whole conversation with it, and the calls that it makes. */
+  /**
+   * Called after each response with the tokens of the whole conversation and the tool calls of the response.
+   */
   responded({ tokens, toolCalls }: { readonly tokens: number; readonly toolCalls: number }): void {
     this.#tokens = tokens;
-    // A compaction: counted from the old size, the conversation would seem to have shrunk for a long time.
+    // After a compaction, growth counts from the new size. From the old size, it would stay negative for a
+    // long time.
     this.#tokensThen = Math.min(this.#tokensThen, tokens);
     this.#callsSince += toolCalls;
     this.#callsInLast = toolCalls;
   }
 
-  /** A pause in the work, or enough work done; in the middle of a few calls the notes would soon be old. */
+  /**
+   * True if the conversation has grown enough and the agent pauses or has made enough tool calls. Notes taken
+   * between a few calls would soon be outdated.
+   */
   isDue(): boolean {
     const { firstTokens, nextTokens, toolCalls } = this.#thresholds;
     const grownTokens = this.#tokens - this.#tokensThen;
@@ -255,8 +270,8 @@ export class NotesGrowth {
   }
 
   /**
-   * Notes are being taken of what there is now. Whatever becomes of it: one that failed would otherwise be tried
-   * again after every response.
+   * Called when an update starts. Resets the growth even if the update fails, so that it is not retried after
+   * every response.
    */
   begun(): void {
     this.#isFirst = false;
@@ -265,7 +280,10 @@ export class NotesGrowth {
   }
 }
 
-/** Each time costs a call: in a small window that is a few times between two compactions, not on every other turn. */
+/**
+ * Each update costs a call. In a small window it runs a few times between two compactions, not on every other
+ * turn.
+ */
 function growthUnder(thresholdTokens: number): GrowthThresholds {
   const { firstTokens, nextTokens, toolCalls } = NOTES_GROWTH;
   return {
@@ -275,14 +293,16 @@ function growthUnder(thresholdTokens: number): GrowthThresholds {
   };
 }
 
-/** Of those before `end`. From there backwards, without a copy: this is asked with every turn. */
+/**
+ * Returns the newest uuid before `end`. Searches backwards without a copy, because this runs on every turn.
+ */
 function newestIn(entries: readonly Entry[], end = entries.length): string | undefined {
   let at = end - 1;
   while (at >= 0 && entries[at]?.uuid === undefined) at--;
   return entries[at]?.uuid;
 }
 
-/** Where the newest response begins; what came before it is settled. */
+/** Index of the newest response. Messages before it no longer change. */
 function newestRoundAt(entries: readonly Entry[]): number {
   let at = entries.findLastIndex(({ type }) => type === "assistant");
   while (entries[at - 1]?.type === "assistant") at--;
@@ -292,7 +312,7 @@ function newestRoundAt(entries: readonly Entry[]): number {
 const callsIn = (blocks: readonly ContentBlock[]): number =>
   blocks.filter(({ type }) => type === "tool_use").length;
 
-/** In proportion to the window, like everything that is to be in it. */
+/** Limits in proportion to the window. */
 export function notesLimitsFor(window: Pick<Thresholds, "size">): NotesLimits {
   const { sectionTokens, totalTokens } = NOTES_LIMITS;
   return {

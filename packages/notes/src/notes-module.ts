@@ -7,7 +7,7 @@ import type {
   OfferedPlan,
   PlanRequest,
 } from "@longhaul/core/internal/engine";
-import { measuredBy, restoreBudget, snapshotOf } from "@longhaul/core/internal/engine";
+import { cachedMeasures, restoreBudget, snapshotOf } from "@longhaul/core/internal/engine";
 import { field } from "@longhaul/core/internal/messages";
 import { throwIfAborted } from "@longhaul/core/internal/models";
 import { hasMethods, invalidOption, requireOneOf } from "@longhaul/core/internal/options";
@@ -18,8 +18,8 @@ import { NotesKeeper, type NotesOptions } from "./notes-keeper.ts";
 import { type NotesDecline, notesSource, planFromNotes } from "./plan-from-notes.ts";
 
 /**
- * The memory tier: notes of the session, taken along the way, from which a compaction needs no model call. Only the main
- * conversation takes notes.
+ * Memory tier: keeps notes during the session, so that a compaction needs no model call. Only the main
+ * conversation has notes.
  */
 export function sessionNotes(options: NotesOptions): EngineModule {
   requireNotesOptions(options);
@@ -61,14 +61,14 @@ function attachNotes(parts: EngineParts, options: NotesOptions): AttachedModule 
     hasSummary: true,
     offerPlan: (request) => offerPlan(parts, keeper, options, request),
     hostState: () => ({ sessionMemory: () => keeper.pathIfFilled() }),
-    changed: (change) => {
+    onChange: (change) => {
       const { entries } = parts.thread;
-      if (change.kind === "undone" || (change.kind === "read" && change.isAnother)) {
+      if (change.kind === "undone" || (change.kind === "read" && change.hasEarlierChanges)) {
         keeper.conversationChanged(entries);
       }
       if (change.kind === "read") keeper.tookUp(entries, change.added);
     },
-    responded: (response, usage) => keeper.responded(response, usage),
+    onResponse: (response, usage) => keeper.responded(response, usage),
     close: () => keeper.close(),
   };
 }
@@ -83,19 +83,19 @@ function declineTo({ reporter }: EngineParts, trigger: "manual" | "auto", reason
   reporter.emit({ type: "notes-declined", trigger, reason });
 }
 
-/** Undefined if the notes do not serve; an event says why. */
+/** Returns undefined if the notes are not usable, and emits an event with the reason. */
 async function offerPlan(
   parts: EngineParts,
   keeper: NotesKeeper,
   options: NotesOptions,
-  { trigger, wishes = {}, signal }: PlanRequest,
+  { trigger, manualOptions: wishes = {}, signal }: PlanRequest,
 ): Promise<OfferedPlan | undefined> {
   const wish = unknownWish(wishes);
   const found = wish ? decline(wish) : await plan(parts, keeper, options, { trigger, signal });
   return "declined" in found ? declineTo(parts, trigger, found.declined) : found;
 }
 
-/** Notes know nothing of what the user wishes for beyond less. */
+/** Declines options that the notes cannot satisfy. */
 function unknownWish({
   from,
   upTo,
@@ -129,7 +129,7 @@ async function plan(
     transcriptPath: options.transcript?.path,
     recallTool: frame.recallTool,
     autonomous: options.compaction.autonomous,
-    measured: measuredBy(parts),
+    measured: cachedMeasures(parts),
   });
   if ("declined" in found) return found;
   return {
@@ -141,7 +141,10 @@ async function plan(
   };
 }
 
-/** A file that does not answer must not hold up the turn; neither may one that answers with something else. */
+/**
+ * A file that does not respond must not block the turn, and neither must one that returns something
+ * unexpected.
+ */
 async function readNotes(
   { file, template }: NotesKeeper,
   signal: AbortSignal | undefined,

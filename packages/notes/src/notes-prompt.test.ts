@@ -33,7 +33,7 @@ describe("the request for notes", () => {
   });
 
   it("names the host's tool with its parameters, where there is one, and no other form", () => {
-    expect(prompt()).toContain("`Edit`, with `file_path`, `old_string` and `new_string`");
+    expect(prompt()).toContain("`Edit`. Pass `file_path`, `old_string` and `new_string`.");
     expect(prompt()).not.toContain("<note ");
   });
 
@@ -45,13 +45,13 @@ describe("the request for notes", () => {
   });
 
   it("says that only a part of the conversation is there, where that is so", () => {
-    expect(prompt()).not.toContain("not all of it");
-    expect(prompt({ isPart: true })).toContain("not all of it");
+    expect(prompt()).not.toContain("conversation above is not complete");
+    expect(prompt({ isPart: true })).toContain("conversation above is not complete");
   });
 
   it("speaks of the current state only where the template has it", () => {
     const own = parseTemplate("# Diary\n_What happened._\n");
-    expect(prompt()).toContain("Current State always tells");
+    expect(prompt()).toContain("Current State must always describe");
     expect(prompt({ notes: notesOf({}, own) })).not.toContain("Current State");
   });
 
@@ -61,9 +61,9 @@ describe("the request for notes", () => {
   });
 
   it("asks to condense the sections that are over their limit, and only those", () => {
-    expect(prompt()).not.toMatch(/longer than they may be|URGENT/);
+    expect(prompt()).not.toMatch(/over their limit|URGENT/);
     const asked = prompt({ notes: notesOf({ "# Worklog": "x".repeat(21), "# Learnings": "x".repeat(20) }) });
-    expect(asked).toContain("- Worklog: 21 tokens, of at most 20\n");
+    expect(asked).toContain("- Worklog: 21 tokens, limit 20\n");
     expect(asked).not.toContain("- Learnings:");
     expect(asked).not.toContain("URGENT");
   });
@@ -76,7 +76,7 @@ describe("the request for notes", () => {
     };
     expect(prompt({ notes: notesOf(bodies) })).not.toContain("URGENT");
     const over = prompt({ notes: notesOf({ ...bodies, "# Key Results": "x" }) });
-    expect(over).toMatch(/URGENT: the notes hold 61 tokens in all and may hold 60\./);
+    expect(over).toMatch(/URGENT: the notes have 61 tokens in total, and the limit is 60\./);
   });
 
   it("is told from every other text, and what it says can be read back", () => {
@@ -93,7 +93,7 @@ describe("the request for notes", () => {
       isUrgent: true,
     });
     expect(readNotesRequest(prompt())).toMatchObject({ condense: [], isUrgent: false });
-    for (const other of [summaryPrompt(), "Bring the notes up to date, please.", `So: ${asked}`])
+    for (const other of [summaryPrompt(), "Update the notes of this session, please.", `So: ${asked}`])
       expect(readNotesRequest(other)).toBeUndefined();
   });
 });

@@ -4,7 +4,7 @@ import { continuationMessage } from "@longhaul/core/summary";
 import { describe, expect, it } from "vitest";
 import { type Asked, declineOf, NOTES, OVERHEAD, planOf, talk } from "../../../test/compact/notes-plan.ts";
 
-/** What the notes take in the conversation, with our words around them. */
+/** Tokens of the notes in the conversation, including our words around them. */
 const NOTES_TOKENS = ESTIMATORS.o200k(
   continuationMessage({ summary: NOTES, isNotes: true, keptRecent: true, trigger: "manual" }),
 );
@@ -30,7 +30,7 @@ describe("compaction from notes is declined", () => {
     c.summary("of what followed the messages above");
     talk(30, c);
     expect(declineOf(c.entries, { coveredUuid: "e-10" })).toBe("nothing-new-noted");
-    expect(planOf(c.entries, { coveredUuid: "e-22" }).summarised).toHaveLength(22);
+    expect(planOf(c.entries, { coveredUuid: "e-22" }).summarized).toHaveLength(22);
   });
 
   it("where what was not noted belongs to something before an earlier summary: nothing-new-noted", () => {
@@ -43,7 +43,7 @@ describe("compaction from notes is declined", () => {
     expect(declineOf(c.entries, { coveredUuid: covered.uuid })).toBe("nothing-new-noted");
   });
 
-  it("where nothing would be summarised: nothing-new-noted", () => {
+  it("where nothing would be summarized: nothing-new-noted", () => {
     const c = talk(0);
     c.boundary();
     c.summary("what was");
@@ -95,7 +95,7 @@ describe("before it is given up for the threshold", () => {
     expect(kept(20_000)).toBe(17);
     expect(kept(10_500)).toBe(10);
     expect(kept(10_000)).toBe(8);
-    // No model has seen the last result, so it stays and the notes do not serve.
+    // No model has seen the last result, so it stays and the notes are not usable.
     expect(() => kept(1_000)).toThrow("above-threshold");
   });
 

@@ -12,7 +12,7 @@ import { countingPorts, longSession, withoutUsage } from "../../../test/support/
 import { rebuild } from "../../core/src/compaction/compact.ts";
 import { lastBoundaryIndex } from "../../core/src/compaction/plan/sized.ts";
 import { isCompactBoundary, isEntry, isSummaryEntry } from "../../core/src/messages/entry.ts";
-import { sameResponse } from "../../core/src/messages/pairs.ts";
+import { laterResponseEntries } from "../../core/src/messages/pairs.ts";
 import { type NotesKeep, type NotesPlanRequest, notesSource, planFromNotes } from "./plan-from-notes.ts";
 
 const NOTES = "# Current State\n_what goes on_\n\nThe harbour is being dredged.";
@@ -28,7 +28,7 @@ const keeps: fc.Arbitrary<NotesKeep> = fc.record({
   mostTokens: fc.constantFrom(500, 4_000, 40_000),
 });
 
-/** Any conversation, and any of its messages remembered, or none, or one that is nowhere. */
+/** Any conversation, with a remembered message that is in it, is missing, or is unknown. */
 const cases: fc.Arbitrary<Case> = fc
   .record({
     generated: arbitraryEntries(),
@@ -53,11 +53,11 @@ function planned({ entries, request }: Case): CompactionPlan | undefined {
   return undefined;
 }
 
-/** How many of the plans below were made: a property that never gets to its point proves nothing. */
+/** Minimum number of plans: a property that never reaches its assertion proves nothing. */
 const CASES = 150;
 
 describe("whatever the conversation and whichever message is remembered", () => {
-  it("every message is kept or summarised, none both, none lost, and none that was not noted is summarised", () => {
+  it("every message is kept or summarized, none both, none lost, and none that was not noted is summarized", () => {
     let plans = 0;
     fc.assert(
       fc.property(cases, ({ entries, request }) => {
@@ -65,11 +65,11 @@ describe("whatever the conversation and whichever message is remembered", () => 
         if (plan === undefined) return;
         plans++;
         const fromBoundary = entries.slice(lastBoundaryIndex(entries)).filter(isEntry);
-        expect([...plan.summarised, ...plan.kept]).toEqual(fromBoundary);
+        expect([...plan.summarized, ...plan.kept]).toEqual(fromBoundary);
         expect(plan.kept.some((entry) => isCompactBoundary(entry) || isSummaryEntry(entry))).toBe(false);
         if (request.coveredUuid === undefined) return;
         const noted = fromBoundary.findIndex(({ uuid }) => uuid === request.coveredUuid) + 1;
-        expect(plan.summarised.length).toBeLessThanOrEqual(noted);
+        expect(plan.summarized.length).toBeLessThanOrEqual(noted);
       }),
       { numRuns: CASES },
     );
@@ -81,11 +81,12 @@ describe("whatever the conversation and whichever message is remembered", () => 
       fc.property(cases, (one) => {
         const plan = planned(one);
         if (plan === undefined) return;
-        const cut = plan.summarised.length;
+        const cut = plan.summarized.length;
         for (const { use, results } of indexPairs(plan.entries).pairs.values()) {
           for (const { entryIndex } of results) expect(entryIndex < cut).toBe(use.entryIndex < cut);
         }
-        for (const [first, later] of sameResponse(plan.entries)) expect(later < cut).toBe(first < cut);
+        for (const [first, later] of laterResponseEntries(plan.entries))
+          expect(later < cut).toBe(first < cut);
       }),
       { numRuns: CASES },
     );

@@ -10,10 +10,10 @@ const numbered = (from: number, to: number): readonly string[] =>
   Array.from({ length: to - from + 1 }, (_, at) => `e-${from + at}`);
 
 describe("compaction from notes keeps", () => {
-  it("the messages after the remembered one, and summarises it and all before it", () => {
+  it("the messages after the remembered one, and summarizes it and all before it", () => {
     const { entries } = talk(60);
     const plan = planOf(entries, { coveredUuid: "e-40" });
-    expect(uuids(plan.summarised)).toEqual(numbered(1, 40));
+    expect(uuids(plan.summarized)).toEqual(numbered(1, 40));
     expect(uuids(plan.kept)).toEqual(numbered(41, 60));
     expect(plan).toMatchObject({
       variant: "whole",
@@ -72,7 +72,7 @@ describe("compaction from notes keeps", () => {
     const all = { leastTokens: 50_000, leastMessages: 50 };
     expect(declineOf(c.entries, { coveredUuid: answer?.uuid, keep: all })).toBe("nothing-new-noted");
     const plan = planOf(c.entries, { coveredUuid: answer?.uuid, keep: { leastTokens: 1, leastMessages: 1 } });
-    expect(plan.summarised).toEqual([...c.entries.slice(4, 6), request, answer]);
+    expect(plan.summarized).toEqual([...c.entries.slice(4, 6), request, answer]);
     expect(plan.kept).toEqual(rest);
   });
 
@@ -109,7 +109,7 @@ describe("compaction from notes keeps", () => {
     const span = { ...entries[30], uuid: "s", isMeta: true, collapsed: record } as Entry;
     const view = [...entries.slice(0, 30), span, ...entries.slice(45)];
     const plan = planOf(view, { coveredUuid: "e-40" });
-    expect(uuids(plan.summarised)).toEqual(numbered(1, 30));
+    expect(uuids(plan.summarized)).toEqual(numbered(1, 30));
     expect(uuids(plan.kept)).toEqual(["s", ...numbered(46, 60)]);
   });
 

@@ -2,7 +2,7 @@ import type { CompactionPlan, LeastSaving, Snapshot, SummarySource } from "@long
 import { KEEP_RECENT_TOKENS } from "@longhaul/core/compaction";
 import {
   firstAfterSummary,
-  isWorthSummarising,
+  isWorthSummarizing,
   keepRecentUnder,
   planAt,
   type SizedConversation,
@@ -15,7 +15,7 @@ import {
   entryBlocks,
   indexOfMessage,
   isSynthetic,
-  previousSound,
+  previousSoundCut,
   soundCuts,
 } from "@longhaul/core/internal/messages";
 import type { CountText } from "@longhaul/core/measure";
@@ -24,69 +24,73 @@ import type { SummaryWishes } from "@longhaul/core/summary";
 import { type ContinuationInput, continuationMessage } from "@longhaul/core/summary";
 import { notedUpTo } from "./notes-format.ts";
 
-/** Why notes were not used for a compaction. */
+/** Reason why a compaction did not use the notes. */
 export type NotesDecline =
-  /** Nobody set notes up, or they are switched off. */
+  /** Notes are not set up or switched off. */
   | "disabled"
   | "no-file"
   | "unreadable"
-  /** Nothing has been noted. */
+  /** The notes are empty. */
   | "only-template"
   | "message-not-found"
-  /** All that is noted has been compacted away already. */
+  /** Everything in the notes has already been compacted. */
   | "nothing-new-noted"
-  /** The user asked for something that notes do not know about. */
+  /** The user gave instructions that the notes do not cover. */
   | "instructions"
   | "hook-instructions"
-  /** Only a part of the conversation is compacted. Notes stand for all of it up to a message. */
+  /** Only a part of the conversation is compacted, but notes replace everything up to a message. */
   | "partial-compaction"
-  /** The user said how many recent tokens are kept. Notes decide that by the newest noted message. */
+  /** The user chose how many recent tokens to keep, but for notes the newest noted message decides that. */
   | "keep-recent-tokens"
-  /** The result would be due for the next compaction at once. */
+  /** The result would trigger the next compaction immediately. */
   | "above-threshold"
   | "does-not-pay";
 
-/** Limits for the newest messages kept beside the notes, in tokens as the provider counts them. */
+/** Limits for the recent messages kept besides the notes, in tokens as the provider counts them. */
 export interface NotesKeep {
   readonly leastTokens: number;
-  /** Calls and results alone do not show what is wanted: so many messages have words in them. */
+  /** Minimum number of messages with text. Tool calls and results alone do not show what the user wants. */
   readonly leastMessages: number;
-  /** The end of reaching back for the least: messages further back are in the notes, in fewer words. */
+  /** Limit for keeping more than the unnoted messages. The notes contain older messages in fewer words. */
   readonly mostTokens: number;
 }
 
-/** For the usual windows; smaller ones have the tokens in proportion. */
+/** Values for common windows. Smaller windows reduce the tokens proportionally. */
 export const NOTES_KEEP: NotesKeep = Object.freeze({
   leastTokens: KEEP_RECENT_TOKENS,
   leastMessages: 5,
   mostTokens: 40_000,
 });
 
-/** Of the threshold: more than the most in the usual windows, and what leaves room to go on in a small one. */
+/**
+ * Share of the threshold. In common windows it exceeds `mostTokens`. In small windows it leaves space to
+ * continue.
+ */
 const MOST_SHARE = 0.25;
 
-/** Transcript, recall tool and autonomy make the words around the notes longer. */
+/** Transcript path, recall tool and autonomy lengthen the words around the notes. */
 export interface NotesPlanRequest
   extends SizeOptions,
     Pick<ContinuationInput, "transcriptPath" | "recallTool" | "autonomous"> {
   readonly trigger?: "manual" | "auto" | undefined;
-  /** The newest message that is in the notes; undefined where they do not say: then all of them are. */
+  /** Newest message that the notes cover. Undefined if they cover all messages. */
   readonly coveredUuid: string | undefined;
-  /** The notes as they will stand in the conversation. */
+  /** The notes as they will appear in the conversation. */
   readonly text: string;
-  /** A result at or above it would be due for the next compaction at once. */
+  /** A result of this size or more would trigger the next compaction immediately. */
   readonly thresholdTokens?: number | undefined;
-  /** By default notes that save less than is worthwhile are declined; `none` leaves the verdict to the caller. */
+  /** By default, notes that save too little are declined. With `none` the caller decides. */
   readonly leastSaving?: LeastSaving | undefined;
-  /** By default {@link NOTES_KEEP}, or less where the threshold is low. */
+  /** Default: {@link NOTES_KEEP}, reduced for a low threshold. */
   readonly keep?: Partial<NotesKeep> | undefined;
 }
 
 export type NotesPlan = { readonly plan: CompactionPlan } | { readonly declined: NotesDecline };
 
 /**
- * The plan by which the notes take the place of what they know: messages after the newest noted one are kept, and
- * as many before it as the agent needs to go on. Nothing that was not noted is ever summarised by it.
+ * Plans a compaction in which the notes replace the messages they cover. Keeps the messages after the newest
+ * noted one, and as many before it as the agent needs to continue. Never removes a message that is not in the
+ * notes.
  */
 export function planFromNotes(snapshot: Snapshot, request: NotesPlanRequest): NotesPlan {
   const sized = sizeUp(snapshot, request);
@@ -99,7 +103,7 @@ export function planFromNotes(snapshot: Snapshot, request: NotesPlanRequest): No
   const notes = countNotes(sized, request);
   const besides = sized.overheadTokens + notes.tokens;
   const tail = tailToKeep(sized, noted, { ...keep, belowTokens: thresholdTokens - besides });
-  if (tail === undefined || !entries.slice(0, tail.cut).some(isWorthSummarising)) {
+  if (tail === undefined || !entries.slice(0, tail.cut).some(isWorthSummarizing)) {
     return { declined: "nothing-new-noted" };
   }
   const tokensAfter = besides + tail.tokens;
@@ -107,18 +111,21 @@ export function planFromNotes(snapshot: Snapshot, request: NotesPlanRequest): No
   const { trigger = "manual", leastSaving = "worthwhile" } = request;
   const plan = planAt(sized, { trigger, variant: "whole", cut: tail.cut });
   if (leastSaving === "worthwhile" && !savingOf(plan, tokensAfter).pays) return { declined: "does-not-pay" };
-  // Carrying it out asks for the very same text, which is as long as a small conversation.
+  // Carrying out the plan counts the same text, which is as long as a small conversation.
   const countTokens: CountText = (text) => (text === notes.text ? notes.tokens : plan.countTokens(text));
   return { plan: { ...plan, countTokens } };
 }
 
-/** Notes, and the standing instructions that they were taken by. */
+/** Notes, and the standing instructions under which they were written. */
 export interface NotesText extends SummaryWishes {
-  /** As it will stand in the conversation. */
+  /** Text as it will appear in the conversation. */
   readonly text: string;
 }
 
-/** Notes as the summary of a compaction. They know nothing of what is asked for now: then somebody has to write. */
+/**
+ * Uses notes as the summary of a compaction. Declines if there are other instructions, because the notes do
+ * not follow them.
+ */
 export function notesSource({ text, instructions: standing }: NotesText): SummarySource {
   const decline = (given: string | undefined, instructions: string | undefined): NotesDecline | undefined => {
     if (text.trim() === "") return "only-template";
@@ -129,7 +136,7 @@ export function notesSource({ text, instructions: standing }: NotesText): Summar
   return { text, decline };
 }
 
-/** A host may still hold what lies before the last boundary: there it has been compacted away. */
+/** If a host still has the message before the last boundary, it has already been compacted. */
 function whyNotFound({ entries }: Snapshot, coveredUuid: string | undefined): NotesDecline {
   const isHeld = coveredUuid !== undefined && indexOfMessage(entries, coveredUuid) !== -1;
   return isHeld ? "nothing-new-noted" : "message-not-found";
@@ -143,7 +150,7 @@ function keepUnder(thresholdTokens: number): NotesKeep {
   };
 }
 
-/** As they will be sent, with our words around them. */
+/** Counts the notes as they will be sent, including our words around them. */
 function countNotes(
   sized: SizedConversation,
   request: NotesPlanRequest,
@@ -159,14 +166,14 @@ function countNotes(
 interface Tail {
   readonly cut: number;
   readonly tokens: number;
-  /** How many of its messages have words in them. */
+  /** Number of messages with text. */
   readonly messages: number;
 }
 
 /**
- * All that was not noted, back to where nothing is torn apart; then round by round further back until there is
- * enough. Only the second gives way to the limits. An earlier summary is never kept as it is; undefined where what
- * was not noted reaches across one, which the notes then do not know either.
+ * Keeps all unnoted messages back to a safe cut, then more rounds until there are enough. The limits apply
+ * only to the additional rounds. Never keeps an earlier summary. Returns undefined if the unnoted messages
+ * extend across a summary, because the notes do not cover that either.
  */
 function tailToKeep(
   sized: SizedConversation,
@@ -176,12 +183,13 @@ function tailToKeep(
   const first = firstAfterSummary(sized.entries);
   const sound = soundCuts(sized.entries, sized.pairs());
   const nothing = { cut: sized.entries.length, tokens: 0, messages: 0 };
-  let tail = longer(sized, nothing, previousSound(sound, Math.min(noted, unseenCut(sized))));
+  let tail = longer(sized, nothing, previousSoundCut(sound, Math.min(noted, unseenCut(sized))));
   if (tail.cut < first) return undefined;
   while (tail.tokens < keep.leastTokens || tail.messages < keep.leastMessages) {
-    const next = longer(sized, tail, previousSound(sound, tail.cut - 1));
+    const next = longer(sized, tail, previousSoundCut(sound, tail.cut - 1));
     if (next.cut < first || Math.round(next.tokens) >= keep.belowTokens) break;
-    // However large it is: an agent that does not see the result it has just asked for asks again.
+    // Keeps the newest round at any size: an agent that does not see the result of its last call makes the
+    // call again.
     const isNewest = tail.tokens === 0;
     if (next.tokens > keep.mostTokens && !isNewest) break;
     tail = next;
@@ -199,7 +207,7 @@ function longer({ entries, tokens }: SizedConversation, tail: Tail, cut: number)
   return { cut, tokens: total, messages };
 }
 
-/** Said by a person or by the model, and not by the host in their name. */
+/** True for text from a person or the model, not from the host on their behalf. */
 function hasWords(entry: Entry): boolean {
   if (entry.type !== "user" && entry.type !== "assistant") return false;
   if (entry.isMeta === true || (entry.type === "assistant" && isSynthetic(entry))) return false;

@@ -8,39 +8,42 @@ import {
   nameKey,
 } from "./notes-format.ts";
 
-/** The sections of notes, unless the user has a template of their own. */
+/** Default sections of the notes. */
 export const NOTES_TEMPLATE = `# Session Title
-_One line of five to ten words that tells this session from every other: the thing worked on, and what is done to it._
+_One line of five to ten words that distinguishes this session from all others: the subject of the work, and what is done to it._
 
 # Current State
-_What is being worked on right now, what is done but not yet checked, what is left to do, and the very next step. Rewritten each time: nothing outdated stays here._
+_What is in progress now, what is done but not yet checked, what is left to do, and the next step. Rewrite this section each time, so that nothing outdated stays here._
 
 # Task Specification
-_What the user wants, as exactly as they put it: the goal, the limits they set, decisions they made, and when the work counts as done. A later wish replaces the earlier one that it contradicts._
+_What the user wants, as exactly as the user said it: the goal, the limits, the user's decisions, and when the work counts as done. A later request replaces an earlier one that it contradicts._
 
 # Files and Functions
-_The files that matter, by path, each with the functions or parts in it that matter and why; which of them were changed, and how._
+_The important files, by path. For each file, the functions or parts that matter and why. Which files were changed, and how._
 
 # Workflow
-_Commands that are needed again and again (to build, test, run, release): exactly as they are typed, in their order, from which folder, and how to read their output where that is not plain._
+_Commands that are needed repeatedly (build, test, run, release): the exact command lines, their order, the folder to run them in, and how to read output that is not obvious._
 
 # Errors & Corrections
-_Each error that came up, its cause and what solved it; what the user corrected; what was tried in vain and why it failed, so that nobody tries it again._
+_Each error, its cause, and its fix. What the user corrected. What was tried without success and why it failed, so that nobody tries it again._
 
 # Codebase and System Documentation
-_How the system is built: its main parts, what each is for, how they work together, and rules of it that cannot be seen in one file alone._
+_How the system is built: its main parts, the purpose of each, how they work together, and rules that no single file shows._
 
 # Learnings
-_What turned out to work well here, what did not, and what to avoid from now on. Nothing that another section says already._
+_What worked well, what did not, and what to avoid from now on. Do not repeat other sections._
 
 # Key Results
-_What the user asked to be told or given, complete and word for word: an answer, a table, figures, a document. Empty where the result is the changed files themselves._
+_Results that the user asked for, complete and word for word: an answer, a table, numbers, a document. Leave it empty if the changed files are the result._
 
 # Worklog
-_What was done, one short line for each step, the newest at the end._
+_The steps that were done, one short line for each, newest last._
 `;
 
-/** The user's own template. Whatever it has beyond headings and italic lines could not be kept, so it is an error. */
+/**
+ * Parses a user's template. Throws if it contains anything but headings and italic lines, which could not be
+ * kept.
+ */
 export function parseTemplate(text: string): NotesTemplate {
   const sections: NotesHeading[] = [];
   const lineOfName = new Map<string, number>();

@@ -10,7 +10,7 @@ import { bringNotesUpToDate } from "./update.ts";
 
 const ours = parseTemplate(NOTES_TEMPLATE);
 
-/** The notes after an update without a model, of a file that held this. */
+/** Returns the notes after an update without a model, from a file with this text. */
 async function updated(
   entries: readonly Entry[],
   before?: string,
@@ -95,7 +95,7 @@ describe("notes that a summary was made from", () => {
     c.summary(continuationMessage({ summary: span, keptRecent: false, trigger: "auto" }));
     c.user("go on with the harbour report");
     c.assistant("It is written.");
-    // The user has taken the lighthouse out of the notes since.
+    // Meanwhile the user has removed the lighthouse from the notes.
     const before = NOTES_TEMPLATE.replace("# Worklog", "# Worklog\n- looked at the tides");
     const notes = formatNotes(await updated(c.entries, before));
     expect(notes).toContain("looked at the tides");

@@ -15,13 +15,13 @@ import {
   parseNotes,
 } from "./notes-format.ts";
 
-/** A person saves a file seldom; one that changes this often is not written by a person. */
+/** A person saves a file rarely. If it changes this often, a program writes it. */
 const MOST_MERGES = 3;
 
-/** Notes that are due: the conversation as it was when that was found. */
+/** A due notes update, with the conversation at the time it became due. */
 export interface NotesTask extends Omit<ExtractionRequest, "notes" | "path" | "fresh" | "signal"> {
   readonly file: NotesFile;
-  /** True if enough is new to be worth the cost; always unless given. */
+  /** True if there are enough new entries to justify the cost. Default: always. */
   readonly isEnough?: ((fresh: readonly Entry[]) => boolean) | undefined;
   readonly signal: AbortSignal;
 }
@@ -33,7 +33,10 @@ interface NotesUpdate extends Pick<ExtractionOutcome, "edits" | "refused" | "cal
   readonly isRemembered: boolean;
 }
 
-/** Reads the notes, has what is new noted, and writes them. Undefined where there is nothing new, or too little. */
+/**
+ * Reads the notes, adds the new entries and writes the notes. Returns undefined if there is nothing new or
+ * too little.
+ */
 export async function bringNotesUpToDate(task: NotesTask): Promise<NotesUpdate | undefined> {
   const { file, template, entries, signal } = task;
   const text = await file.read();
@@ -42,10 +45,10 @@ export async function bringNotesUpToDate(task: NotesTask): Promise<NotesUpdate |
   if (fresh.length === 0 || task.isEnough?.(fresh) === false) return undefined;
   const written = await write(task, before, fresh);
   signal.throwIfAborted();
-  // While a call is open its result is still to come, and what was refused is still to be noted.
+  // An open call still waits for its result, and a refused edit is still missing.
   const isAllNoted = written.isComplete && !hasOpenCalls(entries);
   const newest = isAllNoted ? entries.findLast(hasUuid)?.uuid : undefined;
-  // Notes that name no message are taken to know them all: what we write says that it does not.
+  // Notes without an id count as covering all messages, so write an empty id instead.
   const ours = { ...written.notes, coveredUuid: newest ?? before.coveredUuid ?? "" };
   const saved = await saveNotes(task, { text, before, ours });
   const { by, edits, refused, calls, usage } = written;
@@ -64,17 +67,18 @@ async function write(task: NotesTask, notes: Notes, fresh: readonly Entry[]): Pr
   }
   const updated = updateNotes(notes, fresh, { limits, countTokens });
   const edits = changedSections(notes, updated);
-  // A template may have no section that can be filled without a model: then what is new is in none of them.
+  // A template may have no section that can be filled without a model. Then no section contains the new
+  // entries.
   const isComplete = updated === notes || edits > 0;
   return { notes: updated, by: "built-in", edits, refused: 0, calls: 0, usage: undefined, isComplete };
 }
 
-/** How many sections say something else now. */
+/** Counts the sections whose text changed. */
 export function changedSections(before: Notes, after: Notes): number {
   return after.sections.filter((section, at) => section.body !== before.sections[at]?.body).length;
 }
 
-/** Entries after the newest noted message; all of them if that is not known or no longer here. */
+/** Returns entries after the newest noted message. Returns all of them if it is unknown or missing. */
 function notNotedYet({ coveredUuid }: Notes, entries: readonly Entry[]): readonly Entry[] {
   return coveredUuid === undefined ? entries : entries.slice(notedUpTo(entries, coveredUuid));
 }
@@ -82,13 +86,15 @@ function notNotedYet({ coveredUuid }: Notes, entries: readonly Entry[]): readonl
 const hasUuid = (entry: Entry): boolean => isEntry(entry) && entry.uuid !== undefined;
 
 interface NotesChange {
-  /** The file as it was read. */
+  /** Text of the file when it was read. */
   readonly text: string | undefined;
   readonly before: Notes;
   readonly ours: Notes;
 }
 
-/** A person may have changed the file while the notes were written: nothing of theirs is overwritten. */
+/**
+ * A person may have changed the file meanwhile. Merges the changes, so that nothing of theirs is overwritten.
+ */
 export async function saveNotes(
   { file, template }: Pick<NotesTask, "file" | "template">,
   { text, before, ours }: NotesChange,
@@ -107,8 +113,8 @@ export async function saveNotes(
 }
 
 /**
- * Two changes to the same notes as one: what a person wrote into the file meanwhile, and what was noted at the same
- * time. Where both changed a section, the person's words stand and ours are left for the next time.
+ * Merges two changes to the same notes: a person's edits in the file, and the new notes. If both changed a
+ * section, the person's text stays, and the next update adds ours.
  */
 export function mergeNotes(base: Notes, ours: Notes, theirs: Notes): Notes {
   const bodyIn = ({ sections }: Notes, { heading }: NotesSection): string =>
@@ -121,7 +127,8 @@ export function mergeNotes(base: Notes, ours: Notes, theirs: Notes): Notes {
     isAllOfOurs = false;
     return section;
   });
-  // Ours go on from where the notes were. Theirs may be others by now, emptied or begun anew, and hold less than that.
+  // Our notes continue the base. The file may have been emptied or restarted meanwhile, and then covers fewer
+  // messages.
   const isContinued = theirs.coveredUuid === base.coveredUuid;
   const coveredUuid = isAllOfOurs && isContinued ? ours.coveredUuid : (theirs.coveredUuid ?? "");
   return { ...theirs, sections, coveredUuid };

@@ -1,6 +1,7 @@
 /**
- * The part of `@opentelemetry/api` that is used, by its structure: the module itself fits it, and so do providers.
- * The published types must not need the package. Methods, so that its narrower signatures fit.
+ * Structural type for the part of `@opentelemetry/api` that we use. The module itself fits it, and so do
+ * providers. The published types must not depend on the package. Members are methods, so that the package's
+ * narrower signatures fit.
  */
 export interface OpenTelemetryApi {
   readonly trace: { getTracer(name: string): TelemetryTracer };
@@ -38,7 +39,7 @@ export interface TelemetryHistogram {
   record(value: number, attributes?: TelemetryAttributes): void;
 }
 
-/** An attribute that is undefined is left out. */
+/** Undefined attributes are omitted. */
 export interface TelemetryAttributes {
   [name: string]: string | number | boolean | string[] | undefined;
 }

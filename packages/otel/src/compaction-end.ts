@@ -8,13 +8,13 @@ export type EventOf<T extends CompactorEvent["type"]> = Extract<CompactorEvent, 
 
 export type CompactionEnd = EventOf<"compacted" | "compaction-failed">;
 
-/** Somebody decided so, or there was nothing to do: no reason to wake anyone. */
+/** Deliberate ends, or nothing to compact: not errors that should alert anyone. */
 const NO_ERROR: ReadonlySet<FailureReason> = new Set(["aborted", "blocked_by_hook", "not_enough_messages"]);
 
 export const isError = (event: CompactionEnd): event is EventOf<"compaction-failed"> =>
   event.type === "compaction-failed" && !NO_ERROR.has(event.reason);
 
-/** The end of a compaction, as spans and metrics have it. */
+/** Attributes for the end of a compaction, shared by spans and metrics. */
 export function outcomeAttributes(event: CompactionEnd): TelemetryAttributes {
   if (event.type === "compacted") return { [ATTRIBUTE.outcome]: "compacted", [ATTRIBUTE.tier]: event.tier };
   return {
@@ -24,7 +24,7 @@ export function outcomeAttributes(event: CompactionEnd): TelemetryAttributes {
   };
 }
 
-/** Cost of calls, as the gen_ai conventions count: `input` holds what was read from or written to a cache. */
+/** Tokens of billed calls, counted as in the gen_ai conventions: `input` includes cache reads and writes. */
 interface BilledTokens {
   readonly input: number;
   readonly output: number;
@@ -42,7 +42,7 @@ interface BilledAttempts {
   readonly usage?: ModelUsage | undefined;
 }
 
-/** Failed attempts are paid for as well. `usage` counts only where no attempt says what it used. */
+/** Includes failed attempts, which are billed as well. Uses `usage` only if no attempt reports its own. */
 export function billedCalls({ attempts, usage }: BilledAttempts): readonly BilledCall[] {
   const calls = attempts.flatMap(({ model, usage: used }) =>
     used === undefined ? [] : [{ model, tokens: billedTokens(used) }],
@@ -51,7 +51,7 @@ export function billedCalls({ attempts, usage }: BilledAttempts): readonly Bille
   return [{ model: modelOf(attempts), tokens: billedTokens(usage) }];
 }
 
-/** The model that wrote the summary, or else the last that was asked. */
+/** The model that wrote the summary, or the last model that was called. */
 export function modelOf(attempts: readonly SummaryAttempt[]): string | undefined {
   const asked = attempts.filter(({ model }) => model !== undefined);
   return (asked.find(({ outcome }) => outcome === "written") ?? asked.at(-1))?.model;
@@ -64,7 +64,7 @@ export function sumOf(calls: readonly BilledCall[]): BilledTokens {
 const NOTHING: BilledTokens = { input: 0, output: 0, cacheRead: 0, cacheCreation: 0 };
 
 function billedTokens(usage: ModelUsage): BilledTokens {
-  // The provider's own compaction is billed, and stands nowhere but here.
+  // The provider bills its own compaction, and reports those tokens only here.
   const compactions = (usage.iterations ?? []).filter(({ type }) => type === "compaction");
   return [usage, ...compactions].map(tokensOf).reduce(add);
 }

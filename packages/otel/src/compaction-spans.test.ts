@@ -11,7 +11,7 @@ import { MAX_OPEN_SPANS } from "./compaction-spans.ts";
 import { compacted, during, FORK_WRITTEN, failed, started } from "./events.case.ts";
 import { openTelemetry, type TelemetryOptions } from "./open-telemetry.ts";
 
-/** The spans that have ended after these events, in the order in which they did. */
+/** Returns the spans that these events have ended, in that order. */
 function spansOf(events: readonly CompactorEvent[], options: TelemetryOptions = {}): readonly ReadableSpan[] {
   const exporter = new InMemorySpanExporter();
   const trace = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
@@ -52,7 +52,7 @@ describe("the span of a compaction", () => {
       "longhaul.tier": "full",
       "longhaul.tokens.before": 168_000,
       "longhaul.tokens.after": 30_000,
-      "longhaul.messages.summarised": 200,
+      "longhaul.messages.summarized": 200,
       "longhaul.messages.kept": 12,
       "longhaul.above_threshold": false,
       "longhaul.threshold": 167_000,

@@ -13,19 +13,21 @@ import {
 import { ATTRIBUTE, COMPACTION_OPERATION, label, modelLabel } from "./names.ts";
 
 /**
- * How many spans may be open: about a megabyte of them. No process has as many compactions under way; what
- * is beyond was started and never ended.
+ * Limit for open spans, about one megabyte. No process runs this many compactions at once, so any excess has
+ * started and never ended.
  */
 export const MAX_OPEN_SPANS = 1_000;
 
-/** `ERROR` of OpenTelemetry's status codes. Its enumeration is a value, and nothing is imported here. */
+/**
+ * `ERROR` among OpenTelemetry's status codes. Its enum is a runtime value, which this file must not import.
+ */
 const STATUS_ERROR = 2;
 
 interface SpanOptions {
   readonly tracer: TelemetryTracer;
-  /** Attributes that every span has. */
+  /** Attributes of every span. */
   readonly attributes: TelemetryAttributes;
-  /** No end came of this compaction, and none will be waited for any longer. */
+  /** Called when the bridge gives up waiting for the end of a compaction. */
   readonly onAbandoned: (started: EventOf<"compaction-started">) => void;
 }
 
@@ -34,7 +36,7 @@ interface OpenSpan {
   readonly started: EventOf<"compaction-started">;
 }
 
-/** One span for each compaction, by agent and turn: those of subagents run beside each other. */
+/** Opens one span per compaction. The key is agent and turn, because subagents compact at the same time. */
 export function trackCompactions(options: SpanOptions): (event: CompactorEvent) => void {
   const openSpans = new Map<string, OpenSpan>();
 
@@ -61,7 +63,8 @@ export function trackCompactions(options: SpanOptions): (event: CompactorEvent) 
   }
 
   function finish(key: string, event: CompactionEnd): void {
-    // Without a start (too few messages, a bridge that came late) it still shows in the trace, as a moment.
+    // Without a start (too few messages, or a bridge that was attached late), the trace still shows a span of
+    // zero length.
     const span = openSpans.get(key)?.span ?? startSpan(event);
     openSpans.delete(key);
     const model = modelLabel(modelOf(event.attempts));
@@ -109,7 +112,7 @@ function successAttributes(event: EventOf<"compacted">): TelemetryAttributes {
     [ATTRIBUTE.isCompacted]: true,
     [ATTRIBUTE.tokensBefore]: event.tokensBefore,
     [ATTRIBUTE.tokensAfter]: event.tokensAfter,
-    [ATTRIBUTE.messagesSummarised]: event.messagesSummarised,
+    [ATTRIBUTE.messagesSummarized]: event.messagesSummarized,
     [ATTRIBUTE.messagesKept]: event.messagesKept,
     [ATTRIBUTE.isAboveThreshold]: event.isAboveThreshold,
     [ATTRIBUTE.threshold]: chain.threshold,
@@ -120,7 +123,7 @@ function successAttributes(event: EventOf<"compacted">): TelemetryAttributes {
   };
 }
 
-/** Nothing where no model was asked: 0 would say that the provider reported it. */
+/** Returns nothing if no model was called: 0 would mean that the provider reported it. */
 function usageAttributes(event: CompactionEnd): TelemetryAttributes {
   const calls = billedCalls(event);
   if (calls.length === 0) return {};
@@ -141,7 +144,7 @@ function summaryAttributes(attempts: readonly SummaryAttempt[]): TelemetryAttrib
   };
 }
 
-/** Attributes of an event that is worth a mark on the span of the compaction in which it happened. */
+/** Attributes of an event that is added to the span of its compaction. */
 function spanEvent(event: CompactorEvent): TelemetryAttributes | undefined {
   switch (event.type) {
     case "prompt-too-long-retried":
@@ -169,7 +172,7 @@ export const hookAttributes = (event: EventOf<"hook-ended">): TelemetryAttribute
   [ATTRIBUTE.hookState]: label(event.state),
 });
 
-/** `files=3`, …: names are paths, and stay here. */
+/** Lists counts such as `files=3`. Names are paths, and must not leave the process. */
 const kindsOf = (items: readonly { readonly kind: string }[]): string[] =>
   [...countByKind(items)].map(([kind, number]) => `${kind}=${number}`);
 

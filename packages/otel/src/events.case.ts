@@ -4,7 +4,7 @@ import type { ModelUsage } from "@longhaul/core/models";
 import type { EventDetail } from "../../core/src/engine/events.ts";
 import type { EventOf } from "./compaction-end.ts";
 
-/** Events as the engine makes them, for the tests of this room. */
+/** Events as the engine emits them, for the tests in this folder. */
 
 export const USAGE: ModelUsage = {
   input_tokens: 100,
@@ -40,7 +40,7 @@ export const compacted = (changes: Partial<EventOf<"compacted">> = {}): EventOf<
   tier: "full",
   tokensBefore: 168_000,
   tokensAfter: 30_000,
-  messagesSummarised: 200,
+  messagesSummarized: 200,
   messagesKept: 12,
   attempts: [FORK_WRITTEN],
   usage: USAGE,
@@ -72,7 +72,7 @@ export const failed = (
   ...changes,
 });
 
-/** Any event of the turn. */
+/** Creates any event of the turn. */
 export const during = (
   detail: EventDetail,
   ids: { readonly agentId?: string; readonly turnId?: string } = {},

@@ -1,6 +1,6 @@
 /**
- * Attributes of spans and metrics, the whole list: docs/events.md has it with meanings, and a test compares.
- * The first group is that of the gen_ai conventions, the second our own.
+ * All attributes of spans and metrics. docs/events.md lists them with their meanings, and a test compares
+ * both. The first group follows the gen_ai conventions. The second group is ours.
  */
 export const ATTRIBUTE = {
   operation: "gen_ai.operation.name",
@@ -23,7 +23,7 @@ export const ATTRIBUTE = {
   tier: "longhaul.tier",
   tokensBefore: "longhaul.tokens.before",
   tokensAfter: "longhaul.tokens.after",
-  messagesSummarised: "longhaul.messages.summarised",
+  messagesSummarized: "longhaul.messages.summarized",
   messagesKept: "longhaul.messages.kept",
   isAboveThreshold: "longhaul.above_threshold",
   threshold: "longhaul.threshold",
@@ -63,7 +63,7 @@ export const METRIC = {
   resultsCleared: "longhaul.results.cleared",
   clearedTokens: "longhaul.results.cleared_tokens",
   contextTokens: "longhaul.context.tokens",
-  contextUtilisation: "longhaul.context.utilization",
+  contextUtilization: "longhaul.context.utilization",
   cacheBreaks: "longhaul.cache.breaks",
   cacheLostTokens: "longhaul.cache.lost_tokens",
   breakerOpened: "longhaul.breaker.opened",
@@ -75,30 +75,30 @@ export const METRIC = {
   events: "longhaul.events",
 } as const;
 
-/** The name under which tracer and meter are asked for. */
+/** Name of the tracer and the meter. */
 export const SCOPE = "longhaul";
 
 /**
- * None of the predefined operations is it: a compaction may make several calls of a model or none, and runs
- * hooks. Its calls are `chat`.
+ * No predefined operation fits: a compaction makes any number of model calls and runs hooks. Its calls are
+ * `chat`.
  */
 export const COMPACTION_OPERATION = "compact_conversation";
 export const CALL_OPERATION = "chat";
 
-/** Longer than any code, rule or model name that we know. */
+/** Longer than any known code, rule or model name. */
 const LABEL_LENGTH = 80;
 const LABEL = new RegExp(`^[\\w.:-]{1,${LABEL_LENGTH}}$`);
-/** Names of models have slashes, as paths do; so only they may. */
+/** Only model names may contain slashes, because paths contain them too. */
 const MODEL = new RegExp(`^[\\w.:@/+-]{1,${LABEL_LENGTH}}$`);
 
 /**
- * A name as it may leave the process. The types say `string` where it comes from a host or a provider;
- * anything that is no single short word could be content, and would be a new time series each time.
+ * Returns a name that is safe to export, or "other". The types allow any `string` from a host or a provider.
+ * Anything but a single short word could be content, and would create a new time series each time.
  */
 export const label = (name: string): string => (LABEL.test(name) ? name : "other");
 export const modelLabel = (name: string | undefined): string | undefined =>
   name === undefined || MODEL.test(name) ? name : "other";
 
-/** Figures come from providers too: what is no count is left out. */
+/** Providers also report figures. Anything that is not a count becomes 0. */
 export const count = (figure: number | null | undefined): number =>
   typeof figure === "number" && Number.isFinite(figure) && figure > 0 ? figure : 0;

@@ -6,9 +6,9 @@ import type { EventDetail } from "../../core/src/engine/events.ts";
 import { ATTRIBUTE, METRIC } from "./names.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 
-/** A word in a field that is never handed on, however harmless it looks. */
+/** A word in a field that is never exported, even if it looks harmless. */
 const hidden = fc.constantFrom("secret", "secret-name", "src/secret.ts", "/home/me/secret.txt");
-/** A field that is handed on where it holds a name: what is no name must not get through. */
+/** A field that is exported if it holds a name. Anything else must not get through. */
 const named = fc.constantFrom(
   "model-other",
   "PreCompact",
@@ -56,7 +56,7 @@ const netSaving = fc.option(
 
 type DetailOf<T> = Omit<Extract<EventDetail, { readonly type: T }>, "type">;
 
-/** All of them: an event that is new must say here what it may show. */
+/** Covers every event: a new event must list here what it may show. */
 const DETAILS: { readonly [T in EventDetail["type"]]: fc.Arbitrary<DetailOf<T>> } = {
   "window-checked": fc.record({
     tokens: figure,
@@ -105,7 +105,7 @@ const DETAILS: { readonly [T in EventDetail["type"]]: fc.Arbitrary<DetailOf<T>> 
     tier: fc.constantFrom("memory", "full", "partial"),
     tokensBefore: figure,
     tokensAfter: figure,
-    messagesSummarised: figure,
+    messagesSummarized: figure,
     messagesKept: figure,
     attempts,
     usage: fc.option(usage, { nil: undefined }),

@@ -6,9 +6,11 @@ import { ATTRIBUTE, SCOPE } from "./names.ts";
 import { recordMetrics } from "./record-metrics.ts";
 
 export interface TelemetryOptions {
-  /** The company that runs the model, as the gen_ai conventions name it: `anthropic`, `openai`, `aws.bedrock`, … */
+  /**
+   * Company that runs the model, as named by the gen_ai conventions: `anthropic`, `openai`, `aws.bedrock`, …
+   */
   readonly provider?: string | undefined;
-  /** The id of the session, on every span. */
+  /** Session id, added to every span. */
   readonly conversationId?: string | undefined;
 }
 
@@ -18,22 +20,22 @@ export interface OpenTelemetryOptions extends TelemetryOptions {
 }
 
 export interface LoadOptions extends TelemetryOptions {
-  /** Loads the module; for tests, and for bundles that bring it under another name. */
+  /** Loads the module. For tests, and for bundles that contain it under another name. */
   readonly loadApi?: (() => Promise<unknown>) | undefined;
 }
 
 const PACKAGE = "@opentelemetry/api";
 
 /**
- * Turns events into spans and metrics, for `host.onEvent`. One bridge serves a conversation with all its
- * subagents. What it hands on is listed in docs/events.md: no content, and no names of files.
+ * Turns events into spans and metrics. Pass the result to `host.onEvent`. One bridge serves a conversation
+ * with all its subagents. docs/events.md lists everything it exports: no content, and no file names.
  */
 export function openTelemetry(options: OpenTelemetryOptions): (event: CompactorEvent) => void {
   const { api } = options;
   const common: TelemetryAttributes = { [ATTRIBUTE.provider]: options.provider };
   let bridge: ((event: CompactorEvent) => void) | undefined;
   return (event) => {
-    // Not before the first event: a meter that is asked for before an SDK is registered stays dead for ever.
+    // Waits for the first event: a meter that was created before an SDK is registered never reports anything.
     bridge ??= connect(api, common, { ...common, [ATTRIBUTE.conversationId]: options.conversationId });
     bridge(event);
   };
@@ -57,8 +59,8 @@ function connect(
 }
 
 /**
- * The bridge, where `@opentelemetry/api` is installed; undefined where it is not. Nothing is loaded before
- * this is called.
+ * Creates the bridge if `@opentelemetry/api` is installed, otherwise returns undefined. Loads nothing until
+ * you call it.
  */
 export async function loadOpenTelemetry(
   options: LoadOptions = {},

@@ -5,7 +5,10 @@ import { collector } from "../../../test/support/telemetry-collector.ts";
 import { compacted, during, FORK_WRITTEN, failed, started } from "./events.case.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 
-/** What a collector gets of these events: by metric, each point's attributes and its sum. */
+/**
+ * Returns the data that a collector gets from these events: for each metric, its points with attributes and
+ * sums.
+ */
 async function metricsOf(events: readonly CompactorEvent[]): Promise<ReadonlyMap<string, MetricData>> {
   const { api, collect } = collector();
   const onEvent = openTelemetry({ api, provider: "anthropic" });

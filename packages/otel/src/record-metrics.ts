@@ -8,11 +8,14 @@ const MS_PER_SECOND = 1_000;
 
 interface MetricsRecorder {
   record(event: CompactorEvent): void;
-  /** A compaction of which no end came. */
+  /** Records a compaction that never ended. */
   recordAbandoned(started: EventOf<"compaction-started">): void;
 }
 
-/** `common` is what every call for a summary has. No ids there: each would make a time series of its own. */
+/**
+ * @param common attributes of every summary call. They contain no ids, because each id would create a new
+ * time series.
+ */
 export function recordMetrics(meter: TelemetryMeter, common: TelemetryAttributes): MetricsRecorder {
   const instruments = createInstruments(meter);
   return {
@@ -33,13 +36,13 @@ function recordEvent(event: CompactorEvent, to: Instruments, common: TelemetryAt
 
 type Recorder<E = CompactorEvent> = (event: E, to: Instruments, common: TelemetryAttributes) => void;
 
-/** What is measured of each event; all others are only counted. */
+/** Measurements of individual events. All other events are only counted. */
 const RECORDERS: { readonly [T in CompactorEvent["type"]]?: Recorder<EventOf<T>> } = {
   "window-checked": (event, to) => {
     const attributes = { [ATTRIBUTE.decision]: event.decision, [ATTRIBUTE.tokenSource]: event.source };
     to.contextTokens.record(count(event.tokens), attributes);
     const share = count(event.tokens / event.threshold);
-    if (share > 0) to.contextUtilisation.record(share);
+    if (share > 0) to.contextUtilization.record(share);
   },
   "results-cleared": (event, to) => {
     const attributes = { [ATTRIBUTE.clearingForm]: event.form };
@@ -100,11 +103,14 @@ function recordRecovery(event: EventOf<"recovered" | "recovery-failed">, to: Ins
   });
 }
 
-/** Bounds that the gen_ai conventions advise for tokens: powers of four, to 67 million. */
+/** Token bounds that the gen_ai conventions recommend: powers of four, up to 67 million. */
 const TOKEN_BOUNDS: readonly number[] = Array.from({ length: 14 }, (_, power) => 4 ** power);
-/** Seconds: doubling as the conventions have it, and on to more than five minutes, since summaries are long. */
+/**
+ * Bounds in seconds that double as in the conventions. They reach past five minutes, because summaries take
+ * long.
+ */
 const SECOND_BOUNDS: readonly number[] = Array.from({ length: 16 }, (_, power) => 2 ** power / 100);
-/** Shares of the threshold: fine where something is about to happen. */
+/** Fractions of the threshold, finer around the point where the engine acts. */
 const SHARE_BOUNDS: readonly number[] = [
   0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1, 1.05, 1.1, 1.25, 2,
 ];
@@ -126,7 +132,7 @@ function createInstruments(meter: TelemetryMeter) {
     compactionDuration: seconds(METRIC.compactionDuration, "How long a compaction took"),
     tokensSaved: tokens(METRIC.tokensSaved, "What a compaction freed of the window"),
     contextTokens: tokens(METRIC.contextTokens, "Tokens in the context at each check"),
-    contextUtilisation: shares(METRIC.contextUtilisation, "Context as share of the threshold"),
+    contextUtilization: shares(METRIC.contextUtilization, "Context as share of the threshold"),
     hookDuration: seconds(METRIC.hookDuration, "How long a hook ran"),
     compactions: counter(METRIC.compactions, "{compaction}", "Compactions that ended"),
     verdicts: counter(METRIC.verdicts, "{compaction}", "Compactions judged by the next usage reported"),

@@ -1,4 +1,4 @@
-/** Session files and everything else that touches the disk. Needs Node. */
+/** Session files and everything else that accesses the disk. Requires Node. */
 
 export { type FileStateOptions, fileState } from "./machine/file-state.ts";
 export { endProcessTree, isGroupRunning } from "./machine/process-tree.ts";

@@ -16,12 +16,12 @@ export {
   stretchesOf,
 } from "./operations/session-history.ts";
 export { counterFor, hasNotes } from "./operations/session-notes.ts";
-export { promptIn, spokenIn } from "./operations/undo-rewind.ts";
 export { HITS_PER_PAGE } from "./recall/search.ts";
 export { isSystemError } from "./transcript/file-bytes.ts";
 export { findLatest, type LatestSession, latestSession } from "./transcript/find-session.ts";
-export { glanceAtSession, type SessionFile, sessionFiles } from "./transcript/list-sessions.ts";
+export { glanceAtSession, type SessionFile, sessionFiles, sessionLabel } from "./transcript/list-sessions.ts";
 export { loadSparsely } from "./transcript/load.ts";
 export { agentFolder } from "./transcript/locations.ts";
+export { promptIn, spokenIn } from "./transcript/prompts.ts";
 export { withSessionFile } from "./transcript/session-file.ts";
 export { whyNotWritten } from "./transcript/whole-file.ts";

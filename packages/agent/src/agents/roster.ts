@@ -13,16 +13,16 @@ import { failure, type ToolOutcome } from "../tool.ts";
 import type { AgentRoster, SubagentTask } from "../workplace.ts";
 import type { SubagentRun } from "./subagent.ts";
 
-/** Each is a conversation of its own that calls a model: more at once is hardly ever meant. */
+/** Each agent is a separate conversation that calls a model. More at once is rarely intended. */
 const MOST_IN_BACKGROUND = 8;
 const GENERAL: AgentType = {
   name: "general-purpose",
-  description: "Any task that can be done apart from this conversation, such as a search through many files.",
+  description: "Any task that does not need this conversation, such as a search through many files.",
 };
 
 interface RosterOptions {
   readonly house: House;
-  /** Of a session that is gone on with. */
+  /** Entries of the resumed session. */
   readonly conversation: readonly Entry[];
   readonly run: (subagent: SubagentRun) => Promise<RunResult>;
   readonly emit: (event: AgentEvent) => void;
@@ -32,13 +32,13 @@ export class Roster implements AgentRoster {
   readonly types: readonly AgentType[];
   readonly #options: RosterOptions;
   readonly #records = new Map<string, AgentRecord>();
-  /** Of those that somebody waits for. */
+  /** Agents that the caller waits for. */
   readonly #inForeground = new Set<Promise<unknown>>();
 
   constructor(options: RosterOptions) {
     this.#options = options;
     this.types = [GENERAL, ...(options.house.options.agentTypes ?? [])];
-    // Those of an earlier process have ended with it; what they had finished can still be read.
+    // Agents of an earlier process ended with it. Their finished results are still readable.
     for (const known of readHostState(options.conversation).agents) this.#adopt(known);
   }
 
@@ -74,7 +74,7 @@ export class Roster implements AgentRoster {
     }
     signal.throwIfAborted();
     if (record.status === "running") {
-      const content = `<status>running</status>\n${record.description}: it is still at work. Go on with something else.`;
+      const content = `<status>running</status>\n${record.description}: it is still working. Continue with something else.`;
       return { content, summary: "still running" };
     }
     record.isCollected = true;
@@ -82,7 +82,7 @@ export class Roster implements AgentRoster {
     const {
       status,
       outputPath,
-      result = `(Its result is no longer known here. It was to be in ${outputPath}.)`,
+      result = `(The result is no longer available here. It should be in ${outputPath}.)`,
     } = record;
     return {
       content: `<status>${status}</status>\n${result}`,
@@ -94,7 +94,7 @@ export class Roster implements AgentRoster {
   async stop(id: string): Promise<ToolOutcome> {
     const record = this.#records.get(id);
     if (record === undefined) return this.#unknownAgent(id);
-    if (record.status !== "running") return { content: `${id} has ended already (${record.status}).` };
+    if (record.status !== "running") return { content: `${id} has already ended (${record.status}).` };
     record.abort.abort();
     await record.ended;
     record.isCollected = true;
@@ -111,14 +111,14 @@ export class Roster implements AgentRoster {
   async close(): Promise<void> {
     const running = this.#running();
     for (const { abort } of running) abort.abort();
-    // Those that were waited for end with the run that waits.
+    // Foreground agents end with the run that waits for them.
     await Promise.all([...running.map(({ ended }) => ended), ...this.#inForeground]);
   }
 
   #startInBackground(task: SubagentTask, type: AgentType): ToolOutcome {
     if (this.#running().length >= MOST_IN_BACKGROUND)
       return failure(
-        `${MOST_IN_BACKGROUND} agents run in the background already. Collect or stop one of them first.`,
+        `${MOST_IN_BACKGROUND} agents already run in the background. Collect or stop one of them first.`,
         "too many",
       );
     const id = this.#newId();
@@ -126,8 +126,8 @@ export class Roster implements AgentRoster {
     const record = recordOf({ id, description: task.description, status: "running", outputPath });
     this.#records.set(id, record);
     record.ended = this.#see(record, this.#options.run({ id, type, task, signal: record.abort.signal }));
-    // The first words and the two names are those by which readers of sessions know a launch.
-    const content = `Async agent launched. You are told when it has ended; TaskOutput waits for it.\nagentId: ${id}\noutput_file: ${outputPath}`;
+    // Session readers recognize a launch by the first words and these two names.
+    const content = `Async agent launched. You are notified when it ends. TaskOutput waits for it.\nagentId: ${id}\noutput_file: ${outputPath}`;
     return { content, summary: `${id} in the background` };
   }
 
@@ -136,7 +136,7 @@ export class Roster implements AgentRoster {
     record.result = wordsOf(result);
     await mkdir(agentsFolder(this.#options.house.sessionPath), { recursive: true, mode: 0o700 })
       .then(() => writeFile(record.outputPath, record.result ?? "", { mode: 0o600 }))
-      // It is in the memory still, and is told.
+      // The result is still in memory, and the conversation still gets it.
       .catch(() => undefined);
     const isStopped = record.abort.signal.aborted;
     record.status = isStopped ? "stopped" : result.reason === "failed" ? "failed" : "completed";
@@ -146,7 +146,10 @@ export class Roster implements AgentRoster {
     });
   }
 
-  /** It has ended with its process, or before it: then its result was written, and perhaps not told any more. */
+  /**
+   * Registers an agent of an earlier process. It may have written its result before it ended, without
+   * reporting it.
+   */
   #adopt(known: BackgroundAgent): void {
     const written = this.#writtenResult(known.id);
     const wasRunning = known.status === "running";
@@ -154,7 +157,7 @@ export class Roster implements AgentRoster {
     this.#records.set(known.id, {
       ...recordOf(known),
       ...(wasRunning ? { status: isLost ? "stopped" : "completed" } : {}),
-      result: isLost ? "It was stopped when the program ended, before it was finished." : written,
+      result: isLost ? "The agent was stopped when the program ended. It had not finished." : written,
       isTold: !wasRunning,
     });
   }
@@ -163,7 +166,7 @@ export class Roster implements AgentRoster {
     return [...this.#records.values()].filter(({ status }) => status === "running");
   }
 
-  /** Only of an agent of ours, where we write it: what a session says of paths may be anybody's words. */
+  /** Reads only files that our own agents write, because anybody may have written the paths in a session. */
   #writtenResult(id: string): string | undefined {
     if (!/^\w+$/.test(id)) return undefined;
     try {
@@ -177,19 +180,22 @@ export class Roster implements AgentRoster {
     return join(agentsFolder(this.#options.house.sessionPath), `${id}.md`);
   }
 
-  /** Only letters and digits: readers of sessions take it up to the first other sign. */
+  /** Uses only letters and digits, because session readers cut the id at the first other character. */
   #newId(): string {
     return `a${this.#options.house.ports.newUuid().replaceAll("-", "").slice(0, 10)}`;
   }
 
   #unknownType(type: string): ToolOutcome {
     const names = this.types.map(({ name }) => name).join(", ");
-    return { content: `There is no agent type ${type}. There are: ${names}.`, isError: true };
+    return { content: `There is no agent type ${type}. Available types: ${names}.`, isError: true };
   }
 
   #unknownAgent(id: string): ToolOutcome {
     const ids = [...this.#records.keys()].join(", ");
-    return { content: `There is no agent ${id}.${ids === "" ? "" : ` There are: ${ids}.`}`, isError: true };
+    return {
+      content: `There is no agent ${id}.${ids === "" ? "" : ` Known agents: ${ids}.`}`,
+      isError: true,
+    };
   }
 }
 
@@ -208,13 +214,13 @@ interface AgentRecord extends Omit<BackgroundAgent, "status" | "outputPath"> {
   readonly outputPath: string;
   readonly abort: AbortController;
   status: BackgroundAgent["status"];
-  /** The outcome, in words for the model; undefined while the agent runs. */
+  /** Outcome as text for the model. Undefined while the agent runs. */
   result: string | undefined;
-  /** The main conversation has the result. */
+  /** True if the main conversation has the result. */
   isCollected: boolean;
-  /** The main conversation knows that it has ended. */
+  /** True if the main conversation knows that the agent has ended. */
   isTold: boolean;
-  /** Settled when it has ended, whichever way; never rejects. */
+  /** Resolves when the agent has ended for any reason. Never rejects. */
   ended: Promise<void>;
 }
 
@@ -227,21 +233,23 @@ const recordOf = ({ id, description, status, outputPath = "" }: BackgroundAgent)
   ended: Promise.resolve(),
 });
 
-/** The result of a run, for whoever asked for it: what went wrong, and what was got until then. */
+/** Describes the result of a run for the caller: the error, and the text up to that point. */
 function wordsOf({ reason, text, error }: RunResult): string {
-  if (reason === "answered") return text || "(It ended without a word.)";
+  if (reason === "answered") return text || "(The agent ended without an answer.)";
   const why = {
-    aborted: "It was stopped before it was finished.",
-    "turn-limit": "It reached its limit of turns before it was finished.",
-    failed: `It failed: ${error?.message ?? "nobody knows why"}`,
+    aborted: "The agent was stopped before it finished.",
+    "turn-limit": "The agent reached its turn limit before it finished.",
+    failed: `The agent failed: ${error?.message ?? "unknown error"}`,
   }[reason];
-  return text === "" ? why : `${why}\n\nThe last it said:\n${text}`;
+  return text === "" ? why : `${why}\n\nIts last text:\n${text}`;
 }
 
-/** A result that is longer is fetched with TaskOutput: news must not fill the window by itself. */
+/** TaskOutput returns longer results, so that a notification alone cannot fill the window. */
 const LONGEST_NEWS_CHARS = 4_000;
 
-/** In the form in which sessions tell of it, so that a reader knows which results have been had. */
+/**
+ * Writes a notification in the form of session files, so that a reader knows which results were delivered.
+ */
 function newsOf(record: AgentRecord): string {
   const { id, description, status, outputPath, result = "" } = record;
   const isWhole = result.length <= LONGEST_NEWS_CHARS;
@@ -253,7 +261,7 @@ function newsOf(record: AgentRecord): string {
     `<output-file>${outputPath}</output-file>`,
     ...(isWhole
       ? [`<result>\n${result}\n</result>`]
-      : [`Its result is long: TaskOutput with task_id ${id} gives it.`]),
+      : [`The result is long. Call TaskOutput with task_id ${id} to read it.`]),
     "</task-notification>",
   ];
   record.isTold = true;

@@ -11,7 +11,7 @@ import type { AgentRoster, AgentState, SubagentTask } from "../workplace.ts";
 
 export interface Parent {
   readonly house: House;
-  /** As they are when the subagent starts. */
+  /** Current values at the start of the subagent. */
   readonly model: Model;
   readonly windowTokens: number | undefined;
   readonly compactor: AgentCompactor;
@@ -26,7 +26,9 @@ export interface SubagentRun {
   readonly signal: AbortSignal;
 }
 
-/** A conversation of its own, from its task to its answer: own window, own eyes, own transcript. */
+/**
+ * Runs a separate conversation from its task to its answer, with its own window, read state and transcript.
+ */
 export async function runSubagent(parent: Parent, run: SubagentRun): Promise<RunResult> {
   const { house } = parent;
   const { id, task, signal } = run;
@@ -40,7 +42,7 @@ export async function runSubagent(parent: Parent, run: SubagentRun): Promise<Run
     emit({ type: "ended", ...result });
     return result;
   } finally {
-    // What it has found out counts, also where its own transcript could not be written to the end.
+    // The findings count even if the subagent's transcript could not be written completely.
     const tell = (error: unknown): void => {
       if (!(error instanceof LonghaulError)) throw error;
       emit({ type: "problem", error });
@@ -78,19 +80,19 @@ function conversationOf(
   );
 }
 
-/** No agent type gets these: a subagent starts no others, and plan mode belongs to its parent. */
+/** Tools that no agent type gets. Subagents start no other agents, and plan mode belongs to the parent. */
 const NOT_FOR_SUBAGENTS: ReadonlySet<string> = new Set([
   ...["Task", "TaskOutput", "TaskStop"],
   ...["EnterPlanMode", "ExitPlanMode"],
 ]);
-/** Only an agent type that names it gets it. */
+/** Only agent types that name these tools get them. */
 const ONLY_BY_NAME: ReadonlySet<string> = new Set(["AskUserQuestion"]);
 
 const hasTool = ({ tools }: AgentType, name: string): boolean =>
   !NOT_FOR_SUBAGENTS.has(name) && (tools === undefined ? !ONLY_BY_NAME.has(name) : tools.includes(name));
 
 const noOutcome = async (): Promise<ToolOutcome> => ({
-  content: "A subagent starts no agents.",
+  content: "A subagent cannot start agents.",
   isError: true,
 });
 

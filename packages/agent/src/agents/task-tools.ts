@@ -8,14 +8,20 @@ export function taskTool({ agents }: Place): Tool {
   const kinds = agents.types.map(({ name, description }) => `- ${name}: ${description}`).join("\n");
   return defineTool({
     name: "Task",
-    description: `Hands a task to an agent with a conversation and a context window of its own. It sees nothing of this conversation: say everything it needs, and what it is to report. You get its last answer only, so that a long search does not fill your context. In the background it runs beside you, and you are told when it has ended. Kinds:\n${kinds}`,
+    description: `Gives a task to an agent with its own conversation and context window. The agent does not see this conversation. Include everything that it needs, and say what it must report. You get only its last answer, so a long search does not fill your context. A background agent runs in parallel with you, and you are notified when it ends. Agent types:\n${kinds}`,
     input: z.object({
-      description: z.string().min(1).describe("Three to six words for the person: what it does"),
-      prompt: z.string().min(1).describe("The whole task"),
-      subagent_type: z.string().optional().describe("One of the kinds above; general-purpose unless given"),
-      run_in_background: z.boolean().optional().describe("Do not wait for it"),
+      description: z
+        .string()
+        .min(1)
+        .describe("What the agent does, in three to six words, shown to the user"),
+      prompt: z.string().min(1).describe("The complete task"),
+      subagent_type: z.string().optional().describe("One of the agent types above. Default: general-purpose"),
+      run_in_background: z
+        .boolean()
+        .optional()
+        .describe("Run the agent in the background and do not wait for it"),
     }),
-    // It asks for permission itself, call by call; several may look around at once.
+    // The subagent asks for permission for each call. Several subagents may run at the same time.
     isReadOnly: true,
     title: ({ description }) => description,
     call: ({ description, prompt, subagent_type, run_in_background = false }, { signal }) =>
@@ -23,23 +29,23 @@ export function taskTool({ agents }: Place): Tool {
   });
 }
 
-/** Half a minute unless said otherwise: the model may have something better to do. */
+/** Short by default, because the model may have other work to do. */
 const DEFAULT_WAIT_MS = 30_000;
 const LONGEST_WAIT_MS = 600_000;
 
 export function taskOutputTool({ agents }: Place): Tool {
   return defineTool({
     name: "TaskOutput",
-    description: "Gives the result of an agent in the background, and waits for it as long as you say.",
+    description: "Returns the result of a background agent. Waits for it at most as long as you say.",
     input: z.object({
-      task_id: z.string().min(1).describe("The id that Task gave"),
+      task_id: z.string().min(1).describe("The id that Task returned"),
       timeout: z
         .number()
         .int()
         .min(0)
         .max(LONGEST_WAIT_MS)
         .optional()
-        .describe(`How long to wait, in milliseconds; ${DEFAULT_WAIT_MS} unless given`),
+        .describe(`How long to wait, in milliseconds. Default: ${DEFAULT_WAIT_MS}`),
     }),
     isReadOnly: true,
     title: ({ task_id }) => task_id,
@@ -51,8 +57,8 @@ export function taskOutputTool({ agents }: Place): Tool {
 export function taskStopTool({ agents }: Place): Tool {
   return defineTool({
     name: "TaskStop",
-    description: "Stops an agent in the background. What it had got until then is given.",
-    input: z.object({ task_id: z.string().min(1).describe("The id that Task gave") }),
+    description: "Stops a background agent and returns what it has so far.",
+    input: z.object({ task_id: z.string().min(1).describe("The id that Task returned") }),
     isReadOnly: true,
     title: ({ task_id }) => task_id,
     call: ({ task_id }) => agents.stop(task_id),

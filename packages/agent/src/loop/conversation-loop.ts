@@ -24,30 +24,32 @@ interface LoopParts extends Omit<CallPorts, "signal" | "answered"> {
   readonly compactor: Compactor;
   readonly model: Model;
   readonly retries: AgentOptions["retries"];
-  /** Milliseconds that each call waits for its first byte. Then the run ends with `model-timed-out`. */
+  /** Milliseconds that each call waits for its first byte before the run ends with `model-timed-out`. */
   readonly firstByteMs: number;
   readonly reading: WindowReading;
   readonly caller: "main" | "subagent";
-  /** What the model is to be told before its next answer: agents in the background that have ended. */
+  /** Returns news for the model before its next answer, such as background agents that have ended. */
   news(): readonly string[];
 }
 
-/** An answer that its limit cut off is gone on with; one that never ends is not. */
+/** The loop continues an answer that was cut off by its token limit, but only this often. */
 const MOST_CONTINUATIONS = 3;
-/** What people see of a call when a session is shown again; the transcript has the result itself anyway. */
+/**
+ * Maximum display text kept per call for later views of the session. The transcript contains the full result.
+ */
 const LONGEST_KEPT_DISPLAY_CHARS = 10_000;
 const GO_ON =
-  "Your answer reached its length limit. Go on exactly where it ended, without repeating anything.";
-const INTERRUPTED = "The person interrupted this. Wait for what they say next.";
+  "Your answer reached its length limit. Continue exactly where it ended. Do not repeat anything.";
+const INTERRUPTED = "The user interrupted this. Wait for the user's next message.";
 const NOT_FINISHED =
-  "Not finished: the person interrupted it, or the program ended. Parts of it may have been done.";
+  "Not finished: the user interrupted the call, or the program ended. Parts of it may be done.";
 
-/** One conversation with a model: turns, each a call with everything around it, until nothing is left to do. */
+/** Runs one conversation with a model, turn by turn, until there is nothing left to do. */
 export class ConversationLoop {
   readonly #parts: LoopParts;
   readonly #calling: Model;
   #reading: WindowReading;
-  /** What has been heard of the answer under way. */
+  /** Text received so far of the current answer. */
   #heard = "";
 
   constructor(parts: LoopParts) {
@@ -65,7 +67,7 @@ export class ConversationLoop {
     return this.#reading;
   }
 
-  /** `said` is in the journal by then; the run is what comes of it. */
+  /** Runs turns until the newest prompt is answered. The prompt must be in the journal already. */
   async run(signal: AbortSignal, maxTurns: number): Promise<RunResult> {
     const run = { turns: 0, text: "", continuations: 0 };
     try {
@@ -92,7 +94,10 @@ export class ConversationLoop {
     }
   }
 
-  /** Calls that nobody will answer any more, because the program ended or was interrupted, are answered with that. */
+  /**
+   * Answers calls that the end of the program or an interruption left without a result, with a note that says
+   * so.
+   */
   async answerOpenCalls(): Promise<void> {
     const { journal } = this.#parts;
     for (const call of openCalls(journal.entries)) {
@@ -100,7 +105,7 @@ export class ConversationLoop {
     }
   }
 
-  /** After something was done to the conversation, by the loop or by hand. */
+  /** Adopts a changed conversation, after the loop or a user changed it. */
   take(turn: Turn<Entry>): void {
     const { journal } = this.#parts;
     journal.goOnWith(turn.messages);
@@ -127,7 +132,7 @@ export class ConversationLoop {
     await journal.reply(reply);
     emit({ type: "usage", usage: reply.usage, model: reply.model || model.name });
     const { thresholds } = this.#reading;
-    // Some providers report nothing.
+    // Some providers report no usage.
     const tokens = occupied(reply) || this.#reading.tokens;
     this.#read({ tokens, thresholds, window: windowState(tokens, thresholds) });
     return reply;
@@ -148,7 +153,7 @@ export class ConversationLoop {
 
   async #call(turn: Turn<Entry>, signal: AbortSignal): Promise<ModelReply> {
     const { emit } = this.#parts;
-    // A call before this one broke off after it had begun.
+    // An earlier call failed after it had started to answer.
     let isAgain = this.#heard !== "";
     const reply = await complete(this.#calling, turn.request, { signal }, (event) => {
       if (event.type === "start") {
@@ -177,7 +182,7 @@ export class ConversationLoop {
     await this.#parts.journal.say([result], { toolUseResult: shown });
   }
 
-  /** Whether the model is to be asked again although it called no tool. */
+  /** Returns true if the loop must call the model again although it called no tool. */
   async #goesOn({ stopReason }: ModelReply, run: { continuations: number }): Promise<boolean> {
     if (stopReason === "pause_turn" || stopReason === "compaction") return true;
     const isCut = stopReason === "max_tokens" || stopReason === "model_context_window_exceeded";
@@ -187,7 +192,7 @@ export class ConversationLoop {
     return true;
   }
 
-  /** What was shown stays in the conversation, so that the person can refer to it. */
+  /** Text that was shown stays in the conversation, so that the user can refer to it. */
   async #keepHeard(): Promise<void> {
     const { journal, model } = this.#parts;
     if (this.#heard.trim() !== "") await journal.partial(this.#heard, model.name);
@@ -216,14 +221,14 @@ function asError(error: unknown): LonghaulError {
   });
 }
 
-/** Calls of the newest response that have no result. Those of older ones cannot be answered any more. */
+/** Finds calls of the newest response that have no result. Older calls can no longer be answered. */
 function openCalls(entries: readonly Entry[]): readonly { readonly id: string }[] {
   const newest = entries.findLastIndex(({ type }) => type === "assistant");
   if (newest < 0) return [];
   return indexPairs(entries.slice(startOfResponse(entries, newest))).unanswered;
 }
 
-/** One response may stand in several entries, with results in between. */
+/** One response may be split into several entries, with results in between. */
 function startOfResponse(entries: readonly Entry[], newest: number): number {
   const responseId = idOf(entries[newest]);
   if (responseId === undefined) return newest;

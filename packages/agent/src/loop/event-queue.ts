@@ -1,12 +1,12 @@
 import type { AgentEvent, RunResult } from "../agent-events.ts";
 
-/** Hands on what is pushed from anywhere, in order, to one reader who takes it when it likes. */
+/** Passes items from any number of writers, in order, to one reader at its own pace. */
 export class EventQueue<T> {
   #waiting: T[] = [];
   #wake: (() => void) | undefined;
   #isOver = false;
 
-  /** False where nothing is taken any more. */
+  /** Returns false if the queue has ended. */
   push(item: T): boolean {
     if (this.#isOver) return false;
     this.#waiting.push(item);
@@ -14,7 +14,7 @@ export class EventQueue<T> {
     return true;
   }
 
-  /** Nothing more comes: the reader gets what is waiting, and then the end. */
+  /** Ends the queue. The reader gets the waiting items, then the end. */
   end(): void {
     this.#isOver = true;
     this.#wake?.();
@@ -36,8 +36,8 @@ export class EventQueue<T> {
 }
 
 /**
- * Starts a run, yields what it tells, and then its end. The run does not wait for whoever listens; whoever stops
- * listening does not want it to go on.
+ * Starts a run and yields its events, then its end. The run does not wait for the reader. If the reader
+ * stops, the run is aborted.
  */
 export async function* listenTo(
   start: (queue: EventQueue<AgentEvent>, signal: AbortSignal) => Promise<RunResult>,

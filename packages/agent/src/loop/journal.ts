@@ -8,33 +8,35 @@ import { Queue } from "../turnstile.ts";
 
 export interface JournalOptions {
   readonly writer: TranscriptWriter;
-  /** What stands on every line of the session. */
+  /** Fields of every line of the session. */
   readonly fields: Pick<EntryLink, "sessionId" | "cwd" | "isSidechain"> & { readonly agentId?: string };
-  /** What a session that is resumed had come to. */
+  /** Conversation of a resumed session. */
   readonly entries: readonly Entry[];
   readonly ports: CompactionPorts;
   readonly emit: (event: AgentEvent) => void;
 }
 
 /**
- * The conversation, and its transcript. What is added is on the disk before anything is made of it, so that a process
- * that is killed loses nothing that was shown. What the disk refuses is tried again before whatever comes next: whoever
- * reads the session takes its last line for the newest.
+ * The conversation and its transcript. An entry is on disk before it is used, so a killed process loses
+ * nothing that was shown. Failed writes are retried before the next write, because readers take the last line
+ * for the newest.
  */
 export class Journal {
   readonly transcript: TranscriptPort;
   readonly #options: JournalOptions;
   readonly #written: Set<string>;
-  /** Part of the conversation, and perhaps not of the transcript. */
+  /** Entries of the conversation that may be missing in the transcript. */
   #waiting: Entry[] = [];
   /** The reason of the last failed write. Each reason is reported once. */
   #failure: string | undefined;
-  /** The engine and the journal write to one file: one after the other, and nothing twice. */
+  /** The engine and the journal write to one file. The queue orders their writes and prevents duplicates. */
   readonly #writing = new Queue();
-  /** Only ever added to until the engine hands back another: it sees what is new at the end. */
+  /**
+   * Only grows until the engine returns another list, because the engine looks for new entries at the end.
+   */
   #entries: Entry[];
   #conversationId: string;
-  /** Those that were told of already, by the newest: what the engine adds comes at the end. */
+  /** Ids of entries that were already reported. The engine adds new entries at the end. */
   readonly #told: Set<string>;
 
   constructor(options: JournalOptions) {
@@ -61,7 +63,7 @@ export class Journal {
     return this.#conversationId;
   }
 
-  /** Words to the model; `fields` are for whoever reads the session later. */
+  /** Adds a message to the model. `fields` are for later readers of the session. */
   async say(
     content: string | readonly ContentBlock[],
     fields: Readonly<Record<string, unknown>> = {},
@@ -79,7 +81,7 @@ export class Journal {
   }
 
   async reply({ id, model, content, stopReason, usage }: ModelReply): Promise<void> {
-    // An answer without any content is nothing that could be sent back.
+    // The API rejects an empty answer in the next request.
     if (content.length === 0) return;
     await this.#add({
       ...this.#link(),
@@ -88,7 +90,7 @@ export class Journal {
     });
   }
 
-  /** What was heard of an answer that broke off. */
+  /** Adds the received part of an interrupted answer. */
   async partial(text: string, model: string): Promise<void> {
     await this.#add({
       ...this.#link(),
@@ -97,7 +99,7 @@ export class Journal {
     });
   }
 
-  /** One of a compaction's own messages, as the engine makes it. */
+  /** Reports a message that the engine creates during a compaction. */
   tell(entry: Entry): void {
     if (entry.type === "system" && entry.subtype === "compact_boundary") {
       this.#conversationId = this.#options.ports.newUuid();
@@ -105,23 +107,23 @@ export class Journal {
     this.#emit(entry);
   }
 
-  /** What the engine handed back. */
+  /** Adopts the conversation that the engine returned. */
   goOnWith(entries: readonly Entry[]): void {
     if (entries !== this.#entries) this.#entries = [...entries];
     const isNew = ({ uuid }: Entry): boolean => uuid !== undefined && !this.#told.has(uuid);
     const known = entries.findLastIndex((entry) => !isNew(entry));
     const added = entries.slice(known + 1);
-    // The engine writes them; where it cannot, they still come before what is said next.
+    // The engine writes them. If it cannot, they still precede the next message.
     this.#waiting.push(...added);
     for (const entry of added) this.#emit(entry);
   }
 
-  /** Resolves when everything is written for good. */
+  /** Resolves when all entries are on disk. */
   async flush(): Promise<void> {
     await this.#writing.run(() => this.#write(this.#waiting));
   }
 
-  /** Another conversation of the same session, all of which is written already. */
+  /** Switches to an earlier conversation of the same session, whose entries are all on disk. */
   async goBackTo(entries: readonly Entry[], mark: Entry): Promise<void> {
     await this.#options.writer.append([mark]);
     for (const uuid of uuidsOf([...entries, mark])) {
@@ -160,7 +162,7 @@ export class Journal {
 
   #link(): EntryLink {
     const { fields, ports } = this.#options;
-    // A message that only the queue of a resumed session holds has no line to hang on.
+    // Queued messages of a resumed session have no line of their own that a child could refer to.
     const hasLine = (entry: Entry): boolean =>
       entry.uuid !== undefined && !(entry.type === "user" && entry.fromQueue === true);
     const parentUuid = this.#entries.findLast(hasLine)?.uuid ?? null;

@@ -10,23 +10,26 @@ import { failure, type Tool, type ToolContext, type ToolOutcome } from "../tool.
 export interface CallPorts {
   readonly tools: readonly Tool[];
   readonly signal: AbortSignal;
-  /** Whether it may be done; the words are for the model. */
+  /** Decides about a call. The refusal is text for the model. */
   mayRun(tool: Tool, input: unknown, context: ToolContext): Promise<{ readonly refusal: string } | undefined>;
-  /** How long a result may be as the window is now, in characters. The whole of a longer one goes into a file. */
+  /** Maximum characters of a result at the current fill level. A longer result is saved in full to a file. */
   resultLimit(): number;
   outputFolder(): Promise<string>;
-  /** As soon as there is one: it has happened, whatever becomes of the others. */
+  /**
+   * Reports each result as soon as it exists, because the call has had its effect whatever happens to the
+   * others.
+   */
   answered(call: ToolUseBlock, outcome: ToolOutcome): Promise<void>;
   emit(event: AgentEvent): void;
   now(): number;
 }
 
-/** An answer may have hundreds of calls, and each may be an agent with a model of its own, or a download. */
+/** One answer can have hundreds of calls, and each can be a subagent with its own model or a download. */
 const MOST_AT_ONCE = 10;
 
-/** Calls that only look run together; one that changes something runs alone, in its place. */
+/** Runs read-only calls in parallel. A call that changes something runs alone, in its position. */
 export async function runCalls(calls: readonly ToolUseBlock[], ports: CallPorts): Promise<void> {
-  // Each call listens more than once: node would print a warning in the middle of the screen.
+  // Each call adds several listeners. Without this, Node prints a warning in the middle of the screen.
   setMaxListeners(0, ports.signal);
   const toolOf = new Map(ports.tools.map((tool) => [tool.definition.name, tool]));
   for (const group of groupsOf(calls, (name) => toolOf.get(name)?.isReadOnly ?? true)) {
@@ -73,7 +76,7 @@ async function runCall(call: ToolUseBlock, tool: Tool | undefined, ports: CallPo
   });
 }
 
-/** A title is for people only: a mistake in it is no reason not to answer the call. */
+/** The title is only for people. An error in it must not stop the call. */
 function titleOf(tool: Tool, input: unknown): string {
   try {
     return tool.title(input);
@@ -99,7 +102,7 @@ async function carryOut({ id, input }: ToolUseBlock, tool: Tool, ports: CallPort
 
 function unknownTool(name: string, { tools }: CallPorts): ToolOutcome {
   const names = tools.map(({ definition }) => definition.name).join(", ");
-  return failure(`There is no tool ${name}. There are: ${names}.`, "no such tool");
+  return failure(`There is no tool ${name}. Available tools: ${names}.`, "no such tool");
 }
 
 function textIn({ content }: ToolOutcome): string {
@@ -107,12 +110,12 @@ function textIn({ content }: ToolOutcome): string {
   return content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join("\n");
 }
 
-/** The limit in any window: nobody reads through more. */
+/** Limit in any window. Nobody reads more than this. */
 const LONGEST_RESULT_CHARS = 100_000;
-/** A fifth of the window at about two and a half characters a token: a turn must have room for several results. */
+/** A fifth of the window at about 2.5 characters per token. One turn needs room for several results. */
 const CHARS_PER_WINDOW_TOKEN = 0.5;
 const SHORTEST_LIMIT_CHARS = 2_000;
-/** Beginnings tell most; the end has the outcome. */
+/** The beginning has most of the information, and the end has the outcome. */
 const HEAD_SHARE = 0.75;
 
 export const resultLimit = ({ effective }: Thresholds): number =>
@@ -120,7 +123,10 @@ export const resultLimit = ({ effective }: Thresholds): number =>
     Math.min(LONGEST_RESULT_CHARS, Math.max(SHORTEST_LIMIT_CHARS, effective * CHARS_PER_WINDOW_TOKEN)),
   );
 
-/** A result that would take too much of the window is cut in its middle; the whole is in a file that can be read. */
+/**
+ * Cuts a result in the middle if it takes too much of the window. A file keeps the full result for later
+ * reads.
+ */
 async function fitOutcome(outcome: ToolOutcome, callId: string, ports: CallPorts): Promise<ToolOutcome> {
   const { content } = outcome;
   const limit = ports.resultLimit();
@@ -142,13 +148,16 @@ function cutText(text: string, limit: number, whole: string): string {
   return `${head}\n\n[… ${left} characters left out here; ${whole}]\n\n${tail}`;
 }
 
-/** The place of the whole result, in words. A call that ran must be reported even if no file can be written. */
+/**
+ * Saves the full result and describes its path. A call that ran must be reported even if no file can be
+ * written.
+ */
 async function keptWhole(text: string, callId: string, ports: CallPorts): Promise<string> {
   try {
     const path = join(await ports.outputFolder(), `${callId.replaceAll(/[^\w-]/g, "_")}.txt`);
     await writeFile(path, text, { mode: 0o600 });
-    return `the whole is in ${path}: read it in parts`;
+    return `the whole result is in ${path}, so read it there in parts`;
   } catch (error) {
-    return `the whole could not be written to a file: ${error instanceof Error ? error.message : String(error)}`;
+    return `the whole result could not be written to a file: ${error instanceof Error ? error.message : String(error)}`;
   }
 }

@@ -3,19 +3,19 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { guardedFile } from "./guarded-files.ts";
 
-/** Folders whose files git and others run. */
+/** Folders whose files git and other tools run. */
 const FOLDERS = [".git/hooks", ".husky", ".husky/_", ".githooks", ".cargo", ".config"];
-/** Files of git's own folder that decide what it runs. */
+/** Files in git's own folder that decide what it runs. */
 const FILES = [".git/config", ".git/config.worktree", ".git/info/attributes"];
-/** Hidden files that tools write with every run. */
+/** Hidden files that tools write on every run. */
 const WRITTEN_BY_TOOLS =
   /^\..*(?:cache|coverage|status|history)|^\..*\.(?:swp|log|tmp|lock|pid|sock)$|^\.(?:ds_store|last_run)/i;
-/** A larger file is known by its size and time. */
+/** A larger file is identified by its size and time. */
 const MOST_BYTES = 5_000_000;
 
 /**
- * A mark of the files at the top of a folder that decide what its commands run. It changes when one of them does, by
- * whatever way: a tool, a command, a switch of branches.
+ * Fingerprint of the files at the top of a folder that decide what its commands run. It changes when one of
+ * them changes, through a tool, a command or a switch of branches.
  */
 export async function markOfDecidingFiles(cwd: string): Promise<string> {
   const top = (await namesIn(cwd)).filter(

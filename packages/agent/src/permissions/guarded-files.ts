@@ -1,31 +1,33 @@
 import { pathNames } from "@longhaul/sessions";
 
-/** A file that runs code later, or changes what an agent may do. Changing one asks each time. */
+/** A file that runs code later, or changes what an agent may do. The agent asks before each change to it. */
 export interface GuardedFile {
-  /** The end of a sentence that begins with its name: "which your shell runs when it starts". */
+  /** End of a sentence that begins with the file's name, such as "which your shell runs when it starts". */
   readonly why: string;
-  /** True where the file decides what a command such as `npm test` or `git commit` runs. */
+  /** True if the file decides what a command such as `npm test` or `git commit` runs. */
   readonly decidesCommands: boolean;
 }
 
 interface GuardedKind extends GuardedFile {
-  /** Match the whole path in lower case, with `/` in front of each name. */
+  /** Patterns for the whole path in lower case, with `/` before each name. */
   readonly places: readonly RegExp[];
-  /** Match the path as it is written: on disks that tell cases apart, only this spelling means something. */
+  /**
+   * Patterns for the path in its original case. On case-sensitive disks, only this spelling has an effect.
+   */
   readonly cased?: readonly RegExp[];
-  /** Only names in the project count: it may lie in a folder such as `venv`. */
+  /** Only names inside the project count, because the project itself may be in a folder such as `venv`. */
   readonly isOfProject?: boolean;
 }
 
 /**
- * Recognizes a guarded file by its path alone. Git folders under other names are found by what lies in them. Where the
- * path relative to the working folder is known, hidden names count as guarded too: nobody can list all tools that obey
- * one.
+ * Recognizes a guarded file by its path alone. Git folders with other names are recognized by their contents.
+ * If the path relative to the working folder is known, hidden names count as guarded too, because nobody can
+ * list all tools that read one.
  */
 export function guardedFile(path: string, relativePath?: string): GuardedFile | undefined {
   if (path.length > LONGEST_PATH_CHARS) return undefined;
   const known = KINDS.find(({ places, cased = [], isOfProject = false }) => {
-    // Claude Code checks projects out below its own folder.
+    // Claude Code checks projects out into its own folder.
     const seen = isOfProject ? (relativePath ?? path) : path.replace(/\/\.claude\/worktrees\/[^/]+/, "");
     const whole = `/${pathNames(seen).join("/")}`;
     const written = `/${seen.split(/[\\/]/).filter(Boolean).join("/")}`;
@@ -41,7 +43,7 @@ function guardedInProject(relativePath: string): GuardedFile | undefined {
   return names.length === 1 && TOP_CONFIG.test(names[0] ?? "") ? BUILD : undefined;
 }
 
-/** Hidden files that no program runs or obeys, apart from leaving something out. */
+/** Hidden files that no program runs or obeys, except to exclude files. */
 const HARMLESS =
   /^\.(?:gitignore|gitattributes|gitkeep|keep|gitmessage|mailmap|editorconfig|nvmrc|node-version|ruby-version|browserslistrc|clang-format|markdownlint\.json|[\w-]*ignore|env(?:\..+)?\.(?:example|sample|template|dist|schema)|well-known\/.*|changeset\/[^/]+\.md|github\/[^/]+\.md|github\/(?:codeowners|(?:funding|dependabot|labeler|release|stale)\.ya?ml)|(?:java|go|terraform)-version|yamllint(?:\.ya?ml)?|typos\.toml|rustfmt\.toml|taplo\.toml|github\/(?:issue_template|pull_request_template|discussion_template)\/.*)$/;
 
@@ -50,20 +52,20 @@ const HIDDEN: GuardedFile = {
   decidesCommands: true,
 };
 
-/** At the top of a project it belongs to a tool; deeper it may be a source. */
+/** At the top of a project, such a file configures a tool. In deeper folders it may be source code. */
 const TOP_CONFIG = /^[\w.-]+\.conf(?:ig)?(?:\.[\w-]+)*\.(?:[cm]?[jt]sx?|json5?|ya?ml|toml|coffee)$/;
 
-/** No system opens a longer one. */
+/** No system opens a longer path. */
 const LONGEST_PATH_CHARS = 4_096;
 
 const isCaseless = process.platform === "darwin" || process.platform === "win32";
 
-/** A file of this name, in any folder. */
+/** Matches a file of this name in any folder. */
 const named = (...names: readonly string[]): RegExp => new RegExp(`/(?:${names.join("|")})$`);
-/** The same, in exactly this spelling where the disk tells cases apart. */
+/** Matches exactly this spelling, for case-sensitive disks. */
 const spelled = (...names: readonly string[]): RegExp =>
   new RegExp(`/(?:${names.join("|")})$`, isCaseless ? "i" : "");
-/** A folder of this name, and everything in it. */
+/** Matches a folder of this name and everything in it. */
 const within = (...folders: readonly string[]): RegExp => new RegExp(`/(?:${folders.join("|")})(?:/|$)`);
 
 const SCRIPT = "(?:[cm]?[jt]sx?)";
@@ -73,7 +75,7 @@ const BUILD: GuardedFile = {
   decidesCommands: true,
 };
 
-/** Tools whose settings are programs, or name programs, also below the top of a project. */
+/** Tools whose configuration is a program or names programs, also below the top of a project. */
 const CONFIGURED = [
   "vite|vitest|jest|webpack|rollup|rolldown|rspack|esbuild|tsup|tsdown|parcel",
   "eslint|prettier|stylelint|babel|postcss|tailwind|next|nuxt|svelte|astro|remix",
@@ -177,7 +179,7 @@ const KINDS: readonly GuardedKind[] = [
         `(?:gulpfile|gruntfile|jakefile|cakefile|brunch-config)(?:\\.babel)?(?:\\.(?:${SCRIPT}|coffee))?`,
       ),
       named(
-        // Make and other runners of tasks.
+        // Make and other task runners.
         "(?:gnu|bsd)?makefile(?:\\.(?!md$).+)?|.+\\.(?:mk|mak|make)|\\.?justfile|taskfile(?:\\..+)?\\.ya?ml",
         "procfile(?:\\..+)?|maskfile\\.md|mprocs\\.ya?ml|process-compose\\.ya?ml|tiltfile|earthfile",
         // Ruby.
@@ -208,22 +210,22 @@ const KINDS: readonly GuardedKind[] = [
         "(?:rector|ecs|robofile)\\.php|(?:phpstan\\.neon(?:\\.dist)?|psalm\\.xml|phpcs\\.xml(?:\\.dist)?)",
         "composer\\.(?:json|lock)|phpunit(?:\\.dist)?\\.xml(?:\\.dist)?",
         "(?:pants|bacon|cross|trunk|cliff|release|book)\\.toml",
-        // C, .NET and builds for many languages.
+        // C, .NET and builds for several languages.
         "cmakelists\\.txt|cmake(?:user)?presets\\.json|.+\\.cmake|configure(?:\\.ac|\\.in)?",
         "meson(?:_options|\\.build|\\.options)(?:\\.txt)?|(?:build|workspace|module)\\.bazel|.+\\.bzl",
         "\\.bazel(?:rc|iskrc)|(?:flake|default|shell)\\.nix|(?:devbox\\.json|devenv\\.(?:nix|ya?ml))",
         "directory\\.build\\.(?:props|targets)|nuget\\.config",
         ".+\\.(?:csproj|fsproj|vbproj|vcxproj|shproj|proj|sln|slnx|props|targets|rsp|code-workspace|sublime-project)",
-        // Builds on servers.
+        // CI servers.
         "jenkinsfile(?:\\..+)?|(?:cloudbuild|buildspec|codemagic|bitrise|skaffold)\\.ya?ml",
         "\\.?(?:gitlab-ci|travis|appveyor|azure-pipelines[\\w-]*|bitbucket-pipelines|drone|woodpecker|cirrus)\\.ya?ml",
       ),
       within(
         // Editors.
         "\\.vscode|\\.idea|\\.fleet|\\.vs|\\.devcontainer",
-        // Builds on servers.
+        // CI servers.
         "\\.github/(?:workflows|actions)|\\.circleci|\\.gitea|\\.forgejo|\\.buildkite",
-        // Packages, and settings of their tools.
+        // Packages, and settings of package tools.
         "\\.cargo|\\.yarn|\\.mvn|\\.gradle|gradle/wrapper|buildsrc|node_modules|\\.bundle|mise-tasks",
         "\\.venv|venv|site-packages|\\.tox",
       ),

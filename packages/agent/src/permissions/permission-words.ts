@@ -4,8 +4,8 @@ import type { PermissionNeed, PermissionRule, Refusal } from "../permission.ts";
 
 export const planModeIsOn = (tool: string): string =>
   `${tool} was not run: plan mode is on, and the call could change something (rule: plan-mode). ` +
-  "Look, search and ask as much as you need. Then call ExitPlanMode with the plan. " +
-  "You can carry it out when the user accepts it.";
+  "Read, search, and ask as much as you need. Then call ExitPlanMode with the plan. " +
+  "You can carry out the plan when the user accepts it.";
 
 export function refused(need: PermissionNeed, { rule }: Refusal, said: string | undefined): string {
   const words = said?.trim() ?? "";
@@ -15,8 +15,8 @@ export function refused(need: PermissionNeed, { rule }: Refusal, said: string | 
     : `Not done, because the user did not allow it: ${need.title} (rule: ${rule})`;
   if (words !== "") return `${what}\nThe user says: ${words}`;
   return isPlan
-    ? `${what}\nAsk what should be different, and show a better one.`
-    : `${what}\nDo not try to reach the same in another way. Continue without it, or ask what to do instead.`;
+    ? `${what}\nAsk what should be different, and then show a better plan.`
+    : `${what}\nDo not try to reach the same result in another way. Continue without it, or ask what to do instead.`;
 }
 
 export function nobodyToAsk(needs: readonly PermissionNeed[], refusals: readonly Refusal[]): string {
@@ -32,11 +32,11 @@ export function nobodyToAsk(needs: readonly PermissionNeed[], refusals: readonly
 }
 
 const PLAN_FOR_NOBODY =
-  "Plan mode stays on: nobody can accept the plan. Give the whole plan as your answer, and change nothing.";
+  "Plan mode stays on, because nobody can accept the plan. Give the whole plan as your answer. Do not change anything.";
 
-/** The flag of `longhaul chat` that would allow it. */
+/** Returns the flag of `longhaul chat` that would allow the action. */
 export const flagFor = (rule: PermissionRule, key: string): string =>
   rule === "change" ? "--permission-mode accept-edits" : `--allow ${quoted(key)}`;
 
-/** For a shell, as one word. */
+/** Quotes a key as one word for a shell. */
 const quoted = (key: string): string => `'${key.replaceAll("'", "'\\''")}'`;

@@ -25,7 +25,7 @@ interface Asked {
   answer(answer: PermissionAnswer): void;
 }
 
-/** Somebody whose answers the test gives when it likes. */
+/** A person whose answers the test controls. */
 function somebody(): { person: Person; asked: Asked[]; nextAsked(): Promise<Asked> } {
   const asked: Asked[] = [];
   let wake: () => void = () => undefined;

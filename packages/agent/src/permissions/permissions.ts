@@ -22,35 +22,39 @@ type Verdict =
       readonly allowed: false;
       /** For the model. */
       readonly words: string;
-      /** Each thing that would have been asked; `byPerson` says that somebody answered no. */
+      /** One refusal per question. `byPerson` is true if a person answered no. */
       readonly refusals: readonly Refusal[];
       readonly byPerson: boolean;
     };
 
 interface Grant {
   readonly runsCode: boolean;
-  /** Of the files that decided what the command ran when it was allowed. */
+  /** Fingerprint of the files that decided what the command ran when it was allowed. */
   readonly mark: string;
 }
 
 const ALLOWED: Verdict = { allowed: true };
-/** The way out of plan mode changes only the file of the plan, and asks for itself. */
+/** The exit from plan mode changes only the plan file, and asks for its own permission. */
 const LEAVES_PLAN_MODE = "ExitPlanMode";
 
 /**
- * Decides what tools may do. All agents of a session share one: an answer holds for each of them. A check rejects only
- * when the signal of its call fires, or the person's own code fails: then nothing is allowed.
+ * Decides what tools may do. All agents of a session share one instance, so an answer applies to each of
+ * them. A check rejects only if the signal of its call fires or the person's code fails. In both cases
+ * nothing is allowed.
  */
 export class Permissions {
-  /** The person, asked one thing at a time by all agents, for permission and in questions of tools alike. */
+  /**
+   * Asks the person one question at a time, for all agents. This includes permissions and questions of tools.
+   */
   readonly person: Person | undefined;
   readonly #asked: Person | undefined;
   readonly #queue = new Queue();
   readonly #isWide: boolean;
   readonly #rules: readonly string[];
   /**
-   * Answers of "always", by key, for as long as the session runs. SPEC 12 has caches of permissions emptied after a
-   * compaction. Those are what a host works out from the conversation. These are a person's answers for the session.
+   * Answers of "always" by key, for as long as the session runs. SPEC section 12 empties permission caches
+   * after a compaction. Those are what a host derives from the conversation. These are a person's answers for
+   * the session.
    */
   readonly #granted = new Map<string, Grant>();
   readonly #decidingFiles: () => Promise<string>;
@@ -60,9 +64,11 @@ export class Permissions {
     { mode = "default", allow = [] }: PermissionSettings,
     person: Person | undefined,
     options: {
-      /** The working folder is the home folder, or contains it. Then everything asks, each time. */
+      /**
+       * True if the working folder is the home folder or contains it. The agent then asks before each action.
+       */
       readonly isWideFolder?: boolean;
-      /** A mark of the files that decide what commands run; it changes when one of them does. */
+      /** Fingerprint of the files that decide what commands run. It changes when one of them changes. */
       readonly decidingFiles?: () => Promise<string>;
     } = {},
   ) {
@@ -99,7 +105,7 @@ export class Permissions {
       const refusals = open.map((need) => this.#refusal(need));
       return { allowed: false, words: nobodyToAsk(open, refusals), refusals, byPerson: false };
     }
-    // The questions of one call belong together: nobody else's comes between them.
+    // The questions of one call belong together. No other call may ask in between.
     return await this.#queue.run(async () => {
       for (const need of open) {
         const verdict = await this.#askFor(asked, need, call);
@@ -116,7 +122,7 @@ export class Permissions {
     return modeAllows(this.#mode, kind) || this.#granted.has(key);
   }
 
-  /** Nothing is offered that would not hold. */
+  /** Does not offer "always" if that answer would have no effect. */
   #asAsked(need: PermissionNeed): PermissionNeed {
     if (!this.#isWide && !alwaysAsks(need.kind)) return need;
     const { scope: _, ...rest } = need;
@@ -124,7 +130,7 @@ export class Permissions {
   }
 
   async #askFor(asked: Person, need: PermissionNeed, call: CallToCheck): Promise<Verdict> {
-    // Another agent may have had the same answered while this one waited.
+    // Another agent may have got an answer to the same question while this one waited.
     if (this.#isAllowed(need)) return ALLOWED;
     const answer = await asked.permit(withAllVisible(need), { signal: call.signal, agentId: call.agentId });
     call.signal.throwIfAborted();
@@ -144,21 +150,24 @@ export class Permissions {
     else this.#granted.set(key, { runsCode, mark: runsCode ? await this.#decidingFiles() : "" });
   }
 
-  /** A command that was allowed may run something else by now: a command or another program changed the files. */
+  /**
+   * Revokes allowed commands that may now run something else, because a command or another program changed
+   * the files.
+   */
   async #forgetChanged(): Promise<void> {
     const mark = await this.#decidingFiles();
     for (const [key, grant] of this.#granted)
       if (grant.runsCode && grant.mark !== mark) this.#granted.delete(key);
   }
 
-  /** The agent is about to change a file that decides what commands run, wherever it lies. */
+  /** Revokes allowed commands, because the agent is about to change a file that decides what commands run. */
   #forgetCommands(): void {
     for (const [key, { runsCode }] of this.#granted) if (runsCode) this.#granted.delete(key);
   }
 
   #refusal({ title, kind, key }: PermissionNeed): Refusal {
     const rule = this.#isWide && !alwaysAsks(kind) ? "wide-folder" : kind;
-    // A flag that looks like another one must not be copied.
+    // Do not show a flag with hidden characters, because users would copy something other than what they see.
     const hasFlag = kind !== "plan" && visibleText(key) === key;
     return { title: visibleText(title), rule, flag: hasFlag ? flagFor(rule, key) : undefined };
   }
@@ -170,26 +179,26 @@ const inQueue = (person: Person, queue: Queue): Person => ({
 });
 
 /**
- * Keys that only the very same rule allows. Behind a `;` of a command there can be anything, so its beginning does not
- * say what it does. Guarded files and credentials are allowed one by one.
+ * Keys that need an exactly equal rule. After a `;`, a command can contain anything, so its beginning does
+ * not say what it does. Guarded files and credentials are allowed one by one.
  */
 const EXACT_KEY = /^(?:shell-exact|write-guarded|read-secret):/;
 
-/** Compares a rule of the user's settings with a key. */
+/** Checks if a rule of the user's settings allows a key. */
 export function ruleAllows(rule: string, key: string): boolean {
   if (rule === key) return true;
   if (!rule.endsWith("*") || EXACT_KEY.test(key)) return false;
   const beginning = rule.slice(0, -1);
-  // `path:/data/*` is about what lies in that folder, and `..` would lead out of it.
+  // `path:/data/*` covers files in that folder, and `..` would lead out of it.
   return key.startsWith(beginning) && !key.slice(beginning.length).split(/[\\/]/).includes("..");
 }
 
-/** True where the mode alone allows it. */
+/** Returns true if the mode alone allows it. */
 export function modeAllows(mode: PermissionMode, kind: PermissionNeed["kind"]): boolean {
   if (mode === "allow-all") return true;
   return mode === "accept-edits" && kind === "change";
 }
 
-/** No answer of "always" covers these. */
+/** Kinds that no answer of "always" covers. */
 const alwaysAsks = (kind: PermissionNeed["kind"]): boolean =>
   kind === "guarded-file" || kind === "secret-file";

@@ -1,15 +1,15 @@
 import type { PermissionNeed } from "../permission.ts";
 
 /**
- * Characters that a terminal obeys, leaves out or draws as something else: controls, marks of direction, characters
- * without width, blanks that no shell splits at, and marks that pile up or stand alone. A command in an escape sequence
- * would run and not be seen, and marks can push the end of a line off the screen. Line ends and tabs are seen. Joiners of
- * emoji stay, and up to two marks on a letter.
+ * Characters that a terminal obeys, omits or draws as something else: controls, bidirectional marks,
+ * zero-width characters, blanks that no shell splits at, and combining marks that pile up or have no base
+ * letter. A command in an escape sequence would run without being seen, and marks can push the end of a line
+ * off the screen. Line ends and tabs are visible. Emoji joiners stay, and up to two marks on a letter.
  */
 const HIDDEN = new RegExp(
   [
     "(?![\\n\\t]|\\r\\n)[\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]",
-    // A joiner between two emoji, and the selector that makes one of a sign.
+    // A joiner between two emoji, and the selector that turns a symbol into an emoji.
     "(?!(?<=\\p{Extended_Pictographic}\\ufe0f?)(?:\\u200d(?=\\p{Extended_Pictographic})|\\ufe0f))[\\p{Cf}\\p{Default_Ignorable_Code_Point}]",
     "(?! )\\p{Zs}",
     "[\\u2800\\ufffc\\u{1d159}\\u{13441}\\u{13442}\\p{Co}\\p{Cn}]",
@@ -19,11 +19,13 @@ const HIDDEN = new RegExp(
   "gu",
 );
 
-/** Every hidden character as a code that is seen. */
+/** Replaces every hidden character with a visible code. */
 export const visibleText = (text: string): string =>
   text.replace(HIDDEN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 
-/** As it is asked for: whoever allows something must see all of it. */
+/**
+ * Makes all hidden characters of a question visible, so that the person sees everything before allowing it.
+ */
 export function withAllVisible(need: PermissionNeed): PermissionNeed {
   const { title, detail, scope } = need;
   return {

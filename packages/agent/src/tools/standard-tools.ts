@@ -14,7 +14,7 @@ import { todoWriteTool } from "./session/todo-write.ts";
 import { bashOutputTool, bashTool, killShellTool } from "./shell/bash.ts";
 import { webFetchTool } from "./web/web-fetch.ts";
 
-/** What an agent has unless it is given something else. Always in this order: they stand first in what is cached. */
+/** Default tools of an agent, always in this order, because they come first in the prompt cache. */
 export const standardTools = (place: Workplace): readonly Tool[] => [
   readTool(place),
   writeTool(place),
@@ -36,7 +36,9 @@ export const standardTools = (place: Workplace): readonly Tool[] => [
   recallTool(place),
 ];
 
-/** Finds what has left the context. It reads the session's own file, so it needs nobody's word. */
+/**
+ * Finds messages that have left the context. Reads only the session's own file, so it needs no permission.
+ */
 export function recallTool({ sessionPath }: Pick<Workplace, "sessionPath">): Tool {
   const recall = createRecallTool({ session: sessionPath });
   return {

@@ -1,4 +1,4 @@
-/** Tells the first text at once, and then the newest whenever the time is over. Nothing is told after `stop`. */
+/** Emits the first text at once, then the newest one after each interval. Emits nothing after `stop`. */
 export function throttled(
   emit: (text: string) => void,
   everyMs: number,

@@ -24,7 +24,7 @@ function aged(name: string, content: string): string {
   return path;
 }
 
-/** As if what was just written had been there for a while. */
+/** A clock at which a file that was just written looks old. */
 const later = (): number => Date.now() + 60_000;
 
 const textOf = async (files: FileContents, path: string): Promise<string> =>
@@ -71,7 +71,7 @@ describe("contents are kept", () => {
     const first = await files.read(one);
     await files.read(two);
     const last = await files.read(three);
-    // Compared here: the matcher would look into every byte.
+    // Compared with `===`, because the matcher would compare every byte.
     expect((await files.read(three)) === last).toBe(true);
     expect((await files.read(one)) === first).toBe(false);
   });
@@ -131,7 +131,9 @@ describe("what is no file with a content is refused with words", () => {
     expect(await refusalOf(join(folder, "link"))).toMatchObject({ reason: "unreadable" });
     expect(await refusalOf(join(folder, "none"))).toMatchObject({ reason: "missing" });
     expect(await refusalOf(join(folder, "target", "x"))).toMatchObject({ reason: "missing" });
-    expect((await refusalOf(join(folder, "huge"))).words).toContain("has 33.0 MB, more than the 32.0 MB");
+    expect((await refusalOf(join(folder, "huge"))).words).toContain(
+      "has 33.0 MB, more than the limit of 32.0 MB",
+    );
     expect(await refusalOf("nul\0")).toMatchObject({ reason: "unreadable" });
   });
 

@@ -4,15 +4,15 @@ import { LonghaulError } from "@longhaul/core";
 import { LRUCache } from "lru-cache";
 import type { FileContent, FileContents } from "../workplace.ts";
 
-/** Long enough for a piece of work on a few files; what nobody has looked at since is not worth the memory. */
+/** Long enough for work on a few files. A file that nobody has read since is not worth the memory. */
 const KEPT_MS = 15 * 60 * 1000;
-/** All files together: hundreds of sources, and little beside what a node process takes anyway. */
+/** Total of all files: hundreds of source files, and little compared to a Node process. */
 const KEPT_BYTES = 50 * 1024 * 1024;
-/** Of larger ones nobody reads more than parts, which a command gets without loading the rest. */
+/** Nobody reads more than parts of larger files, and a command can do that without loading the rest. */
 const LARGEST_FILE_BYTES = 32 * 1024 * 1024;
 /**
- * Systems stamp files by a clock that ticks every few milliseconds: what is written twice within one tick looks
- * unchanged. So a file this young is not kept.
+ * File systems use a clock that ticks every few milliseconds. Two writes within one tick look like one, so a
+ * file this new is not cached.
  */
 const TOO_YOUNG_MS = 100;
 
@@ -24,8 +24,8 @@ interface Kept {
 }
 
 /**
- * Reads regular files, whatever lies there: nothing else is opened, and only so much is read. Takes real paths: a
- * link that appears in their place is not followed. What cannot be read is an error `file-unusable` with words. `now`, in
+ * Reads regular files, opens nothing else, and limits the size. Takes real paths and does not follow a link
+ * that appears in their place. An unreadable file throws `file-unusable` with a reason. `now`, in
  * milliseconds since 1970, is for tests.
  */
 export function createFileContents({ now = Date.now }: { readonly now?: () => number } = {}): FileContents {
@@ -39,7 +39,7 @@ export function createFileContents({ now = Date.now }: { readonly now?: () => nu
   return {
     read: async (realPath) => {
       try {
-        // Looked at before it is opened: to open a device can be to set it going.
+        // Checked before opening, because opening a device can start it.
         const stamp = stampOf(realPath, await stat(realPath, { bigint: true }));
         const kept = cache.get(realPath);
         if (kept?.stamp === stamp) return kept.content;
@@ -56,21 +56,21 @@ export function createFileContents({ now = Date.now }: { readonly now?: () => nu
   };
 }
 
-/** Undefined for errors of another kind. */
+/** Returns undefined for other errors. */
 export function fileProblemOf(error: unknown): FileProblem | undefined {
   if (!(error instanceof LonghaulError) || error.code !== "file-unusable") return undefined;
   return error.facts.reason as FileProblem;
 }
 
 interface Read extends Kept {
-  /** Whether it stayed as it was while it was read. */
+  /** True if the file did not change while it was read. */
   readonly isSteady: boolean;
-  /** When it was last changed by the system's own clock: the time of a change can be set by anybody. */
+  /** Time of the last change by the system's clock (ctime), because anybody can set the modification time. */
   readonly touchedMs: number;
 }
 
 async function readOpened(path: string): Promise<Read> {
-  // In between it may have become a pipe, and to open that would be to wait for a writer for ever.
+  // The path may have become a pipe meanwhile, and opening one would wait for a writer forever.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {
     const before = await handle.stat({ bigint: true });
@@ -88,7 +88,9 @@ async function readOpened(path: string): Promise<Read> {
   }
 }
 
-/** Not `readFile`: of a file that grows as fast as it is read there is no end, and some say they are empty. */
+/**
+ * Not `readFile`: a file that grows while it is read would never end, and some files report a size of zero.
+ */
 async function readAll(path: string, handle: FileHandle, size: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   let length = 0;
@@ -103,10 +105,10 @@ async function readAll(path: string, handle: FileHandle, size: number): Promise<
   return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
 }
 
-/** Changes whenever the file does, as far as the system tells. */
+/** Changes whenever the file changes, as far as the system reports it. */
 function stampOf(path: string, found: BigIntStats): string {
   if (found.isDirectory()) throw problem(path, "folder", "is a folder");
-  if (!found.isFile()) throw problem(path, "not-a-file", `is ${kindOf(found)}, not a file with a content`);
+  if (!found.isFile()) throw problem(path, "not-a-file", `is ${kindOf(found)}, not a regular file`);
   if (found.size > LARGEST_FILE_BYTES) throw problem(path, "too-large", tooLarge(Number(found.size)));
   return [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(":");
 }
@@ -119,7 +121,7 @@ function kindOf(found: BigIntStats): string {
 const megabytes = (bytes: number): string => (bytes / 1024 / 1024).toFixed(1);
 
 const tooLarge = (bytes: number): string =>
-  `has ${megabytes(bytes)} MB, more than the ${megabytes(LARGEST_FILE_BYTES)} MB that are read at once`;
+  `has ${megabytes(bytes)} MB, more than the limit of ${megabytes(LARGEST_FILE_BYTES)} MB`;
 
 const problem = (path: string, reason: FileProblem, words: string, cause?: unknown): LonghaulError =>
   new LonghaulError("file-unusable", `${path} ${words}.`, { facts: { path, reason }, cause });
@@ -127,11 +129,11 @@ const problem = (path: string, reason: FileProblem, words: string, cause?: unkno
 const KNOWN: ReadonlyMap<string, readonly [FileProblem, string]> = new Map([
   ["ENOENT", ["missing", "does not exist"]],
   ["ENOTDIR", ["missing", "does not exist"]],
-  ["EACCES", ["not-allowed", "may not be read by this user"]],
-  ["EPERM", ["not-allowed", "may not be read by this user"]],
+  ["EACCES", ["not-allowed", "cannot be read, because this user has no permission"]],
+  ["EPERM", ["not-allowed", "cannot be read, because this user has no permission"]],
   [
     "ELOOP",
-    ["unreadable", "is reached through a link that was not there before, or through a circle of links"],
+    ["unreadable", "is reached through a link that did not exist before, or through a circle of links"],
   ],
 ]);
 
@@ -142,7 +144,7 @@ function unusable(path: string, error: unknown): LonghaulError {
   return problem(path, reason, words, error);
 }
 
-/** Code of an error that the system reports, such as `ENOENT`; empty for other errors. */
+/** Code of a system error, such as `ENOENT`. Empty for other errors. */
 export function systemCode(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : "";

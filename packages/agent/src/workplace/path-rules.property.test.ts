@@ -23,7 +23,7 @@ const step = fc.oneof(
 const relativePath = fc.array(step, { minLength: 1, maxLength: 6 }).map((steps) => steps.join("/"));
 const BEGINNINGS = ["", "ROOT/", "ROOT/cwd/", "ROOT/outside/"];
 const anyPath = fc.tuple(fc.constantFrom(...BEGINNINGS), relativePath).map(([begin, rest]) => begin + rest);
-/** Folders, files and links to anywhere, in and outside the working directory. */
+/** Folders, files, and links to anywhere inside or outside the working directory. */
 const item = fc.record({
   at: fc
     .tuple(fc.constantFrom("cwd", "outside", "cwd/in", "outside/in"), name)
@@ -32,7 +32,7 @@ const item = fc.record({
   target: anyPath,
 });
 
-/** Where the system itself would read it, or put it: undefined where it can do neither. */
+/** Path that the system itself would read or write. Undefined if it can do neither. */
 function whereSystemPuts(path: string): string | undefined {
   if (existsSync(path)) return realpathSync(path);
   try {

@@ -68,7 +68,7 @@ describe("what a path means", () => {
 describe("what leads out is outside", () => {
   it.each([
     ["..", "the folder above"],
-    ["../project-twin/x", "a neighbour whose name begins alike"],
+    ["../project-twin/x", "a neighbor whose name begins alike"],
     ["src/../../outside/secret", "dots"],
     ["/etc/passwd", "an absolute path"],
     ["~/x", "the home folder"],
@@ -89,8 +89,8 @@ describe("what leads out is outside", () => {
 
   it.each([
     ["nul\0byte", "NUL"],
-    ["x".repeat(300), "longer"],
-    ["x/".repeat(5_000), "longer"],
+    ["x".repeat(300), "too long"],
+    ["x/".repeat(5_000), "too long"],
     ["circle", "circle"],
     ["circle/x", "circle"],
   ])("a path that no file can have is outside, with words (case %#)", async (path, word) => {

@@ -5,15 +5,18 @@ import type { PathRules, ResolvedPath } from "../workplace.ts";
 import { systemCode } from "./file-contents.ts";
 
 interface PathRulesOptions {
-  /** Absolute. Nothing is inside a wide folder: it would be no limit. */
+  /** Absolute. Nothing counts as inside a wide folder, because it would be no limit. */
   readonly cwd: string;
-  /** Folders and files that are as good as in it. Links are followed once: what one leads to later was not meant. */
+  /**
+   * Folders and files that count as inside. Their links are resolved once, at the start, because a later
+   * target was not intended.
+   */
   readonly allowed?: readonly string[] | undefined;
-  /** What `~` means. */
+  /** Folder that `~` refers to. */
   readonly home: string;
 }
 
-/** Paths come from a model: they are never trusted, and what cannot be told is outside. */
+/** Paths come from a model, so they are never trusted. Unresolvable paths count as outside. */
 export function pathRules({ cwd, allowed = [], home }: PathRulesOptions): PathRules {
   const meant = (path: string): string => resolve(cwd, withHome(path, home));
   let roots: Promise<Roots> | undefined;
@@ -24,7 +27,7 @@ export function pathRules({ cwd, allowed = [], home }: PathRulesOptions): PathRu
       const { realCwd, inside } = await roots;
       const displayPath = shortPath(absolute, [cwd, realCwd]);
       const unknown: ResolvedPath = { path: absolute, realPath: absolute, displayPath, isInside: false };
-      if (path.includes("\0")) return { ...unknown, problem: "no path can hold a NUL character" };
+      if (path.includes("\0")) return { ...unknown, problem: "a path cannot contain a NUL character" };
       try {
         const realPath = await realPathOf(absolute);
         return { ...unknown, realPath, isInside: inside.some((root) => isWithin(realPath, root)) };
@@ -35,12 +38,12 @@ export function pathRules({ cwd, allowed = [], home }: PathRulesOptions): PathRu
   };
 }
 
-/** Both absolute and without `..`. A folder is within itself. */
+/** Both paths are absolute and have no `..`. A folder is within itself. */
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** Relative to the first of these folders that it is in. */
+/** Path relative to the first of these folders that contains it. */
 export function shortPath(absolute: string, folders: readonly string[]): string {
   const folder = folders.find((each) => isWithin(absolute, each));
   return folder === undefined ? absolute : relative(folder, absolute) || ".";
@@ -57,7 +60,7 @@ async function findRoots(cwd: string, home: string, allowed: readonly string[]):
   return { realCwd: realCwd ?? cwd, inside: inside.filter((root) => root !== undefined) };
 }
 
-/** What cannot be resolved allows nothing. */
+/** A path that cannot be resolved allows nothing. */
 const realPathOrNone = (path: string): Promise<string | undefined> => realPathOf(path).catch(() => undefined);
 
 function withHome(path: string, home: string): string {
@@ -66,23 +69,23 @@ function withHome(path: string, home: string): string {
 }
 
 const WORDS: ReadonlyMap<string, string> = new Map([
-  ["ENAMETOOLONG", "the name is longer than the system takes"],
-  ["ELOOP", "links in it lead in a circle"],
-  ["EACCES", "a folder on the way may not be looked into"],
-  ["EPERM", "a folder on the way may not be looked into"],
+  ["ENAMETOOLONG", "the name is too long for the system"],
+  ["ELOOP", "its links form a circle"],
+  ["EACCES", "this user has no permission to read a folder in the path"],
+  ["EPERM", "this user has no permission to read a folder in the path"],
 ]);
 
 function wordsFor(error: unknown): string {
   const code = systemCode(error);
-  return WORDS.get(code) ?? `it cannot be looked up (${code || String(error)})`;
+  return WORDS.get(code) ?? `it cannot be resolved (${code || String(error)})`;
 }
 
-/** As many as Linux follows before it calls them a circle. */
+/** Linux reports a loop after the same number of links. */
 const MOST_LINKS = 40;
 
 /**
- * Where a path really is, links followed as far as it exists. Also the name of a file that is not there yet is right:
- * a link in its folder's name, or one that points at nothing, is where a write would go. Rejects as the system does.
+ * Resolves a path as far as it exists. Also correct for a file that does not exist yet: links in its folder's
+ * name, and links that point at nothing, lead to where a write would go. Rejects with the system's errors.
  */
 export async function realPathOf(path: string): Promise<string> {
   try {
@@ -95,7 +98,7 @@ export async function realPathOf(path: string): Promise<string> {
 
 const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(systemCode(error));
 
-/** Name by name, as the system walks: `..` behind a link leads to where the link's target lies. */
+/** Resolves name by name, like the system: `..` after a link leads to the parent of the link's target. */
 async function followed(path: string): Promise<string> {
   let real = parse(path).root;
   const names = path.slice(real.length).split(sep);
@@ -113,25 +116,25 @@ async function followed(path: string): Promise<string> {
       continue;
     }
     links += 1;
-    if (links > MOST_LINKS) throw Object.assign(new Error("Links lead in a circle."), { code: "ELOOP" });
+    if (links > MOST_LINKS) throw Object.assign(new Error("The links form a circle."), { code: "ELOOP" });
     if (isAbsolute(target)) real = parse(target).root;
     names.unshift(...target.split(sep));
   }
   return real;
 }
 
-/** Undefined where there is no link. */
+/** Returns undefined if it is not a link. */
 async function targetOf(path: string): Promise<string | undefined> {
   try {
     return await readlink(path);
   } catch (error) {
-    // EINVAL: it is there, and no link.
+    // EINVAL: it exists and is not a link.
     if (isMissing(error) || systemCode(error) === "EINVAL") return undefined;
     throw error;
   }
 }
 
-/** Some disks know a folder by its name in any case: the part that exists is called what the disk calls it. */
+/** Some disks ignore case in names. Returns the existing part of the path in the disk's own spelling. */
 async function asOnDisk(path: string): Promise<string> {
   const folder = dirname(path);
   if (folder === path) return path;

@@ -8,7 +8,7 @@ export function createReadState(): ReadState {
     get: (realPath) => seenFiles.get(realPath),
     saw: (realPath, seen) => {
       const before = seenFiles.get(realPath);
-      // An agent that has seen the whole file still has when it reads a part again.
+      // An agent that has seen the whole file keeps that status when it reads a part again.
       const isPartOfKnown =
         before?.fingerprint === seen.fingerprint && before.range === undefined && seen.range !== undefined;
       if (!isPartOfKnown) seenFiles.set(realPath, seen);

@@ -6,10 +6,12 @@ import { ConversationBuilder } from "../../../../test/support/builders.ts";
 import { deepFreeze } from "../../../../test/support/deep-freeze.ts";
 import { codeOf, countingPorts, longSession, withoutUsage } from "../../../../test/support/long-session.ts";
 import type { Entry } from "../messages/entry.ts";
+import { readLedger } from "../messages/fact-ledger.ts";
 import { indexPairs } from "../messages/pairs.ts";
 import { flatten } from "../request/flatten/flatten.ts";
 import { compact, rebuild } from "./compact.ts";
 import { planCompaction } from "./plan/compaction-plan.ts";
+import { PROMPT_VERSION } from "./summary/prompt-version.ts";
 
 describe("a compaction", () => {
   it("gives boundary, summary, kept messages and attachments, always in this order", async () => {
@@ -48,6 +50,17 @@ describe("a compaction", () => {
     });
   });
 
+  it("records the version of the prompts on the boundary and in the ledger", async () => {
+    const plan = planCompaction({ entries: longSession().entries });
+    const { boundary, ledger } = await compact(plan, countingPorts());
+    expect(boundary.compactMetadata.longhaul?.promptVersion).toBe(PROMPT_VERSION);
+    expect(ledger?.promptVersion).toBe(PROMPT_VERSION);
+    expect(readLedger(boundary)?.promptVersion).toBe(PROMPT_VERSION);
+    const unchecked = await compact(plan, countingPorts(), { facts: "off" });
+    expect(unchecked.ledger).toBeUndefined();
+    expect(unchecked.boundary.compactMetadata.longhaul?.promptVersion).toBe(PROMPT_VERSION);
+  });
+
   it("records where the kept messages begin, what they follow and where they end, if any were kept", async () => {
     const { entries } = longSession();
     const kept = await compact(planCompaction({ entries }), countingPorts());
@@ -76,18 +89,18 @@ describe("a compaction", () => {
     });
     expect(attachments[0]?.parentUuid).toBe(summary.uuid);
     expect(boundary.logicalParentUuid).toBe(entries.at(-1)?.uuid);
-    expect(JSON.stringify(summary.message.content)).toContain("messages above stand as they were");
+    expect(JSON.stringify(summary.message.content)).toContain("messages above are unchanged");
   });
 
   it("reports what it did: messages, tokens, where they were, and a line for the person", async () => {
     const { entries } = longSession();
     const compaction = await compact(planCompaction({ entries }), countingPorts());
-    expect(compaction.messagesSummarised + compaction.messagesKept).toBe(entries.length);
+    expect(compaction.messagesSummarized + compaction.messagesKept).toBe(entries.length);
     expect(compaction.attempts.at(-1)).toMatchObject({ step: "built-in", outcome: "written" });
     expect(compaction.usage).toBeUndefined();
     expect(compaction.accounting.tool_result_Read_tokens).toBeGreaterThan(10_000);
     expect(compaction.userDisplayMessage).toMatch(
-      /^Compacted from 80,020 to \d+,\d{3} tokens: \d+ messages summarised, \d+ messages kept\.$/,
+      /^Compacted from 80,020 to \d+,\d{3} tokens: \d+ messages summarized, \d+ messages kept\.$/,
     );
   });
 

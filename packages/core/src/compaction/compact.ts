@@ -55,7 +55,7 @@ export interface Compaction extends CompactedEntries {
   readonly hookOutcomes: readonly HookOutcome[];
   readonly tokensBefore: number;
   readonly saving: Saving;
-  readonly messagesSummarised: number;
+  readonly messagesSummarized: number;
   readonly messagesKept: number;
   /** Tokens before the compaction by part, as flat names and numbers. */
   readonly accounting: Readonly<Record<string, number>>;
@@ -231,10 +231,10 @@ type Outcome = Pick<Compaction, "written" | "quotation" | "ledger" | "restored" 
 function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outcome): Compaction {
   const { written, restored, hookOutcomes } = outcome;
   const { tokensAfter } = compacted;
-  const messagesSummarised = countMessages(plan.summarised);
+  const messagesSummarized = countMessages(plan.summarized);
   const messagesKept = countMessages(compacted.kept) + countMessages(compacted.pending);
   const facts = [
-    `${count(messagesSummarised, "message")} summarised`,
+    `${count(messagesSummarized, "message")} summarized`,
     ...(messagesKept === 0 ? [] : [`${count(messagesKept, "message")} kept`]),
     ...(restored.items.length === 0 ? [] : [`${count(restored.items.length, "thing")} put back`]),
   ];
@@ -246,7 +246,7 @@ function report(plan: CompactionPlan, compacted: CompactedEntries, outcome: Outc
     usage: "usage" in written ? written.usage : undefined,
     tokensBefore: plan.tokensBefore,
     saving: savingOf(plan, tokensAfter),
-    messagesSummarised,
+    messagesSummarized,
     messagesKept,
     accounting: accountingMetrics(accountKnown(plan.sent, plan.tokensSent)),
     userDisplayMessage: [

@@ -22,7 +22,7 @@ const compacted = (options: PlanOptions = {}, how: CompactOptions = {}): Promise
 const textOf = ({ summary }: Compaction): string => JSON.stringify(summary.message.content);
 
 const RECENT_FOLLOW = "most recent messages follow";
-const ABOVE_STAND = "messages above stand as they were";
+const ABOVE_STAND = "messages above are unchanged";
 
 describe("the words around a summary", () => {
   it("say that recent messages follow only where some do", async () => {
@@ -84,8 +84,8 @@ describe("what a compaction counts", () => {
     c.attachment({ type: "todo", content: [] });
     const plan = planned({ variant: "up-to", at: last.uuid }, c.entries);
     const compaction = await compact(plan, countingPorts());
-    expect([compaction.messagesSummarised, compaction.messagesKept]).toEqual([18, 1]);
-    expect(compaction.userDisplayMessage).toMatch(/: 18 messages summarised, 1 message kept\.$/);
+    expect([compaction.messagesSummarized, compaction.messagesKept]).toEqual([18, 1]);
+    expect(compaction.userDisplayMessage).toMatch(/: 18 messages summarized, 1 message kept\.$/);
   });
 
   it("is told to the person, with what was put back and without what is none", async () => {
@@ -93,9 +93,9 @@ describe("what a compaction counts", () => {
       read: async (path: string) => ({ state: "read" as const, text: "now", displayPath: path }),
     };
     const none = await compacted({ keepRecentTokens: 0 });
-    expect(none.userDisplayMessage).toMatch(/: 120 messages summarised\.$/);
+    expect(none.userDisplayMessage).toMatch(/: 120 messages summarized\.$/);
     const some = await compacted({ keepRecentTokens: 0 }, { state: { files } });
-    expect(some.userDisplayMessage).toMatch(/: 120 messages summarised, 5 things put back\.$/);
+    expect(some.userDisplayMessage).toMatch(/: 120 messages summarized, 5 things put back\.$/);
   });
 
   it("hangs what follows on the last kept message that has an id", async () => {
@@ -128,7 +128,7 @@ describe("who wrote the summary", () => {
       messagesFor: (list: readonly Entry[]) => flatten(list),
       cachedMessages: 0,
     };
-    return { summariser: "provider", bindsThinking: true, model, fork };
+    return { summarizer: "provider", bindsThinking: true, model, fork };
   };
 
   it("is the provider: its block stands as it was signed, and thinking after it stays if the request was the conversation's", async () => {

@@ -140,9 +140,9 @@ async function attempt(runner: HookRunner, input: HookInput, options: HookRunOpt
 function blockedBy({ by, reason }: NonNullable<HookRun["blocked"]>): LonghaulError {
   return new LonghaulError(
     "compaction-blocked",
-    `The hook ${by} stopped the compaction${reason === "" ? "." : `: ${reason}`}`,
+    `The hook ${by} blocked the compaction${reason === "" ? "." : `: ${reason}`}`,
     {
-      remedy: "Nothing was changed. Do what the hook asks for, or take it out of the settings.",
+      remedy: "Nothing was changed. Do what the hook requires, or remove the hook from the settings.",
       facts: { hook: by },
     },
   );
@@ -158,7 +158,7 @@ export interface HookOutput {
   readonly skipped: readonly SkippedItem[];
 }
 
-const CUT_NOTE = "[The rest was left out: there was no room for it.]";
+const CUT_NOTE = "[The rest was left out because it did not fit.]";
 
 /** Hooks limit what they say, but a host's own runner may not, and a window may be small. */
 export function fitHookOutput(output: string, roomTokens: number, countTokens: CountText): HookOutput {

@@ -15,7 +15,7 @@ import { checkRequest } from "../request/check/check.ts";
 import { flatten } from "../request/flatten/flatten.ts";
 import type { Message, TranscriptPort, Turn } from "./options.ts";
 
-/** What may happen to a conversation between two turns. */
+/** Events that can occur between two turns. */
 type Step =
   | { readonly kind: "turn"; readonly size: number }
   | { readonly kind: "idle" }
@@ -60,7 +60,7 @@ class Host {
       read: async (uuids) => this.lines.filter(({ uuid }) => uuid !== undefined && uuids.includes(uuid)),
     };
     this.compactor = createCompactor({
-      ...(collapses ? { collapse: { summariser: "built-in" }, transcript } : {}),
+      ...(collapses ? { collapse: { summarizer: "built-in" }, transcript } : {}),
       host: {
         onEvent: ({ type }) => {
           if (type === "spans-committed") this.commits += 1;
@@ -81,7 +81,7 @@ class Host {
     return turn;
   }
 
-  /** A round with a tool, in the form that the conversation has. */
+  /** Adds a round with a tool, in the form of the conversation. */
   say(size: number): void {
     const id = `round${++this.calls}`;
     const said: readonly ApiMessage[] = [
@@ -132,7 +132,7 @@ class Host {
     }
   }
 
-  /** Nothing to compact is an answer; the conversation stays as it is. */
+  /** "Nothing to compact" is a valid answer that does not change the conversation. */
   async #refused(error: unknown): Promise<Turn> {
     expect(error).toBeInstanceOf(LonghaulError);
     return this.compactor.before(this.messages);
@@ -144,11 +144,11 @@ const findingsOf = ({ request }: Turn): readonly string[] =>
     .findings.filter(({ action }) => action !== "reported")
     .map(({ rule, path }) => `${rule} ${path}`);
 
-/** Where what is gone can still be heard of. */
+/** Texts that may still mention removed messages. */
 const MARKS = [
   CLEARED_RESULT_TEXT,
-  "no longer fitted into the context window",
-  "taken out to make room",
+  "no longer fit into the context window",
+  "of this conversation to make room",
   "removed",
 ];
 
@@ -186,7 +186,7 @@ describe.each(["claude-haiku-4-5", "claude-opus-5-5"])(
           const commitsSoFar = host.commits;
           const second = await host.compactor.before(first.messages);
           fc.pre(second.compaction === undefined && second.cleared === 0);
-          // Where the first commit did not make room enough, another one follows.
+          // If the first commit did not free enough space, another one follows.
           fc.pre(host.commits === commitsSoFar);
           expect(second.messages).toBe(first.messages);
           if (!changed) expect(JSON.stringify(second.request)).toBe(JSON.stringify(first.request));
@@ -220,7 +220,7 @@ describe.each(["claude-haiku-4-5", "claude-opus-5-5"])(
           const host = new Host([{ role: "user", content: "the task" }], model, true);
           for (const next of list) {
             const { request } = await host.take(next);
-            // Writing goes on in the background.
+            // Writing continues in the background.
             await new Promise((resolve) => setImmediate(resolve));
             const { entries, clearedToolUseIds } = currentConversation(host.lines);
             const read = flatten(withClearedResults(entries, clearedToolUseIds));
@@ -233,7 +233,7 @@ describe.each(["claude-haiku-4-5", "claude-opus-5-5"])(
   },
 );
 
-/** What the model is shown, whichever way it is cut into blocks. */
+/** The texts that the model sees, independent of blocks. */
 const shown = (messages: readonly ApiMessage[]): readonly string[] =>
   messages.map(({ role, content }) =>
     JSON.stringify([role, contentBlocks(content)]).replaceAll(/,"cache_control":\{[^}]*\}/g, ""),

@@ -8,93 +8,97 @@ import { type PreparedSummary, prepareSummary } from "../compaction/write/summar
 import { withTimeLimit } from "../models/abortable.ts";
 import { clearableTokens } from "./clear-stale.ts";
 import { forkNow } from "./fork.ts";
-import { whyNotNow } from "./health.ts";
+import { skipReasonFor } from "./health.ts";
 import type { BackgroundSummary, OfferedPlan } from "./parts.ts";
-import { fittingPlan, measuredBy, refreshPlan, restoreBudget, snapshotOf } from "./planning.ts";
+import { cachedMeasures, findFittingPlan, refreshPlan, restoreBudget, snapshotOf } from "./planning.ts";
 import { codeOf } from "./reporter.ts";
-import { type Compacted, compactOptions } from "./run-compaction.ts";
+import { type CompactionParts, compactOptions } from "./run-compaction.ts";
 
-/** Of the auto threshold: from here on a summary is written ahead of need. */
+/** Share of the auto-compact threshold at which the background summary starts. */
 const START_SHARE = 0.8;
 
-/** A summary that knows so much less than there is by now is brought up to date before it is used. */
+/** A summary that misses more tokens than this is refreshed before use. */
 const STALE_TOKENS = 20_000;
-/** In a small window much less is too much: of the threshold, what may be there right after a compaction. */
+/**
+ * Maximum size right after a compaction, as a share of the threshold. Matters in small windows, where fewer
+ * new tokens are already too many.
+ */
 const STALE_RESULT_SHARE = 0.75;
 
 /**
- * In a large window the share alone would begin so early that the summary is stale long before it is used, and has to
- * be paid for twice.
+ * In a large window, the share alone would start too early. The summary would be stale before its use and
+ * would have to be paid for twice.
  */
 const START_BEFORE_THRESHOLD_TOKENS = 2 * STALE_TOKENS;
 
-/** A model that fails now may not do so at the threshold: until then there is no need for the built-in summariser. */
-const NO_STAND_IN = { builtInFallback: "never" } as const;
+/** A model that fails now may work at the threshold, so the built-in summarizer is not needed before. */
+const NO_BUILT_IN_FALLBACK = { builtInFallback: "never" } as const;
 
-interface Ready {
-  /** What the summary stands for. */
+interface ReadySummary {
+  /** Ids of the messages that the summary replaces. */
   readonly ids: readonly (string | undefined)[];
-  /** Of the messages that were kept beside it when it was written: what is more has come since. */
+  /** Tokens of the kept messages when the summary was written. Anything above this is new. */
   readonly keptTokens: number;
   readonly summary: PreparedSummary;
 }
 
-interface Usable extends Ready {
+interface UsableSummary extends ReadySummary {
   readonly plan: CompactionPlan;
 }
 
 /**
- * Has the summary of the next compaction written ahead of need, while the conversation goes on. At the threshold it
- * takes the place of the messages that it stands for, and all that came meanwhile is kept as it is. Whatever goes wrong
- * here does no harm: then there is none, and the turn compacts as it would have.
+ * Writes the summary for the next compaction in the background, while the conversation continues. At the
+ * threshold, the summary replaces its messages, and all newer messages are kept. A failure here is harmless:
+ * the turn at the threshold then compacts without a prepared summary.
  */
-export class Background implements BackgroundSummary {
-  /** Asked when they are needed: the parts know each other. */
-  readonly #parts: () => Compacted;
-  #ready: Ready | undefined;
+export class BackgroundSummarizer implements BackgroundSummary {
+  /** Resolved on use, because the parts refer to each other. */
+  readonly #parts: () => CompactionParts;
+  #ready: ReadySummary | undefined;
   #running: AbortController | undefined;
-  /** Once is enough: the next compaction asks again, and the user hears of it then. */
+  /** No retry after a failure. The next compaction tries again and reports the error to the user. */
   #hasFailed = false;
   #isClosed = false;
 
-  constructor(parts: () => Compacted) {
+  constructor(parts: () => CompactionParts) {
     this.#parts = parts;
   }
 
-  /** What is cheap to tell is asked first: most responses find nothing to do. */
-  responded(): void {
+  /** Called after each response. Runs the cheap checks first, because most responses need no summary. */
+  onResponse(): void {
     if (this.#running !== undefined || this.#hasFailed) return;
     try {
       if (this.#isOff() || !this.#isDue()) return;
-      const ready = this.#usable();
-      if ((ready === undefined || !this.#isFit(ready, false)) && !this.#isClearingEnough())
-        this.#begin(ready);
+      const ready = this.#findUsable();
+      if ((ready === undefined || !this.#isFreshEnough(ready, false)) && !this.#isClearingEnough())
+        this.#startOrRefresh(ready);
     } catch (error) {
-      // Nobody asked for it yet: what is wrong, the turn at the threshold says.
+      // No report is needed yet. The turn at the threshold reports the problem.
       this.#hasFailed = true;
-      this.#tellEnd("failed", codeOf(error));
+      this.#reportEnd("failed", codeOf(error));
     }
   }
 
   offer(): OfferedPlan | "under-way" | "at-once" | undefined {
     if (this.#isOff()) return undefined;
-    const ready = this.#usable();
-    const mustCompact = this.#isNear(this.#parts().gauge.thresholds.blocking);
-    const offer = ready !== undefined && this.#isFit(ready, mustCompact) ? this.#offerOf(ready) : undefined;
+    const ready = this.#findUsable();
+    const mustCompact = this.#hasReached(this.#parts().gauge.thresholds.blocking);
+    const offer =
+      ready !== undefined && this.#isFreshEnough(ready, mustCompact) ? this.#offerOf(ready) : undefined;
     if (offer !== undefined || this.#hasFailed) return offer;
     if (mustCompact) return "at-once";
-    if (this.#running === undefined) this.#begin(ready);
+    if (this.#running === undefined) this.#startOrRefresh(ready);
     return this.#running === undefined ? undefined : "under-way";
   }
 
-  paidFor(): { readonly tokensAfter: number | undefined } | undefined {
+  preparedResult(): { readonly tokensAfter: number | undefined } | undefined {
     if (this.#isOff()) return undefined;
-    const isFull = this.#isNear(this.#parts().gauge.thresholds.blocking);
-    // Nobody waits for it once the window is full.
+    const isFull = this.#hasReached(this.#parts().gauge.thresholds.blocking);
+    // If the window is full, the turn does not wait for the running summary.
     if (this.#running !== undefined) return isFull ? undefined : { tokensAfter: undefined };
-    const ready = this.#usable();
-    if (ready === undefined || !this.#isFit(ready, isFull)) return undefined;
-    return { tokensAfter: leastTokens(ready.plan, ready.summary) };
+    const ready = this.#findUsable();
+    if (ready === undefined || !this.#isFreshEnough(ready, isFull)) return undefined;
+    return { tokensAfter: minTokensAfter(ready.plan, ready.summary) };
   }
 
   reset(): void {
@@ -104,28 +108,31 @@ export class Background implements BackgroundSummary {
     this.#hasFailed = false;
   }
 
-  /** Forgets the summary that is ready, if there is one. */
+  /** Discards the prepared summary, if there is one. */
   discard(reason: string): void {
     if (this.#ready === undefined) return;
     this.#ready = undefined;
-    this.#tellEnd("discarded", reason);
+    this.#reportEnd("discarded", reason);
   }
 
-  /** An answer that comes after the end begins nothing. */
+  /** Stops the work. A later response starts nothing. */
   close(): void {
     this.reset();
     this.#isClosed = true;
   }
 
-  /** Notes are a summary already; without a model there is nobody to wait for; a provider's own comes with a call. */
+  /**
+   * True if no background summary is needed. Notes already are a summary. Without a model, summarizing takes
+   * no time. The provider's own compaction needs its own call.
+   */
   #isOff(): boolean {
     const parts = this.#parts();
     const { options, health, modules } = parts;
     const { compaction, model } = options;
-    const { background = true, summariser = "model" } = compaction;
+    const { background = true, summarizer = "model" } = compaction;
     if (this.#isClosed) return true;
-    if (!background || model === undefined || summariser !== "model" || modules.hasSummary) return true;
-    return health.isResting() || whyNotNow("auto", parts) !== undefined;
+    if (!background || model === undefined || summarizer !== "model" || modules.hasSummary) return true;
+    return health.isResting() || skipReasonFor("auto", parts) !== undefined;
   }
 
   get #startTokens(): number {
@@ -133,58 +140,59 @@ export class Background implements BackgroundSummary {
     return Math.max(autoCompact * START_SHARE, autoCompact - START_BEFORE_THRESHOLD_TOKENS);
   }
 
-  /** Whether there may be one to begin, or one to bring up to date. */
+  /** True if the conversation is large enough to start or refresh a summary. */
   #isDue(): boolean {
     const soon = this.#parts().gauge.thresholds.autoCompact - STALE_TOKENS;
     const from = this.#ready === undefined ? this.#startTokens : Math.max(this.#startTokens, soon);
-    // Without the margin of an estimate, by which a conversation that was just compacted would be near again at once.
+    // Uses the size without padding. With it, a conversation right after a compaction would already be near
+    // the threshold.
     return this.#parts().gauge.size().tokens >= from;
   }
 
-  #isNear(tokens: number): boolean {
+  #hasReached(tokens: number): boolean {
     return this.#parts().gauge.size().paddedTokens >= tokens;
   }
 
-  /** With its plan, where the conversation still begins as it did. */
-  #usable(): Usable | undefined {
+  /** The prepared summary with its plan, if the conversation still starts with the same messages. */
+  #findUsable(): UsableSummary | undefined {
     const ready = this.#ready;
     if (ready === undefined) return undefined;
     const parts = this.#parts();
-    const plan = planFromPrepared(snapshotOf(parts), ready.ids, { measured: measuredBy(parts) });
+    const plan = planFromPrepared(snapshotOf(parts), ready.ids, { measured: cachedMeasures(parts) });
     if (plan !== undefined) return { ...ready, plan };
     this.discard("conversation-changed");
     return undefined;
   }
 
-  /** Where the window is full, one that is behind is better than none: all that it does not know is kept as it is. */
-  #isFit(ready: Usable, isFull: boolean): boolean {
-    return !this.#leavesTooMuch(ready) && (isFull || !this.#isBehind(ready));
+  /** If the window is full, an outdated summary is better than none, because all newer messages are kept. */
+  #isFreshEnough(ready: UsableSummary, isFull: boolean): boolean {
+    return !this.#leavesTooMuch(ready) && (isFull || !this.#isStale(ready));
   }
 
-  #isBehind({ keptTokens, plan }: Usable): boolean {
+  #isStale({ keptTokens, plan }: UsableSummary): boolean {
     return plan.keptTokens - keptTokens > STALE_TOKENS;
   }
 
-  /** So much has come since that there would be little room to go on. */
-  #leavesTooMuch({ plan, summary }: Usable): boolean {
-    return leastTokens(plan, summary) > this.#parts().gauge.thresholds.autoCompact * STALE_RESULT_SHARE;
+  /** True if there are so many new messages that the compaction would free too little. */
+  #leavesTooMuch({ plan, summary }: UsableSummary): boolean {
+    return minTokensAfter(plan, summary) > this.#parts().gauge.thresholds.autoCompact * STALE_RESULT_SHARE;
   }
 
-  #offerOf({ summary, plan }: Usable): OfferedPlan {
+  #offerOf({ summary, plan }: UsableSummary): OfferedPlan {
     const { autoCompact: targetTokens } = this.#parts().gauge.thresholds;
     const restoreBudgetTokens = restoreBudget(this.#parts().gauge, plan, summary.written.text);
     return { plan, prepared: summary, targetTokens, restoreBudgetTokens };
   }
 
-  /** At the threshold clearing comes first, and where it is enough no summary will be needed. */
+  /** True if clearing, which comes first at the threshold, frees enough to make a summary unnecessary. */
   #isClearingEnough(): boolean {
     const parts = this.#parts();
     return parts.gauge.size().tokens - clearableTokens(parts) < this.#startTokens;
   }
 
-  /** Brings a summary up to date that knows most of what there is; else one is written of all of it. */
-  #begin(known: Usable | undefined): void {
-    const isMost = known !== undefined && known.plan.summarisedTokens >= known.plan.keptTokens;
+  /** Refreshes a summary that covers most of the conversation. Otherwise starts a new one. */
+  #startOrRefresh(known: UsableSummary | undefined): void {
+    const isMost = known !== undefined && known.plan.summarizedTokens >= known.plan.keptTokens;
     const fresh = isMost ? refreshPlan(this.#parts(), known.plan, known.summary.written.text) : undefined;
     if (known !== undefined && fresh !== undefined) {
       this.#refresh(known, fresh);
@@ -196,55 +204,55 @@ export class Background implements BackgroundSummary {
 
   #start(): void {
     const parts = this.#parts();
-    const fitted = planOrNone(parts);
+    const fitted = tryPlan(parts);
     if (fitted === undefined) return;
     const { plan, targetTokens } = fitted;
     const fork = forkNow(parts);
     const options = compactOptions(parts, { trigger: "auto", plan, targetTokens }, () => undefined);
     this.#run(plan.tokensBefore, false, async (signal) => ({
-      ids: idsOf(plan.summarised),
+      ids: idsOf(plan.summarized),
       keptTokens: plan.keptTokens,
       summary: await prepareSummary(plan, {
         ...options,
-        ...NO_STAND_IN,
+        ...NO_BUILT_IN_FALLBACK,
         fork,
         signal,
       }),
     }));
   }
 
-  /** With just what came since: the summary so far stands for the rest. */
-  #refresh({ ids, summary, plan }: Usable, fresh: CompactionPlan): void {
+  /** Summarizes the previous summary together with the new messages. */
+  #refresh({ ids, summary, plan }: UsableSummary, fresh: CompactionPlan): void {
     const parts = this.#parts();
     const { written, hookOutcomes, instructions } = summary;
     const { autoCompact: targetTokens } = parts.gauge.thresholds;
     const options = compactOptions(parts, { trigger: "auto", plan: fresh, targetTokens }, () => undefined);
     this.#run(plan.tokensBefore, true, async (signal) => {
-      // What goes in is not what the provider has in its cache. The hooks have been asked.
-      const alone = { ...NO_STAND_IN, fork: undefined, hooks: undefined, instructions, signal };
+      // This input is not in the provider's cache, and the hooks have already run.
+      const alone = { ...NO_BUILT_IN_FALLBACK, fork: undefined, hooks: undefined, instructions, signal };
       const next = await prepareSummary(fresh, { ...options, ...alone });
       const attempts = [...written.attempts, ...next.written.attempts];
       return {
-        // The first of what was summarised is the summary so far.
-        ids: [...ids, ...idsOf(fresh.summarised.slice(1))],
+        // The first summarized entry is the previous summary.
+        ids: [...ids, ...idsOf(fresh.summarized.slice(1))],
         keptTokens: fresh.keptTokens,
         summary: { written: { ...next.written, attempts }, hookOutcomes, instructions },
       };
     });
   }
 
-  #run(tokens: number, isRefresh: boolean, work: (signal: AbortSignal) => Promise<Ready>): void {
+  #run(tokens: number, isRefresh: boolean, work: (signal: AbortSignal) => Promise<ReadySummary>): void {
     const parts = this.#parts();
     const startedAt = parts.now();
     const abort = new AbortController();
     parts.reporter.emit({ type: "background-started", tokens, isRefresh });
-    const end = (ended: { readonly ready?: Ready; readonly reason?: string }): void => {
+    const end = (ended: { readonly ready?: ReadySummary; readonly reason?: string }): void => {
       if (this.#running !== abort) return;
       this.#running = undefined;
-      // One that could not be brought up to date is still there when the window is full.
+      // If a refresh fails, the old summary stays available for a full window.
       this.#ready = ended.ready ?? this.#ready;
       this.#hasFailed = ended.ready === undefined;
-      this.#tellEnd(this.#hasFailed ? "failed" : "ready", ended.reason, parts.now() - startedAt);
+      this.#reportEnd(this.#hasFailed ? "failed" : "ready", ended.reason, parts.now() - startedAt);
     };
     this.#running = abort;
     withTimeLimit(abort.signal, parts.options.timeLimits.totalMs, work).then(
@@ -256,19 +264,19 @@ export class Background implements BackgroundSummary {
     );
   }
 
-  #tellEnd(outcome: "ready" | "failed" | "discarded", reason: string | undefined, durationMs = 0): void {
+  #reportEnd(outcome: "ready" | "failed" | "discarded", reason: string | undefined, durationMs = 0): void {
     this.#parts().reporter.emit({ type: "background-ended", outcome, reason, durationMs });
   }
 }
 
-/** What there will be before anything is put back. */
-const leastTokens = (plan: CompactionPlan, { written }: PreparedSummary): number =>
+/** Size after the compaction, before anything is restored. */
+const minTokensAfter = (plan: CompactionPlan, { written }: PreparedSummary): number =>
   plan.overheadTokens + plan.keptTokens + plan.countTokens(written.text);
 
-/** Why there is none, the turn at the threshold says. */
-function planOrNone(parts: Compacted): FittingPlan | undefined {
+/** Returns undefined on failure. The turn at the threshold reports the reason. */
+function tryPlan(parts: CompactionParts): FittingPlan | undefined {
   try {
-    const fitted = fittingPlan(parts);
+    const fitted = findFittingPlan(parts);
     return "plan" in fitted ? fitted : undefined;
   } catch {
     return undefined;

@@ -3,29 +3,32 @@ import type { planUnder } from "../compaction/plan/compaction-plan.ts";
 import { type Thresholds, windowState } from "../measure/window/thresholds.ts";
 import { LonghaulError } from "../messages/errors.ts";
 import { formatCount } from "../messages/text.ts";
-import { withinTime } from "../models/abortable.ts";
+import { waitWithTimeLimit } from "../models/abortable.ts";
 import { ModelError } from "../models/model-error.ts";
 import { timedOut } from "../models/model-time-limits.ts";
 import type { Model, ModelRequest } from "../models/port.ts";
 import { type CacheMarkOptions, withCacheMarks } from "../models/prompt-cache-marks.ts";
 import { clearStale } from "./clear-stale.ts";
 import type { SkipReason } from "./events.ts";
-import { sendingFrame } from "./fork.ts";
-import { remedyWithoutAutoCompact, whyNotNow } from "./health.ts";
+import { completeRequestFrame } from "./fork.ts";
+import { remedyWithoutAutoCompact, skipReasonFor } from "./health.ts";
 import type { BeforeOptions, Message, Turn } from "./options.ts";
 import type { EngineParts, Needs } from "./parts.ts";
-import { fittingPlan } from "./planning.ts";
+import { findFittingPlan } from "./planning.ts";
 import { failureReason } from "./reporter.ts";
-import { leaveOutMisplacedThinking, limitMedia, noteFindings, takeIn } from "./rewrite.ts";
-import { type Compacted, reportFailure, runCompaction } from "./run-compaction.ts";
+import { ingest, limitMedia, noteFindings, removeMisplacedThinking } from "./rewrite.ts";
+import { type CompactionParts, reportFailure, runCompaction } from "./run-compaction.ts";
 
-/** Some providers report nothing: then the estimate is all there is. */
+/** Some providers never report usage. After this many turns, the estimate has to suffice. */
 const TURNS_TO_WAIT_FOR_REPORT = 3;
 
-/** A turn waits for the provider's count meanwhile, and the estimate is there already. */
+/** Short, because the turn waits for the provider's count and has an estimate already. */
 const EXACT_COUNT_TIMEOUT_MS = 2_000;
 
-/** The turn before a model call: read what is new, clear, count, decide, carry out, hand back. */
+/**
+ * Runs before each model call: reads new messages, clears stale results, counts, decides, compacts if
+ * necessary, and returns the turn.
+ */
 export async function before<T extends Message>(
   parts: EngineParts,
   messages: readonly T[],
@@ -33,7 +36,7 @@ export async function before<T extends Message>(
 ): Promise<Turn<T>> {
   const { signal } = options;
   beginTurn(parts, options);
-  takeIn(parts, messages);
+  ingest(parts, messages);
   await parts.modules.addContext(signal);
   limitMedia(parts);
   const cleared = await clearStale(parts, signal);
@@ -41,32 +44,34 @@ export async function before<T extends Message>(
   const problem = await makeRoom(parts, signal);
   const decision = decide(parts);
   const outcome: Outcome =
-    decision === "compact" ? await compactByItself(parts, signal) : { skipped: decision, problem };
+    decision === "compact" ? await compactAutomatically(parts, signal) : { skipped: decision, problem };
   return turnToSend<T>(parts, { cleared, ...outcome });
 }
 
-/** A turn begins: with its caller, and another request around the messages if the host passes one. */
+/** Starts a turn: records its caller and the new request fields, if the host passes any. */
 function beginTurn(
   parts: Needs<"turn" | "frame" | "gauge" | "thread" | "health" | "reporter">,
   { caller, request }: BeforeOptions,
 ): void {
   const { turn, frame, gauge, thread, health, reporter } = parts;
   turn.begin(caller);
-  const { isNew, isCheckedAnew } = frame.replace(request);
+  const { isNew, needsRecheck } = frame.replace(request);
   if (isNew) gauge.forgetOverhead();
-  if (isCheckedAnew) noteFindings(parts, thread.reframe());
+  if (needsRecheck) noteFindings(parts, thread.reframe());
   reporter.emitAll(health.onTurn());
 }
 
-/** Guards come before the threshold. A conversation that shrank may close the breaker first. */
-function decide(parts: Compacted): "compact" | SkipReason {
+/** Checks the guards before the threshold. A smaller conversation may first close the circuit breaker. */
+function decide(parts: CompactionParts): "compact" | SkipReason {
   const { gauge, health, reporter, modules } = parts;
   const { autoCompact, effective } = gauge.thresholds;
   const { tokens, paddedTokens, source } = gauge.size();
-  reporter.emitAll(health.sized({ tokens: paddedTokens, tokensAlone: tokens, threshold: autoCompact }));
+  reporter.emitAll(
+    health.recordSize({ tokens: paddedTokens, unpaddedTokens: tokens, threshold: autoCompact }),
+  );
   const decision =
-    whyNotNow("auto", parts) ?? (paddedTokens < autoCompact ? "below-threshold" : ripeness(parts));
-  const { removedTokens: snipFreed } = modules.leftOut();
+    skipReasonFor("auto", parts) ?? (paddedTokens < autoCompact ? "below-threshold" : compactOrSkip(parts));
+  const { removedTokens: snipFreed } = modules.omittedTokens();
   reporter.emit({
     type: "window-checked",
     tokens,
@@ -79,15 +84,15 @@ function decide(parts: Compacted): "compact" | SkipReason {
   return decision;
 }
 
-/** Our own count is no proof that the last compaction did not help: the next response tells. */
-function ripeness(parts: Compacted): "compact" | SkipReason {
+/** Our own count cannot prove that the last compaction failed. Only the next response can. */
+function compactOrSkip(parts: CompactionParts): "compact" | SkipReason {
   const { health, gauge } = parts;
   return (
     health.state(gauge.size().tokens) ?? (isResumedAfterCompaction(parts) ? "just-compacted" : "compact")
   );
 }
 
-/** Another process compacted last, and only the safety margin of our count asks for the next compaction. */
+/** True if another process compacted last, and only the padding of our count exceeds the threshold. */
 function isResumedAfterCompaction({ health, thread, gauge }: Needs<"health" | "thread" | "gauge">): boolean {
   const mayBeReported = health.turn <= TURNS_TO_WAIT_FOR_REPORT;
   return mayBeReported && thread.meter.isUnreported && gauge.size().tokens < gauge.thresholds.autoCompact;
@@ -101,17 +106,23 @@ async function makeRoom(
     await modules.makeRoom(signal);
     return undefined;
   } catch (error) {
-    return problemIn(error);
+    return toProblem(error);
   }
 }
 
-/** A failure is no reason not to call: it may still fit, and if not there is recovery. An abort is one. */
-function problemIn(error: unknown): LonghaulError {
+/**
+ * A failed compaction does not stop the call: the request may still fit, and recovery handles an overflow. An
+ * abort stops it.
+ */
+function toProblem(error: unknown): LonghaulError {
   if (error instanceof LonghaulError && failureReason(error) !== "aborted") return error;
   throw error;
 }
 
-async function compactByItself(parts: Compacted, signal: AbortSignal | undefined): Promise<Outcome> {
+async function compactAutomatically(
+  parts: CompactionParts,
+  signal: AbortSignal | undefined,
+): Promise<Outcome> {
   const { background, modules, gauge, health, reporter } = parts;
   try {
     const offer = background.offer();
@@ -121,28 +132,28 @@ async function compactByItself(parts: Compacted, signal: AbortSignal | undefined
     if (ready !== undefined) {
       return { compaction: await runCompaction(parts, { trigger: "auto", ...ready, signal }) };
     }
-    const fitted = planThatFits(parts);
+    const fitted = planOrReport(parts);
     const { floorTokens } = fitted;
     const threshold = gauge.thresholds.autoCompact;
-    const isNews = isFloorSure(parts) && health.isFloorNews({ floorTokens, threshold });
+    const isNews = isFloorReliable(parts) && health.shouldReportFloor({ floorTokens, threshold });
     if ("plan" in fitted) {
       const request = { trigger: "auto", ...fitted, withoutModel: isAtOnce, signal } as const;
       return { compaction: await runCompaction(parts, request) };
     }
     if (!isNews) return { skipped: "floor-above-threshold" };
     reporter.emit({ type: "floor-above-threshold", floorTokens, threshold });
-    return { skipped: "floor-above-threshold", problem: floorTooHigh(floorTokens, threshold) };
+    return { skipped: "floor-above-threshold", problem: floorTooHighError(floorTokens, threshold) };
   } catch (error) {
-    // More messages do not make it pay: they are kept.
+    // More messages would not make it worthwhile, because the newest messages are kept.
     if (failureReason(error) === "does_not_pay") background.discard("does-not-pay");
-    return { problem: problemIn(error) };
+    return { problem: toProblem(error) };
   }
 }
 
-/** A plan that gets under the threshold. That there is nothing to compact is reported. */
-function planThatFits(parts: Compacted): ReturnType<typeof planUnder> {
+/** A plan with a result below the threshold. Reports if there is nothing to compact. */
+function planOrReport(parts: CompactionParts): ReturnType<typeof planUnder> {
   try {
-    return fittingPlan(parts);
+    return findFittingPlan(parts);
   } catch (error) {
     if (error instanceof LonghaulError) reportFailure(parts, "auto", error, 0);
     throw error;
@@ -150,24 +161,24 @@ function planThatFits(parts: Compacted): ReturnType<typeof planUnder> {
 }
 
 /** The estimate for the system prompt and tools can be off by a third, so wait for the first reported usage. */
-const isFloorSure = ({ gauge, health }: Needs<"gauge" | "health">): boolean =>
+const isFloorReliable = ({ gauge, health }: Needs<"gauge" | "health">): boolean =>
   gauge.reportedOverhead !== undefined || health.turn > TURNS_TO_WAIT_FOR_REPORT;
 
-function floorTooHigh(floorTokens: number, threshold: number): LonghaulError {
+function floorTooHighError(floorTokens: number, threshold: number): LonghaulError {
   return new LonghaulError(
-    "window-full",
-    `What cannot be compacted (system prompt, tools, the smallest summary) takes ${formatCount(floorTokens)} tokens, and the threshold is ${formatCount(threshold)}: compacting would not help, so nothing was compacted.`,
+    "window-too-small",
+    `The context window is too small: system prompt, tools and the smallest summary take ${formatCount(floorTokens)} tokens, and the threshold is ${formatCount(threshold)}. Compaction would not help, so nothing was compacted.`,
     {
-      remedy: "Use a model with a larger window, or fewer tools, or a shorter system prompt.",
+      remedy: "Use a model with a larger context window, fewer tools, or a shorter system prompt.",
       facts: { floorTokens, threshold },
     },
   );
 }
 
 /**
- * Asks the provider for the size of the next request, once, when the estimate cannot decide: no usage has been reported
- * yet, and the blocking limit lies within the error of the estimate. The estimate holds if the count fails or takes
- * too long.
+ * Asks the provider for the size of the next request, once, if the estimate cannot decide. That is the case
+ * if no usage was reported yet and the blocking limit lies within the estimate's error. Keeps the estimate if
+ * the count fails or takes too long.
  */
 async function countExactly(parts: EngineParts, signal: AbortSignal | undefined): Promise<void> {
   const { options, gauge, thread, now, reporter } = parts;
@@ -176,19 +187,20 @@ async function countExactly(parts: EngineParts, signal: AbortSignal | undefined)
   if (!gauge.mayCountExactly || !isUndecided(parts)) return;
   const startedAt = now();
   const { tokens: estimatedTokens } = gauge.size();
-  const request = { ...sendingFrame(parts), messages: thread.outbox()() };
-  const count = await exactCount(model, request, signal);
+  const request = { ...completeRequestFrame(parts), messages: thread.outbox()() };
+  const count = await requestExactCount(model, request, signal);
   const tokens = count.outcome === "counted" ? count.tokens : undefined;
   if (tokens === undefined) gauge.exactCountFailed();
-  else thread.counted(tokens);
+  else thread.setExactCount(tokens);
   const durationMs = now() - startedAt;
   reporter.emit({ type: "tokens-counted", outcome: count.outcome, estimatedTokens, tokens, durationMs });
 }
 
 function isUndecided({ gauge, modules }: Needs<"gauge" | "modules">): boolean {
   const { tokens, paddedTokens, source } = gauge.size();
-  const { removedTokens, hiddenSinceReport } = modules.leftOut();
-  // The size is without what was taken out since the last usage: then there was one, or a count would subtract it twice.
+  const { removedTokens, hiddenSinceReport } = modules.omittedTokens();
+  // After a removal, the size is the last usage minus the removed tokens. An exact count would be reduced by
+  // them a second time.
   if (source === "usage" || removedTokens > 0 || hiddenSinceReport > 0) return false;
   return Math.abs(tokens - gauge.thresholds.blocking) <= paddedTokens - tokens;
 }
@@ -197,14 +209,14 @@ type ExactCount =
   | { readonly outcome: "counted"; readonly tokens: number }
   | { readonly outcome: "failed" | "timed-out" };
 
-/** The provider's own count of a request, or why there is none. Fails only with `aborted`, after an abort. */
-async function exactCount(
+/** The provider's count of a request, or the reason for its failure. Throws only `aborted`. */
+async function requestExactCount(
   model: Model,
   request: ModelRequest,
   signal: AbortSignal | undefined,
 ): Promise<ExactCount> {
   try {
-    const { tokens, source } = await withinTime(
+    const { tokens, source } = await waitWithTimeLimit(
       signal,
       EXACT_COUNT_TIMEOUT_MS,
       async (limited) => model.countTokens(request, { signal: limited }),
@@ -226,30 +238,30 @@ interface Outcome {
   readonly problem?: LonghaulError | undefined;
 }
 
-type Answered = Needs<"thread" | "frame" | "gauge" | "turn" | "options" | "modules" | "reporter">;
-type Sending = Answered & Needs<"cache" | "pace" | "newLink" | "transcript">;
+type ResultParts = Needs<"thread" | "frame" | "gauge" | "turn" | "options" | "modules" | "reporter">;
+type SendParts = ResultParts & Needs<"cache" | "pace" | "newLink" | "transcript">;
 
-/** The turn that the host gets before a call. */
-export function turnToSend<T extends Message>(parts: Sending, outcome: Outcome): Turn<T> {
-  leaveOutMisplacedThinking(parts);
-  noteSending(parts);
+/** Creates the turn for the host before a call. */
+export function turnToSend<T extends Message>(parts: SendParts, outcome: Outcome): Turn<T> {
+  removeMisplacedThinking(parts);
+  recordSending(parts);
   return turnResult(parts, outcome);
 }
 
-/** The turn that the host gets between two calls. */
-export function turnResult<T extends Message>(parts: Answered, outcome: Outcome): Turn<T> {
+/** Creates the turn for the host between two calls. */
+export function turnResult<T extends Message>(parts: ResultParts, outcome: Outcome): Turn<T> {
   const { gauge, reporter, thread, turn } = parts;
   const { tokens } = gauge.size();
   const window = windowState(tokens, gauge.thresholds);
   const problem =
     outcome.problem ??
-    (window.isAtBlockingLimit ? windowFull(tokens, gauge.thresholds) : reporter.nextProblem());
+    (window.isAtBlockingLimit ? windowFullError(tokens, gauge.thresholds) : reporter.nextProblem());
   const { compaction, cleared = 0, skipped } = outcome;
-  const makeRequest = requestMaker(parts);
+  const makeRequest = createRequestMaker(parts);
   let request: ModelRequest | undefined;
   const result: Omit<Turn<T>, "request"> = {
     id: turn.id,
-    messages: thread.handBack(turn.given) as readonly T[],
+    messages: thread.toHostForm(turn.hostMessages) as readonly T[],
     tokens,
     thresholds: gauge.thresholds,
     window,
@@ -259,23 +271,24 @@ export function turnResult<T extends Message>(parts: Answered, outcome: Outcome)
     findings: turn.findings,
     problem,
   };
-  // Made when it is asked for: marks are looked for in the whole conversation, and not every host sends this.
+  // Created on access, because cache marks need a scan of the whole conversation and not every host uses the
+  // request.
   return Object.defineProperty(result, "request", { get: () => (request ??= makeRequest()) }) as Turn<T>;
 }
 
-/** The response will be compared with this. */
-function noteSending({ frame, options, thread, turn, cache }: Sending): void {
+/** Records the sent state, with which the response is compared later. */
+function recordSending({ frame, options, thread, turn, cache }: SendParts): void {
   const { system, tools } = frame.current ?? {};
   const { modelName: model } = options;
-  thread.noteSent();
-  turn.sent();
-  cache.sent({ system, tools, model, caller: turn.caller, messages: thread.sent.length });
+  thread.recordSent();
+  turn.recordCall();
+  cache.recordCall({ system, tools, model, caller: turn.caller, messages: thread.outgoingMessages.length });
 }
 
-/** Holds on to what is sent now: the conversation goes on before the request may be asked for. */
-function requestMaker(parts: Answered): () => ModelRequest {
+/** Captures the current messages, because the conversation may continue before the host reads the request. */
+function createRequestMaker(parts: ResultParts): () => ModelRequest {
   const messages = parts.thread.outbox();
-  const frame = sendingFrame(parts);
+  const frame = completeRequestFrame(parts);
   const { capabilities, cacheTtl } = parts.options;
   const marks: CacheMarkOptions = cacheTtl === undefined ? {} : { ttl: cacheTtl };
   return () => {
@@ -284,16 +297,16 @@ function requestMaker(parts: Answered): () => ModelRequest {
   };
 }
 
-function windowFull(tokens: number, thresholds: Thresholds): LonghaulError {
+function windowFullError(tokens: number, thresholds: Thresholds): LonghaulError {
   const { headroomBy } = thresholds;
   const isSwitchedOff = headroomBy === "manual" || headroomBy === "nobody";
   return new LonghaulError(
     "window-full",
-    `The conversation has about ${formatCount(tokens)} tokens of the ${formatCount(thresholds.blocking)} that can still be called with.`,
+    `The context window is full: the conversation has about ${formatCount(tokens)} tokens, and a request can have at most ${formatCount(thresholds.blocking)}.`,
     {
       remedy: isSwitchedOff
-        ? `${remedyWithoutAutoCompact({ compactEnabled: headroomBy === "manual" })} You can also go back a few messages. Nothing has been lost.`
-        : "Compact it by hand, or go back a few messages. A call may fail; nothing has been lost.",
+        ? `${remedyWithoutAutoCompact({ compactEnabled: headroomBy === "manual" })} You can also remove a few of the newest messages. Nothing is lost.`
+        : "Compact the conversation manually, or remove a few of the newest messages. The next call may fail. Nothing is lost.",
       facts: { tokens, limit: thresholds.blocking },
     },
   );

@@ -16,16 +16,16 @@ const thought = (name: string): ContentBlock => ({
   signature: `signed ${name}`,
 });
 
-/** Sends the list and adds the reply to it. */
+/** Sends the list and appends the reply. */
 function sendAndAdd(bound: BoundThinking, list: readonly ApiMessage[], reply: ApiMessage): ApiMessage[] {
-  bound.misplacedIn(list);
-  bound.noteSent();
+  bound.findMisplaced(list);
+  bound.recordSent();
   return [...list, reply];
 }
 
 /** Names of the answers in the list whose thinking can be sent. */
 function sendable(bound: BoundThinking, list: readonly ApiMessage[]): readonly string[] {
-  return namesIn(withoutBlocks(list.map(asEntry), bound.misplacedIn(list)).entries);
+  return namesIn(withoutBlocks(list.map(asEntry), bound.findMisplaced(list)).entries);
 }
 
 const asEntry = (message: ApiMessage): Entry => ({ type: message.role, message }) as unknown as Entry;
@@ -33,7 +33,7 @@ const asEntry = (message: ApiMessage): Entry => ({ type: message.role, message }
 const namesIn = (entries: readonly unknown[]): readonly string[] =>
   [...JSON.stringify(entries).matchAll(/"signed (\w+)"/g)].map(([, name]) => name as string);
 
-/** A conversation of three answers: user 1, a, user 2, b, user 3, c. */
+/** A conversation with three answers: user 1, a, user 2, b, user 3, c. */
 function conversation(bound: BoundThinking): readonly ApiMessage[] {
   let list: ApiMessage[] = [];
   for (const [at, name] of ["a", "b", "c"].entries())
@@ -88,12 +88,12 @@ describe("bound thinking", () => {
     const bound = new BoundThinking();
     const [first, a, ...rest] = conversation(bound) as [ApiMessage, ApiMessage, ...ApiMessage[]];
     const bare = { role: "assistant", content: [text("said a")] } as ApiMessage;
-    // Without the oldest thinking the rest stays valid.
+    // Without the oldest thinking, the rest stays valid.
     const without = sendAndAdd(bound, [first, bare, ...rest, user("user 4")], answer("d"));
     expect(sendable(bound, without)).toEqual(["b", "c", "d"]);
-    // With it only what was written before it went is valid, and the newest is worth more.
+    // If it returns, only older thinking is valid, and the newest is worth more.
     expect(sendable(bound, replaced(without, 1, a))).toEqual(["d"]);
-    // A gap does the same.
+    // A gap has the same effect.
     const gap = { role: "assistant", content: [text("said b")] } as ApiMessage;
     expect(sendable(bound, replaced([first, a, ...rest], 3, gap))).toEqual(["c"]);
   });
@@ -101,10 +101,10 @@ describe("bound thinking", () => {
   it("keeps its place in the session file, so that the next process leaves it out where that is another", () => {
     const bound = new BoundThinking();
     const list = conversation(bound);
-    const lines = list.map((message) => bound.asLine(asEntry(message)));
+    const lines = list.map((message) => bound.toLine(asEntry(message)));
     const resumed = (): BoundThinking => {
       const next = new BoundThinking();
-      next.learn(JSON.parse(JSON.stringify(lines)) as Entry[]);
+      next.loadPositions(JSON.parse(JSON.stringify(lines)) as Entry[]);
       return next;
     };
     expect(sendable(resumed(), list)).toEqual(["a", "b", "c"]);
@@ -115,7 +115,7 @@ describe("bound thinking", () => {
     const bound = new BoundThinking();
     const list = conversation(new BoundThinking());
     const wrong = [null, 1, {}, { key: "1", digest: 1, last: 0, count: 0 }, { key: 1, digest: Number.NaN }];
-    bound.learn([null, { thinkingBehind: 5 }, { thinkingBehind: wrong }] as unknown as Entry[]);
+    bound.loadPositions([null, { thinkingBehind: 5 }, { thinkingBehind: wrong }] as unknown as Entry[]);
     expect(sendable(bound, list)).toEqual(["a", "b", "c"]);
   });
 
@@ -150,7 +150,7 @@ class RandomHost {
   #list: ApiMessage[] = [];
   #all: ApiMessage[] = [];
   #count = 0;
-  /** For each answer the messages and the thinking of its request. */
+  /** For each answer, the messages and the thinking of its request. */
   readonly #requests = new Map<string, { readonly words: string; readonly names: readonly string[] }>();
 
   step(kind: string, index: number): void {
@@ -168,16 +168,16 @@ class RandomHost {
 
   #turn(name: string): void {
     const given = [...this.#list, user(`asks ${name}`)];
-    const gone = this.#bound.misplacedIn(given);
+    const gone = this.#bound.findMisplaced(given);
     const sent = given.map((message) => (gone.size === 0 ? message : stripped(message, gone)));
-    expect(this.#bound.misplacedIn(sent).size).toBe(0);
+    expect(this.#bound.findMisplaced(sent).size).toBe(0);
     this.#judge(sent);
-    this.#bound.noteSent();
+    this.#bound.recordSent();
     this.#requests.set(name, { words: wordsOf(sent), names: namesIn(sent) });
     this.#list = [...given, answer(name, thought(`${name}x`))];
     this.#requests.set(`${name}x`, { words: wordsOf(sent), names: [...namesIn(sent), name] });
     this.#all = [...this.#all, user(`asks ${name}`), answer(name, thought(`${name}x`))];
-    this.#bound.misplacedIn(this.#list);
+    this.#bound.findMisplaced(this.#list);
   }
 
   #judge(sent: readonly ApiMessage[]): void {
@@ -193,9 +193,9 @@ class RandomHost {
   }
 
   #resume(): void {
-    const lines = this.#all.map((message) => this.#bound.asLine(asEntry(message)));
+    const lines = this.#all.map((message) => this.#bound.toLine(asEntry(message)));
     this.#bound = new BoundThinking();
-    this.#bound.learn(JSON.parse(JSON.stringify(lines)) as Entry[]);
+    this.#bound.loadPositions(JSON.parse(JSON.stringify(lines)) as Entry[]);
   }
 }
 

@@ -10,63 +10,67 @@ import {
   tagOf,
 } from "../messages/message.ts";
 import { field, isRecord, listField } from "../messages/untrusted.ts";
-import { extended, hash, jsonOf } from "./compare-messages.ts";
+import { extendDigest, hash, jsonOf } from "./compare-messages.ts";
 
-/** A place in the messages of a request: a digest of everything before it without thinking, and the thinking before it. */
-interface Place {
+/**
+ * Position in the messages of a request: a digest of everything before it except thinking, and the thinking
+ * before it.
+ */
+interface ThinkingPosition {
   readonly digest: number;
-  /** The key of the last thinking block before it; 0 without one. */
+  /** Key of the last thinking block before the position, or 0. */
   readonly last: number;
-  /** Number of thinking blocks before it. */
+  /** Number of thinking blocks before the position. */
   readonly count: number;
 }
 
-/** A message of a request, and the place after it. */
-interface Walked {
+/** A message of a request and the position after it. */
+interface VisitedMessage {
   readonly message: ApiMessage;
   readonly digest: number;
-  /** Thinking that can be sent so far, and all thinking in the list. */
+  /** Thinking that can be sent up to here, and all thinking up to here. */
   readonly sendable: Thoughts;
   readonly given: Thoughts;
   /** Keys of the thinking blocks in the message. */
   readonly keys: readonly number[];
 }
 
-type Thoughts = Pick<Place, "last" | "count">;
+type Thoughts = Pick<ThinkingPosition, "last" | "count">;
 
-/** By the key of the block. Behind a summary of the provider a block has another place, and keeps the old one too. */
-type Places = Map<number, readonly Place[]>;
+/** Positions by block key. A block behind a provider's summary gets a second position and keeps the first. */
+type Places = Map<number, readonly ThinkingPosition[]>;
 
-/** Of one block, in memory and in a line of the session file. */
-const MOST_PLACES = 4;
+/** Maximum number of positions per block, in memory and in a session line. */
+const MAX_POSITIONS_PER_BLOCK = 4;
 
 /**
- * Some models bind each thinking block to the exact messages before it and refuse it behind others. This class
- * remembers the place at which each block was written and finds the blocks that are elsewhere now. Lines of the
- * session file carry the places, so that a new process knows them. A block without a known place is trusted.
+ * Some models bind each thinking block to the exact messages before it and refuse it after other messages.
+ * This class remembers the position at which each block was written and finds misplaced blocks. Session lines
+ * carry the positions for the next process. A block without a known position is trusted.
  *
- * The thinking before a block belongs to its place as well. Thinking may be missing from the start. A gap, or a block
- * that comes back, makes all later blocks invalid. The newest thinking is worth most, so older blocks give way.
+ * Earlier thinking is part of a position too. Thinking may be missing from the start, but a gap or a restored
+ * block makes all later blocks invalid. The newest thinking is the most valuable, so older blocks are
+ * removed.
  */
 export class BoundThinking {
   readonly #places: Places = new Map();
   readonly #summaries = new Set<number>();
-  #walked: Walked[] = [];
-  /** The end of the last request, until its reply is in the list. */
-  #sent: Place | undefined;
+  #visited: VisitedMessage[] = [];
+  /** Position at the end of the last request, until its reply is in the list. */
+  #sent: ThinkingPosition | undefined;
 
-  /** The messages that were read last go to the model. Its reply comes next. */
-  noteSent(): void {
-    const last = this.#walked.at(-1);
-    // A reply that continues an assistant message becomes one with it, so its beginning is unknown.
+  /** Records that the messages read last are sent now. The reply comes next. */
+  recordSent(): void {
+    const last = this.#visited.at(-1);
+    // A reply that continues an assistant message is merged with it, so its start is unknown.
     this.#sent =
       last === undefined || last.message.role === "assistant"
         ? undefined
         : { ...last.sendable, digest: last.digest };
   }
 
-  /** Reads the places from lines of the session file. */
-  learn(entries: readonly Entry[]): void {
+  /** Reads positions from session lines. */
+  loadPositions(entries: readonly Entry[]): void {
     for (const entry of entries) {
       for (const known of listField(entry, PLACES_FIELD)) {
         const [key, digest, last, count] = ["key", "digest", "last", "count"].map((name) =>
@@ -74,14 +78,14 @@ export class BoundThinking {
         );
         if (!isNumber(key) || !isNumber(digest) || !isNumber(last) || !isNumber(count)) continue;
         const places = this.#places.get(key) ?? [];
-        if (places.length < MOST_PLACES && !places.some((place) => place.digest === digest))
+        if (places.length < MAX_POSITIONS_PER_BLOCK && !places.some((place) => place.digest === digest))
           this.#places.set(key, [...places, { digest, last, count }]);
       }
     }
   }
 
-  /** The entry with the places of its thinking blocks; the entry itself if there are none. */
-  asLine(entry: Entry): Entry {
+  /** Adds the positions of its thinking blocks to an entry. Returns the same entry if there are none. */
+  toLine(entry: Entry): Entry {
     if (!isEntry(entry) || entry.type !== "assistant") return entry;
     const places = entryBlocks(entry).flatMap((block) => {
       const key = keyOf(block);
@@ -91,44 +95,53 @@ export class BoundThinking {
     return places.length === 0 ? entry : ({ ...entry, [PLACES_FIELD]: places } as Entry);
   }
 
-  /** Keys of the thinking blocks in a request that the model would refuse. Messages that were read before cost little. */
-  misplacedIn(messages: readonly ApiMessage[]): ReadonlySet<number> {
+  /**
+   * Keys of the thinking blocks in a request that the model would refuse. Messages that were read before are
+   * cheap.
+   */
+  findMisplaced(messages: readonly ApiMessage[]): ReadonlySet<number> {
     let at = 0;
-    while (at < this.#walked.length && this.#walked[at]?.message === messages[at]) at++;
-    this.#walked.length = at;
-    const walk = new Walk(this.#places, this.#summaries, { from: this.#walked.at(-1), sent: this.#sent });
-    for (; at < messages.length; at++) this.#walked.push(walk.read(messages[at] as ApiMessage));
+    while (at < this.#visited.length && this.#visited[at]?.message === messages[at]) at++;
+    this.#visited.length = at;
+    const walk = new MessageWalk(this.#places, this.#summaries, {
+      from: this.#visited.at(-1),
+      sent: this.#sent,
+    });
+    for (; at < messages.length; at++) this.#visited.push(walk.read(messages[at] as ApiMessage));
     if (walk.hasReply) this.#sent = undefined;
-    const { misplaced, giveWayBefore } = walk;
-    if (giveWayBefore !== undefined) {
-      const keys = this.#walked.flatMap((walked) => walked.keys);
-      for (const key of keys.slice(0, keys.lastIndexOf(giveWayBefore))) misplaced.add(key);
+    const { misplaced, removeBefore } = walk;
+    if (removeBefore !== undefined) {
+      const keys = this.#visited.flatMap((walked) => walked.keys);
+      for (const key of keys.slice(0, keys.lastIndexOf(removeBefore))) misplaced.add(key);
     }
-    // The next reading is of other messages.
-    if (misplaced.size > 0) this.#walked = [];
+    // The next call will have other messages.
+    if (misplaced.size > 0) this.#visited = [];
     return misplaced;
   }
 }
 
-/** Reads messages in order and decides about each thinking block. */
-class Walk {
+/** Reads messages in order and decides on each thinking block. */
+class MessageWalk {
   readonly misplaced = new Set<number>();
-  /** All thinking before this block has to go. */
-  giveWayBefore: number | undefined;
+  /** All thinking before this block must be removed. */
+  removeBefore: number | undefined;
   hasReply = false;
   readonly #places: Places;
   readonly #summaries: Set<number>;
-  readonly #sent: Place | undefined;
+  readonly #sent: ThinkingPosition | undefined;
   #digest: number;
   #sendable: Thoughts;
   #given: Thoughts;
-  /** The provider's own summary appeared just now. It stands for the messages before the thinking that follows it. */
-  #isVouchedFor = false;
+  /** The provider's own summary came just before. It replaces the messages before the next thinking. */
+  #followsSummary = false;
 
   constructor(
     places: Places,
     summaries: Set<number>,
-    { from, sent }: { readonly from: Walked | undefined; readonly sent: Place | undefined },
+    {
+      from,
+      sent,
+    }: { readonly from: VisitedMessage | undefined; readonly sent: ThinkingPosition | undefined },
   ) {
     this.#places = places;
     this.#summaries = summaries;
@@ -138,7 +151,7 @@ class Walk {
     this.#given = from?.given ?? NO_THOUGHTS;
   }
 
-  read(message: ApiMessage): Walked {
+  read(message: ApiMessage): VisitedMessage {
     const { role, content } = message;
     let reply = role === "assistant" && !this.hasReply ? this.#sent : undefined;
     const keys: number[] = [];
@@ -151,16 +164,16 @@ class Walk {
       } else if (isSummary(block)) this.#restart(block);
       else if (!isBlock(block) || !isThinking(block)) {
         const item = itemDigest(role, block);
-        this.#digest = extended(this.#digest, item);
-        reply = reply && { ...reply, digest: extended(reply.digest, item) };
+        this.#digest = extendDigest(this.#digest, item);
+        reply = reply && { ...reply, digest: extendDigest(reply.digest, item) };
       }
     }
-    // Such a message may have more fields that the provider reads.
-    if (role === "system") this.#digest = extended(this.#digest, hash(jsonOf(message) ?? ""));
+    // A system message may have more fields that the provider reads.
+    if (role === "system") this.#digest = extendDigest(this.#digest, hash(jsonOf(message) ?? ""));
     return { message, digest: this.#digest, sendable: this.#sendable, given: this.#given, keys };
   }
 
-  #think(key: number, reply: Place | undefined): void {
+  #think(key: number, reply: ThinkingPosition | undefined): void {
     const place = this.#placeOf(key, reply);
     this.#given = { last: key, count: this.#given.count + 1 };
     if (place.digest !== this.#digest) {
@@ -169,32 +182,35 @@ class Walk {
     }
     const { last, count } = this.#sendable;
     const isNext = count === 0 || (place.last === last && place.count >= count);
-    if (!isNext) this.giveWayBefore = key;
+    if (!isNext) this.removeBefore = key;
     this.#sendable = { last: key, count: isNext ? count + 1 : 1 };
   }
 
-  #placeOf(key: number, reply: Place | undefined): Place {
+  #placeOf(key: number, reply: ThinkingPosition | undefined): ThinkingPosition {
     const known = this.#places.get(key) ?? [];
     const same = known.find(({ digest }) => digest === this.#digest) ?? known[0];
-    if (same !== undefined && (same.digest === this.#digest || !this.#isVouchedFor)) return same;
+    if (same !== undefined && (same.digest === this.#digest || !this.#followsSummary)) return same;
     const isReply = known.length === 0 && reply !== undefined;
     const place = isReply ? reply : { ...this.#given, digest: this.#digest };
     this.hasReply ||= isReply;
-    this.#places.set(key, [place, ...known].slice(0, MOST_PLACES));
+    this.#places.set(key, [place, ...known].slice(0, MAX_POSITIONS_PER_BLOCK));
     return place;
   }
 
   /** The provider ignores everything before its own summary. */
   #restart(summary: ContentBlock): void {
     this.#digest = itemDigest("assistant", summary);
-    this.#isVouchedFor = !this.#summaries.has(this.#digest);
+    this.#followsSummary = !this.#summaries.has(this.#digest);
     this.#summaries.add(this.#digest);
     this.#sendable = NO_THOUGHTS;
     this.#given = NO_THOUGHTS;
   }
 }
 
-/** Entries without these thinking blocks. An entry of nothing else stays, so that indexes hold; it is not sent. */
+/**
+ * Removes these thinking blocks. An entry that becomes empty stays, so that indexes remain valid, but is not
+ * sent.
+ */
 export function withoutBlocks(
   entries: readonly Entry[],
   keys: ReadonlySet<number>,
@@ -216,23 +232,26 @@ const NO_THOUGHTS: Thoughts = { last: 0, count: 0 };
 
 const isNumber = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
 
-/** A number for a signed thinking block; undefined for all other blocks. */
+/** A number that identifies a signed thinking block. Undefined for other blocks. */
 function keyOf(block: unknown): number | undefined {
   if (!isBlock(block) || !isThinking(block)) return undefined;
   const seal: unknown = block.type === "thinking" ? block.signature : block.data;
   return typeof seal === "string" && seal !== "" ? hash(seal) : undefined;
 }
 
-/** A summary that the provider wrote. One without content takes no effect. */
+/** True for a provider's summary with content. Without content, it has no effect. */
 const isSummary = (block: ContentBlock): boolean =>
   isBlock(block) && tagOf(block) === "compaction" && typeof field(block, "content") === "string";
 
-/** Neighbors of one role are one message to the provider, so only the role and the block count. */
+/** The provider merges consecutive messages of one role, so only the role and the block count. */
 function itemDigest(role: string, block: ContentBlock): number {
-  return extended(hash(role), hash(typeof block === "object" ? textOf(block) : String(block)));
+  return extendDigest(hash(role), hash(typeof block === "object" ? textOf(block) : String(block)));
 }
 
-/** Cache marks are no part of the prefix, nor are fields that a reply has and a request need not have. */
+/**
+ * Serializes a block without cache marks and without fields that only replies have, because they are not part
+ * of the prefix.
+ */
 function textOf(block: ContentBlock): string {
   if (block.type === "text" && !block.citations) return `text ${block.text}`;
   if (block.type === "tool_use") return `call ${jsonOf([block.id, block.name, block.input])}`;

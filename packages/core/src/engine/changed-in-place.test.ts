@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ApiMessage } from "../messages/message.ts";
-import { ChangedInPlace } from "./compare-messages.ts";
+import { InPlaceChangeDetector } from "./compare-messages.ts";
 import { HostView } from "./host-view.ts";
 
 type Open = { role: "user"; content: string | { type: "text"; text: string }[] };
@@ -10,7 +10,7 @@ const given = (messages: readonly Open[]): readonly ApiMessage[] => messages as 
 
 describe("a message that the host changes in place", () => {
   it.each([0, 10, 19])("is replaced by a copy with the new content, at index %i of 20", (index) => {
-    const changed = new ChangedInPlace();
+    const changed = new InPlaceChangeDetector();
     const own = list(20);
     expect(changed.replaceIn(given(own))).toBe(own);
     (own[index] as Open).content = [
@@ -21,11 +21,11 @@ describe("a message that the host changes in place", () => {
     expect(replaced).toEqual(own);
     expect(replaced[index]).not.toBe(own[index]);
     expect(changed.replaceIn(given(own))[index]).toBe(replaced[index]);
-    expect(changed.standIn(own[index] as ApiMessage)).toBe(replaced[index]);
+    expect(changed.replacementFor(own[index] as ApiMessage)).toBe(replaced[index]);
   });
 
   it("is found when a block grows, when a block is added, and when it changes a second time", () => {
-    const changed = new ChangedInPlace();
+    const changed = new InPlaceChangeDetector();
     const blocks = [{ type: "text" as const, text: "one" }];
     const own: Open[] = [{ role: "user", content: blocks }, ...list(20)];
     changed.replaceIn(given(own));
@@ -42,7 +42,7 @@ describe("a message that the host changes in place", () => {
   });
 
   it("is found among the newest messages even if its length stays the same", () => {
-    const changed = new ChangedInPlace();
+    const changed = new InPlaceChangeDetector();
     const block = { type: "text" as const, text: "one" };
     const own: Open[] = [{ role: "user", content: [block] }];
     changed.replaceIn(given(own));
@@ -52,11 +52,11 @@ describe("a message that the host changes in place", () => {
 
   it("is another message for the conversation that knew it, also where only its digest could tell", () => {
     for (const isLogged of [false, true]) {
-      const changed = new ChangedInPlace();
+      const changed = new InPlaceChangeDetector();
       const view = new HostView();
       const own = list(12);
       const take = (messages: readonly Open[]) => view.read(changed.replaceIn(given(messages)));
-      view.begin(changed.replaceIn(given(isLogged ? own.slice(0, 2) : own)));
+      view.start(changed.replaceIn(given(isLogged ? own.slice(0, 2) : own)));
       if (isLogged) take(own);
       (own[5] as Open).content = "another question";
       expect(take(own).kind).toBe(isLogged ? "changed" : "other");
@@ -66,12 +66,12 @@ describe("a message that the host changes in place", () => {
 
   it("is another message also if the host passes a copy of the object that it changed", () => {
     for (const isLogged of [false, true]) {
-      const changed = new ChangedInPlace();
+      const changed = new InPlaceChangeDetector();
       const view = new HostView();
       const own = list(12);
       const take = (messages: readonly Open[]) =>
         view.read(changed.replaceIn(given(structuredClone([...messages]))));
-      view.begin(changed.replaceIn(given(isLogged ? own.slice(0, 2) : own)));
+      view.start(changed.replaceIn(given(isLogged ? own.slice(0, 2) : own)));
       if (isLogged) view.read(changed.replaceIn(given(own)));
       (own[5] as Open).content = "another question";
       const reading = take(own);
@@ -81,10 +81,10 @@ describe("a message that the host changes in place", () => {
   });
 
   it("is another message in a list whose digest was taken after the change", () => {
-    const changed = new ChangedInPlace();
+    const changed = new InPlaceChangeDetector();
     const view = new HostView();
     const own = list(3);
-    view.begin(changed.replaceIn(given(own)));
+    view.start(changed.replaceIn(given(own)));
     (own[1] as Open).content = "another question";
     view.replace(given([asked("summary")]));
     view.read(given([asked("summary")]));
@@ -92,7 +92,7 @@ describe("a message that the host changes in place", () => {
   });
 
   it("is the same message if only a mark for the cache has come or gone", () => {
-    const changed = new ChangedInPlace();
+    const changed = new InPlaceChangeDetector();
     const own = list(20);
     changed.replaceIn(given(own));
     for (const index of [2, 19]) {
@@ -106,7 +106,7 @@ describe("a message that the host changes in place", () => {
   });
 
   it("is the same message if the host made its content anew and it says the same", () => {
-    const changed = new ChangedInPlace();
+    const changed = new InPlaceChangeDetector();
     const own: Open[] = [{ role: "user", content: [{ type: "text", text: "one" }] }];
     changed.replaceIn(given(own));
     (own[0] as Open).content = [{ type: "text", text: "one" }];

@@ -5,7 +5,7 @@ import { childOptions, INHERITANCE, type Inheritance } from "./child-options.ts"
 import { createCompactor } from "./create-compactor.ts";
 import type { CompactorOptions } from "./options.ts";
 
-/** Options by their paths, such as `model` and `window.tokens`. */
+/** Options by path, such as `model` and `window.tokens`. */
 type Paths = Readonly<Record<string, unknown>>;
 
 const flatRules = Object.fromEntries(
@@ -32,7 +32,7 @@ function at(options: CompactorOptions, path: string): unknown {
   return member === undefined ? value : (value as Paths | undefined)?.[member];
 }
 
-/** Values that only have to be recognized again. */
+/** Values that the test only needs to recognize. */
 const sentinel = (path: string, owner: string): unknown => ({ [`${owner}-${path}`]: owner });
 const onEvent = (): void => undefined;
 const host: CompactorOptions["host"] = { onEvent, onStatus: onEvent, caches: [onEvent] };

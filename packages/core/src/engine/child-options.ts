@@ -10,18 +10,19 @@ import type {
 } from "./options.ts";
 
 /**
- * The source of a subagent's option when `child()` is not given one:
+ * Source of a subagent's option that `child()` does not set:
  * - `inherited`: the parent's value.
  * - `merged`: the parent's group, field by field. The child's own fields win.
- * - `with-model`: the parent's value as long as the child uses the parent's model.
- * - `events-only`: the parent's `onEvent`. The other callbacks belong to the main conversation's screen and caches.
- * - `own`: none. The option describes one conversation.
+ * - `with-model`: the parent's value, if the child uses the parent's model.
+ * - `events-only`: the parent's `onEvent`. The other callbacks belong to the screen and caches of the main
+ *   conversation.
+ * - `own`: no value, because the option describes one conversation.
  */
 export type Inheritance = "inherited" | "merged" | "with-model" | "events-only" | "own";
 
 type RulesFor<Options> = Readonly<Record<keyof Required<Options>, Inheritance>>;
 
-/** Groups with a decision for each member. */
+/** Option groups with a rule for each member. */
 interface GroupRules {
   readonly window: RulesFor<WindowSources>;
   readonly cost: RulesFor<CostOptions>;
@@ -30,7 +31,7 @@ interface GroupRules {
   readonly session: RulesFor<SessionOptions>;
 }
 
-/** A decision for every option. A new option does not compile without one. */
+/** One rule for every option. A new option does not compile without one. */
 export const INHERITANCE: GroupRules & Omit<RulesFor<CompactorOptions>, keyof GroupRules> = {
   model: "with-model",
   // A subagent has another system prompt and other tools.
@@ -40,11 +41,11 @@ export const INHERITANCE: GroupRules & Omit<RulesFor<CompactorOptions>, keyof Gr
   settings: { values: "merged", file: "inherited", environment: "inherited" },
   clearing: "merged",
   compaction: "merged",
-  // Todos, plan, skills and agents of the main conversation would mislead a subagent.
+  // The to-dos, plan, skills and agents of the main conversation would mislead a subagent.
   state: "own",
   fileTools: "inherited",
   hooks: "inherited",
-  // Each module decides what it does in a subagent.
+  // Each module decides how it works in a subagent.
   modules: "inherited",
   // Two conversations in one file would be resumed as one.
   transcript: "own",
@@ -53,7 +54,7 @@ export const INHERITANCE: GroupRules & Omit<RulesFor<CompactorOptions>, keyof Gr
   session: { id: "inherited", cwd: "inherited", permissionMode: "inherited" },
 };
 
-/** All options of a subagent: its own, completed from its parent. An undefined value counts as not given. */
+/** Options of a subagent: its own, completed with the parent's. An undefined value counts as missing. */
 export function childOptions(
   parent: CompactorOptions,
   own: Omit<ChildOptions, "agentId" | "description">,

@@ -12,47 +12,55 @@ import { inProportion } from "../measure/window/thresholds.ts";
 import { LonghaulError } from "../messages/errors.ts";
 import { untilAborted } from "../models/abortable.ts";
 import type { Needs } from "./parts.ts";
+import { failureReason } from "./reporter.ts";
+import {
+  type ClearedMessages,
+  noteFindings,
+  onHistoryChanged,
+  tokensFreedBy,
+  withCleared,
+} from "./rewrite.ts";
 import {
   type ClearingSize,
+  type CostParts,
   netSavingOf,
   paysToClearAtThreshold,
   paysToClearEarly,
-  type Weighed,
   willClearAtThreshold,
-} from "./pay-off.ts";
-import { failureReason } from "./reporter.ts";
-import { type ClearedMessages, gainOf, historyChanged, noteFindings, withCleared } from "./rewrite.ts";
+} from "./rewrite-decisions.ts";
 
-type Measured = Needs<"thread" | "gauge" | "modules" | "options">;
-type Cleared = Weighed & Needs<"transcript" | "turn" | "newLink">;
+type MeasureParts = Needs<"thread" | "gauge" | "modules" | "options">;
+type ClearingParts = CostParts & Needs<"transcript" | "turn" | "newLink">;
 
 /**
- * Clears stale tool results on every turn, before the engine decides. Calls no model. The cheapest form depends on the
- * cache: once it has gone cold, a rewrite costs nothing; while it is warm, a module may have the provider leave results out of it; and
- * otherwise the messages are changed in one batch, when there would be a compaction otherwise or when carrying
- * the results along has become dearer than a rewrite.
+ * Clears stale tool results on every turn, before the engine decides. Calls no model. The cheapest method
+ * depends on the prompt cache:
+ * - After the cache expires, rewriting messages costs nothing.
+ * - While it is warm, a module may ask the provider to drop results from the cached prefix.
+ * - Otherwise the messages are rewritten in one batch: if a compaction would be due, or if keeping the
+ *   results costs more than the rewrite.
  */
-export async function clearStale(parts: Cleared, signal: AbortSignal | undefined): Promise<number> {
+export async function clearStale(parts: ClearingParts, signal: AbortSignal | undefined): Promise<number> {
   const { pace, gauge, options, modules } = parts;
   pace.turn({ tokens: gauge.size().tokens, clearableTokens: expectedClearing(parts).tokensSaved });
-  if (whyNotToClear(options) !== undefined || options.clearing.form === "off") return 0;
+  if (clearingDisabledReason(options) !== undefined || options.clearing.form === "off") return 0;
   const chosen = choose(parts);
   if (chosen !== undefined) {
-    if (!(await isAllWritten(parts, signal))) return 0;
+    if (!(await tryFlush(parts, signal))) return 0;
     const cleared = withCleared(parts, chosen);
     parts.transcript.add([cleared.mark]);
-    goOnWith(parts, chosen, cleared);
+    applyCleared(parts, chosen, cleared);
     return chosen.results.length;
   }
   const tokensBefore = gauge.size().tokens;
   const hidden = modules.clear();
-  // The messages stay as they are, and so does the prefix in the cache.
+  // The messages and the cached prefix do not change.
   if (hidden !== undefined) report(parts, hidden, { tokensBefore, unchangedTokens: tokensBefore });
   return hidden?.results.length ?? 0;
 }
 
-/** Stale tool results: clearing has a switch of its own, and the switch for everything stops it as well. */
-export function whyNotToClear({
+/** The reason not to clear stale results: the switch for clearing, or the switch for everything. */
+export function clearingDisabledReason({
   settings,
 }: {
   readonly settings: Pick<Settings, "compactEnabled" | "microcompactEnabled">;
@@ -61,25 +69,27 @@ export function whyNotToClear({
   return settings.microcompactEnabled ? undefined : "clearing-disabled";
 }
 
-/** The transcript has it first: where that fails, nothing has changed. */
-export async function clearAsOneStep(parts: Cleared, clearing: Clearing): Promise<void> {
+/** Writes to the transcript first. If that fails, nothing changes. */
+export async function clearAndCommit(parts: ClearingParts, clearing: Clearing): Promise<void> {
   const cleared = withCleared(parts, clearing);
   await parts.transcript.commit([cleared.mark]);
-  goOnWith(parts, clearing, cleared);
+  applyCleared(parts, clearing, cleared);
 }
 
-/** Tokens that clearing will free when the threshold comes, as far as can be told now. */
-export function clearableTokens(parts: Weighed): number {
+/** Tokens that clearing will probably free at the threshold. */
+export function clearableTokens(parts: CostParts): number {
   const { options, modules } = parts;
-  if (whyNotToClear(options) !== undefined || options.clearing.form !== "auto") return 0;
+  if (clearingDisabledReason(options) !== undefined || options.clearing.form !== "auto") return 0;
   const clearing = bySize(parts);
   if (clearing === undefined) return 0;
   const size = sizeOf(parts, clearing);
   return modules.isClearing || willClearAtThreshold(parts, size) ? size.tokensSaved : 0;
 }
 
-/** The transcript must have a result before its text leaves the messages: the text is nowhere else then. */
-async function isAllWritten(
+/**
+ * The transcript must contain a result before its text is cleared, because nothing else has the text then.
+ */
+async function tryFlush(
   { transcript }: Needs<"transcript">,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
@@ -92,7 +102,7 @@ async function isAllWritten(
   }
 }
 
-function choose(parts: Weighed): Clearing | undefined {
+function choose(parts: CostParts): Clearing | undefined {
   const { options, thread, cache, gauge, modules } = parts;
   const { form, idleMinutes } = options.clearing;
   if (form === "auto" || form === "time" || form === "cached") {
@@ -106,21 +116,21 @@ function choose(parts: Weighed): Clearing | undefined {
   return !modules.isClearing && paysEarly(parts) ? bySize(parts) : undefined;
 }
 
-/** Every clearing of this form costs a rewrite of the cached prefix: before it must be, it has to pay clearly. */
-function paysEarly(parts: Weighed): boolean {
+/** True if clearing clearly pays before the threshold, although it rewrites the cached prefix. */
+function paysEarly(parts: CostParts): boolean {
   const expected = expectedClearing(parts);
-  const least = scaled(parts, MINIMUM_SAVING_TOKENS) * parts.gauge.ratio;
+  const least = toEstimatedTokens(parts, MINIMUM_SAVING_TOKENS) * parts.gauge.ratio;
   return expected.tokensSaved >= least && paysToClearEarly(parts, expected);
 }
 
-function atThreshold(parts: Weighed): Clearing | undefined {
+function atThreshold(parts: CostParts): Clearing | undefined {
   const clearing = bySize(parts);
   if (parts.modules.isClearing) return clearing;
   return paysToClearAtThreshold(parts, clearing && sizeOf(parts, clearing)) ? clearing : undefined;
 }
 
-/** About what {@link bySize} would clear, without looking for it. */
-function expectedClearing(parts: Measured): ClearingSize {
+/** Estimates the result of {@link bySize} without selecting results. */
+function expectedClearing(parts: MeasureParts): ClearingSize {
   const { contents } = parts.thread;
   return {
     tokensSaved: savingBySize(contents.results, limits(parts)) * parts.gauge.ratio,
@@ -130,44 +140,45 @@ function expectedClearing(parts: Measured): ClearingSize {
 
 function sizeOf({ thread, gauge }: Needs<"thread" | "gauge">, clearing: Clearing): ClearingSize {
   return {
-    tokensSaved: gainOf(thread, clearing) * gauge.ratio,
+    tokensSaved: tokensFreedBy(thread, clearing) * gauge.ratio,
     tokensFromFirst: thread.contents.tokensFromOldestResult * gauge.ratio,
   };
 }
 
-const bySize = (parts: Measured): Clearing | undefined =>
+const bySize = (parts: MeasureParts): Clearing | undefined =>
   chooseBySize(parts.thread.contents.results, limits(parts));
 
-const limits = (parts: Measured): BySizeOptions => ({
-  targetTokens: scaled(parts, parts.options.clearing.targetTokens),
-  // To clear what the provider leaves out already saves nothing.
-  minimumSavingTokens: scaled(parts, MINIMUM_SAVING_TOKENS) + parts.modules.leftOut().hiddenTokens,
+const limits = (parts: MeasureParts): BySizeOptions => ({
+  targetTokens: toEstimatedTokens(parts, parts.options.clearing.targetTokens),
+  // Clearing results that the provider already drops saves nothing.
+  minimumSavingTokens:
+    toEstimatedTokens(parts, MINIMUM_SAVING_TOKENS) + parts.modules.omittedTokens().hiddenTokens,
 });
 
-/** In the estimate's own tokens, which is what the index of results counts. */
-const scaled = ({ gauge }: Needs<"gauge">, tokens: number): number =>
+/** Converts to estimated tokens, which the index of results uses. */
+const toEstimatedTokens = ({ gauge }: Needs<"gauge">, tokens: number): number =>
   inProportion(gauge.thresholds, tokens) / gauge.ratio;
 
-function goOnWith(parts: Cleared, clearing: Clearing, applied: ClearedMessages): void {
+function applyCleared(parts: ClearingParts, clearing: Clearing, applied: ClearedMessages): void {
   const { entries, mark } = applied;
   const { gauge, thread, reporter } = parts;
   const tokensBefore = gauge.size().tokens;
   const { tokensFromFirst } = sizeOf(parts, clearing);
   noteFindings(parts, thread.rewrite([...entries, mark], { kind: "cleared", clearing, mark }));
-  historyChanged(parts);
-  if (applied.thinkingLeftOut > 0) {
-    reporter.emit({ type: "thinking-left-out", blocks: applied.thinkingLeftOut, reason: "rewrite" });
+  onHistoryChanged(parts);
+  if (applied.removedThinkingBlocks > 0) {
+    reporter.emit({ type: "thinking-left-out", blocks: applied.removedThinkingBlocks, reason: "rewrite" });
   }
   report(parts, clearing, { tokensBefore, unchangedTokens: tokensBefore - tokensFromFirst });
 }
 
 function report(
-  parts: Cleared,
+  parts: ClearingParts,
   { form, results, tools, paths }: Clearing,
   before: { readonly tokensBefore: number; readonly unchangedTokens: number },
 ): void {
   const { modules, reporter, gauge } = parts;
-  modules.changed({ kind: "cleared", paths });
+  modules.onChange({ kind: "cleared", paths });
   if (paths.length > 0) reporter.host.filesForgotten(paths);
   const tokensAfter = gauge.size().tokens;
   reporter.emit({

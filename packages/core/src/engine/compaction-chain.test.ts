@@ -17,21 +17,21 @@ function conversation(...ids: readonly string[]): { begin(caller: Caller): Curre
 
 it("each compaction records the one before it, the threshold, and who asked", () => {
   const { begin } = conversation("", "a", "b", "c");
-  expect(begin("main").compacted({ turn: 5, threshold: 167_000 })).toEqual({
+  expect(begin("main").recordCompaction({ turn: 5, threshold: 167_000 })).toEqual({
     isInChain: false,
     turnsSincePrevious: undefined,
     previousTurnId: undefined,
     threshold: 167_000,
     caller: "main",
   });
-  expect(begin("sdk").compacted({ turn: 12, threshold: 9 })).toEqual({
+  expect(begin("sdk").recordCompaction({ turn: 12, threshold: 9 })).toEqual({
     isInChain: true,
     turnsSincePrevious: 7,
     previousTurnId: "a",
     threshold: 9,
     caller: "sdk",
   });
-  expect(begin("main").compacted({ turn: 12, threshold: 167_000 })).toMatchObject({
+  expect(begin("main").recordCompaction({ turn: 12, threshold: 167_000 })).toMatchObject({
     turnsSincePrevious: 0,
     previousTurnId: "b",
   });
@@ -39,8 +39,8 @@ it("each compaction records the one before it, the threshold, and who asked", ()
 
 it("a conversation that came with a boundary is a chain already", () => {
   const { turn } = conversation("a");
-  turn.foundBoundary();
-  expect(turn.compacted({ turn: 1, threshold: 167_000 })).toMatchObject({
+  turn.recordBoundary();
+  expect(turn.recordCompaction({ turn: 1, threshold: 167_000 })).toMatchObject({
     isInChain: true,
     turnsSincePrevious: undefined,
     previousTurnId: undefined,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isSameJson, jsonCopy } from "./compare-messages.ts";
 
-/** Everything that has a JSON form, also where it is not plain data. */
+/** Any value with a JSON form, not only plain data. */
 const values = fc.anything({ withDate: true, withSparseArray: true, withNullPrototype: true, maxDepth: 3 });
 const few = fc.object({
   key: fc.constantFrom("a", "b", "cache_control", "__proto__"),

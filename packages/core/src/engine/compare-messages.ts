@@ -1,23 +1,25 @@
 import { withoutLineFields } from "../messages/entry.ts";
-import { requireReadable } from "../messages/given-messages.ts";
 import { type ApiMessage, type ContentBlock, contentBlocks } from "../messages/message.ts";
+import { requireReadable } from "../messages/require-messages.ts";
 import { isRecord, type JsonRecord } from "../messages/untrusted.ts";
 import type { Message } from "./options.ts";
 
-/** By bytes, as a provider compares what it has cached: another order of fields is another prefix. */
+/** Compares byte by byte, like a provider's cache: another field order is another prefix. */
 export function isSameJson(before: unknown, after: unknown): boolean {
-  const isSame = compared(before, after);
+  const isSame = compareValues(before, after);
   if (isSame !== undefined) return isSame;
   const json = jsonOf(before);
   return json !== undefined && json === jsonOf(after);
 }
 
-/** Compares without writing JSON, which costs a multiple. Undefined if only the JSON can tell. */
-function compared(before: unknown, after: unknown): boolean | undefined {
+/**
+ * Compares without serializing, which would cost much more. Returns undefined if only the JSON can decide.
+ */
+function compareValues(before: unknown, after: unknown): boolean | undefined {
   try {
     return hasSameParts(before, after);
   } catch {
-    // Nested too deep, cyclic, or a getter that throws.
+    // The value is nested too deeply or circular, or a getter threw.
     return undefined;
   }
 }
@@ -47,24 +49,25 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
 /**
- * A copy as JSON has it, without fields of the name `leftOut`. It shares the texts, so it costs little, and comparing it with a
- * later copy of the same object reads no text. Undefined for a value without a JSON form.
+ * Copies a value as JSON would, without fields named `omittedField`. The copy shares the strings, so it is cheap,
+ * and a comparison with a later copy of the same object reads no text. Returns undefined for a value without
+ * a JSON form.
  */
-export function jsonCopy(value: unknown, leftOut?: string): unknown {
+export function jsonCopy(value: unknown, omittedField?: string): unknown {
   try {
-    return copied(value, leftOut);
+    return copyValue(value, omittedField);
   } catch {
     return undefined;
   }
 }
 
-function copied(value: unknown, leftOut: string | undefined): unknown {
+function copyValue(value: unknown, omittedField: string | undefined): unknown {
   if (!isObject(value)) return typeof value === "function" || typeof value === "symbol" ? undefined : value;
-  if (hasOwnJson(value)) return copied(JSON.parse(JSON.stringify(value)), leftOut);
-  if (Array.isArray(value)) return value.map((item: unknown) => copied(item, leftOut) ?? null);
+  if (hasOwnJson(value)) return copyValue(JSON.parse(JSON.stringify(value)), omittedField);
+  if (Array.isArray(value)) return value.map((item: unknown) => copyValue(item, omittedField) ?? null);
   const copy: Record<string, unknown> = {};
   for (const name of Object.keys(value)) {
-    const part = name === leftOut ? undefined : copied(value[name], leftOut);
+    const part = name === omittedField ? undefined : copyValue(value[name], omittedField);
     if (part === undefined) continue;
     if (name === "__proto__") Object.defineProperty(copy, name, { value: part, enumerable: true });
     else copy[name] = part;
@@ -79,42 +82,42 @@ export function jsonOf(
   try {
     return JSON.stringify(value, replacer);
   } catch {
-    // What cannot be written as JSON cannot have been sent either.
+    // A value that cannot be serialized was never sent.
     return undefined;
   }
 }
 
 const digests = new WeakMap<object, number>();
-/** Copies of the contents that a host passed first, see `contentCopyOf`. */
+/** Copies of the contents as the host first passed them, see `contentCopyOf`. */
 const contents = new WeakMap<object, unknown>();
 const blockDigests = new WeakMap<object, readonly number[]>();
 const coreDigests = new WeakMap<object, readonly number[]>();
 const outdated = new WeakSet<object>();
 let unreadable = 0;
 
-/** The host changed this object: it no longer says what the conversation knows of it. */
-export const outdate = (message: Message): void => void outdated.add(message as object);
+/** Marks an object that the host changed. It no longer matches the known message. */
+export const markOutdated = (message: Message): void => void outdated.add(message as object);
 
-/** True if the host changed the object since it passed it first, also if it has not passed the object since. */
+/** True if the host changed the object after it first passed it, even if it has not passed it again. */
 export function isOutdated(message: object): boolean {
   if (outdated.has(message)) return true;
   return contents.has(message) && !isSameJson(contents.get(message), contentCopyOf(contentOf(message)));
 }
 
-/** The content of a message, or of the message in an entry. */
+/** The content of a message, or of an entry's message. */
 const contentOf = (message: unknown): unknown => {
   if (!isRecord(message)) return undefined;
   return isRecord(message.message) ? message.message.content : message.content;
 };
 
 /**
- * A copy that shares the texts of the content. Hosts move marks for the cache from message to message, and write a text
- * as a block for it: the copy has no marks, and a block for a text.
+ * Copies the content but shares its strings. Hosts move cache marks between messages and turn a string into a
+ * text block for that. The copy has no marks, and a block for each string.
  */
 const contentCopyOf = (content: unknown): unknown =>
   jsonCopy(typeof content === "string" ? [{ type: "text", text: content }] : content, "cache_control");
 
-/** The object says what a known one says, so its digests are the same and need not be computed again. */
+/** Reuses the digests of a known object with the same content. */
 export function adoptDigests(message: object, known: object): void {
   for (const map of [digests, blockDigests, coreDigests] as readonly WeakMap<object, unknown>[]) {
     const digest = map.has(message) ? undefined : map.get(known);
@@ -123,31 +126,31 @@ export function adoptDigests(message: object, known: object): void {
 }
 
 /**
- * A number for the text of a message: equal messages have the same one, whichever objects they are. It takes the place
- * of messages that the engine must not keep in memory. Each object is read once: an object that the host changed is
- * outdated, and a copy stands for it.
+ * A hash of a message's text. Equal messages have equal digests, even if they are different objects. It
+ * replaces messages that the engine must not keep in memory. Each object is read once. If the host changes an
+ * object, it becomes outdated and a copy replaces it.
  */
 export function digestOf(message: Message): number {
   if (typeof message !== "object" || message === null) return hash(String(message));
   const known = digests.get(message);
   if (known !== undefined) return known;
   const json = isOutdated(message) ? undefined : jsonOf(withoutLineFields(message));
-  // A message without a JSON form, or with another one by now, equals no other message.
+  // A message without a JSON form, or with a changed one, equals no other message.
   const digest = json === undefined ? -++unreadable : hash(json);
   digests.set(message, digest);
   return digest;
 }
 
 /**
- * The same for each block, with the role: a list that is cut into other messages has the same blocks in the same order.
- * An entry counts as one block.
+ * A digest for each block, with the role. A list that is split into other messages has the same blocks in the
+ * same order. An entry counts as one block.
  */
 export const blockDigestsOf = (message: Message): readonly number[] =>
   digestsOfBlocks(message, blockDigests, ({ content }) => contentBlocks(content).map(canonicalJson));
 
 /**
- * The same without parts that hosts change from turn to turn: cache marks, reminders, and the order of fields. It tells
- * whether a list is the origin of a rewritten one.
+ * Block digests without the parts that hosts change from turn to turn: cache marks, reminders, field order.
+ * They show if a list is the origin of a rewritten one.
  */
 export const coreDigestsOf = (message: Message): readonly number[] =>
   digestsOfBlocks(message, coreDigests, (plain) =>
@@ -169,18 +172,18 @@ function digestsOfBlocks(
   return own;
 }
 
-/** The number of digests that {@link coreDigestsOf} gives. */
+/** Number of digests that {@link coreDigestsOf} returns. */
 export const coreCountOf = (message: Message): number =>
   isPlainMessage(message) ? coreBlocksOf(message).length : 1;
 
-/** Blocks without reminders. A message of reminders only is a message of its own. */
+/** Blocks without reminders. A message that has only reminders keeps them. */
 function coreBlocksOf({ content }: ApiMessage): readonly ContentBlock[] {
   const blocks = contentBlocks(content);
   const others = blocks.filter((block) => !isReminder(block));
   return others.length === 0 ? blocks : others;
 }
 
-/** Agents wrap text that they add to a message for one turn in this tag. */
+/** True for a block in the tag that agents use for text that they add for one turn. */
 function isReminder(block: unknown): boolean {
   const text = isRecord(block) && typeof block.text === "string" ? block.text.trim() : "";
   return text.startsWith("<system-reminder>") && text.endsWith("</system-reminder>");
@@ -190,7 +193,10 @@ function isReminder(block: unknown): boolean {
 export const isPlainMessage = (message: unknown): message is ApiMessage =>
   isRecord(message) && typeof message.role === "string" && message.uuid === undefined;
 
-/** Converters write fields in an order of their own, and a result that is one text as a string. */
+/**
+ * Serializes a block in a fixed field order. Converters change the order, and write a result with one text as
+ * a string.
+ */
 function canonicalJson(block: unknown): string | undefined {
   return jsonOf(isRecord(block) ? Object.fromEntries(fieldsOf(block)) : block);
 }
@@ -217,11 +223,11 @@ function resultText(content: unknown): unknown {
 const isPlainText = (block: unknown): block is JsonRecord =>
   isRecord(block) && block.type === "text" && Object.keys(block).length === 2;
 
-/** The digest of a list with one more block at its end. */
-export const extended = (list: number, digest: number): number =>
+/** Digest of a list with one more block. */
+export const extendDigest = (list: number, digest: number): number =>
   mixed(Math.imul(low(list) ^ low(digest), 0x9e3779b1) + 1, Math.imul(high(list) + high(digest), 0x85ebca6b));
 
-/** 53 bits, so that it fits into a number (cyrb53). */
+/** Returns 53 bits, which fit into a number (cyrb53). */
 export function hash(text: string): number {
   let one = 0xdeadbeef;
   let other = 0x41c6ce57;
@@ -243,32 +249,38 @@ function mixed(one: number, other: number): number {
 const low = (digest: number): number => digest | 0;
 const high = (digest: number): number => Math.floor(digest / 0x1_0000_0000) | 0;
 
-/** Hosts change messages that they have just made. These are compared by their whole text. */
-const COMPARED_WHOLE = 8;
+/**
+ * Number of newest messages whose whole text is compared. Hosts often change messages that they just created.
+ */
+const FULLY_COMPARED_MESSAGES = 8;
 
-/** A message object as the host passed it last. */
-interface Seen {
+/** A message object in its last known state. */
+interface SeenMessage {
   content: unknown;
   size: number;
-  /** Its content at that time, see `contentCopyOf`. */
-  readonly said: unknown;
-  /** Stands for the object since the host changed it. */
+  /** Copy of its content at that time, see `contentCopyOf`. */
+  readonly contentCopy: unknown;
+  /** Replaces the object since the host changed it. */
   readonly copy: Message | undefined;
 }
 
 /**
- * Finds messages that the host changed in place. The engine recognizes a message by its object, so a changed object
- * gets a copy that stands for it from then on, as if the host had put another message in its place.
+ * Finds messages that the host changed in place. The engine recognizes a message by its object. From then on,
+ * a copy replaces a changed object, as if the host had passed another message.
  *
- * Each turn compares the content's object, its number of blocks and the lengths of its texts. It compares the newest
- * messages whole. An older text that was exchanged for one of the same length in the same block is not found.
+ * Each turn compares the content object, the number of blocks and the lengths of the texts. It compares the
+ * newest messages completely. It misses an older text that was replaced by one of the same length in the same
+ * block.
  */
-export class ChangedInPlace {
-  readonly #seen = new WeakMap<object, Seen>();
+export class InPlaceChangeDetector {
+  readonly #seen = new WeakMap<object, SeenMessage>();
 
-  /** The list with copies of changed messages; the list itself if there are none. Throws for an unreadable change. */
+  /**
+   * Replaces changed messages with copies. Returns the same list if there are none. Throws for an unreadable
+   * change.
+   */
   replaceIn(messages: readonly Message[]): readonly Message[] {
-    const wholeFrom = messages.length - COMPARED_WHOLE;
+    const wholeFrom = messages.length - FULLY_COMPARED_MESSAGES;
     let replaced: Message[] | undefined;
     for (let index = 0; index < messages.length; index++) {
       const message = messages[index] as Message;
@@ -281,8 +293,8 @@ export class ChangedInPlace {
     return replaced ?? messages;
   }
 
-  /** The message that stands for this object. */
-  standIn(message: Message): Message {
+  /** The message that replaces this object. */
+  replacementFor(message: Message): Message {
     return (isRecord(message) ? this.#seen.get(message)?.copy : undefined) ?? message;
   }
 
@@ -296,30 +308,30 @@ export class ChangedInPlace {
     if (seen === undefined) {
       // Another conversation knows the object with other content.
       const copy = isOutdated(message) ? copyOf(message, index) : undefined;
-      this.#note(message, { content, size, said, copy });
+      this.#note(message, { content, size, contentCopy: said, copy });
       return copy ?? message;
     }
-    if (isSameJson(seen.said, said)) {
-      // The host may have made the content anew.
+    if (isSameJson(seen.contentCopy, said)) {
+      // The host may have created a new but equal content object.
       seen.content = content;
       seen.size = size;
       return seen.copy ?? message;
     }
     const copy = copyOf(message, index);
-    outdate(seen.copy ?? message);
-    this.#note(message, { content, size, said, copy });
+    markOutdated(seen.copy ?? message);
+    this.#note(message, { content, size, contentCopy: said, copy });
     return copy;
   }
 
-  #note(message: Message, seen: Seen): void {
+  #note(message: Message, seen: SeenMessage): void {
     this.#seen.set(message as object, seen);
-    if (!contents.has(message as object)) contents.set(message as object, seen.said);
+    if (!contents.has(message as object)) contents.set(message as object, seen.contentCopy);
     if (seen.copy === undefined) return;
     this.#seen.set(seen.copy as object, { ...seen, content: contentOf(seen.copy), copy: undefined });
   }
 }
 
-/** A number that changes with the number of blocks and with the lengths of their texts. */
+/** A number that depends on the number of blocks and the lengths of their texts. */
 function sizeOf(content: unknown): number {
   if (typeof content === "string") return content.length;
   if (!Array.isArray(content)) return -1;
@@ -337,7 +349,7 @@ function blockSize(block: unknown): number {
   return content === undefined ? size : size * 31 + sizeOf(content);
 }
 
-/** Shares no content with the object, which the host may change again. */
+/** Copies the content completely, because the host may change it again. */
 function copyOf(message: Message & JsonRecord, index: number): Message {
   requireReadable(message, index);
   const inner = message.message;

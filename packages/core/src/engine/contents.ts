@@ -12,16 +12,19 @@ import {
   type UserEntry,
 } from "../messages/entry.ts";
 import type { ContentBlock } from "../messages/message.ts";
-import { mostJsonBytes } from "../request/check/media-rules.ts";
+import { maxJsonBytes } from "../request/check/media-rules.ts";
 
-/** What a conversation holds, kept up as it grows: what an entry costs is what it holds. */
+/**
+ * Index of a conversation's contents, updated as it grows. Adding an entry costs only as much as the entry
+ * contains.
+ */
 export class Contents {
   readonly results: ResultIndex;
   readonly #measures: Measures;
   readonly #toolNames = new Set<string>();
-  #media = { count: 0, bytes: 0, leastTokens: 0 };
+  #media = { count: 0, bytes: 0, minTokens: 0 };
   #estimatedTokens = 0;
-  /** All that was ever added: what is cleared later does not lower it. */
+  /** Tokens of everything ever added. Clearing does not reduce it. */
   #addedTokens = 0;
 
   constructor(measures: Measures, tools: ResultIndexOptions) {
@@ -29,22 +32,22 @@ export class Contents {
     this.results = new ResultIndex(tools);
   }
 
-  /** Of all calls in it. */
+  /** Names of all called tools. */
   get toolNames(): ReadonlySet<string> {
     return this.#toolNames;
   }
 
-  /** Pictures and documents: their size at most, and the tokens that they take at least. */
-  get media(): { readonly count: number; readonly bytes: number; readonly leastTokens: number } {
+  /** Images and documents: their maximum size in bytes, and their minimum tokens. */
+  get media(): { readonly count: number; readonly bytes: number; readonly minTokens: number } {
     return this.#media;
   }
 
-  /** All of it by our estimate, before any calibration. */
+  /** Estimated tokens of everything, without calibration. */
   get estimatedTokens(): number {
     return this.#estimatedTokens;
   }
 
-  /** From the oldest result that could be cleared on, by the same estimate; 0 where there is none. */
+  /** Estimated tokens from the oldest clearable result to the end, or 0. */
   get tokensFromOldestResult(): number {
     const [oldest] = this.results.results();
     return oldest === undefined ? 0 : this.#addedTokens - oldest.tokensBefore;
@@ -62,36 +65,37 @@ export class Contents {
     this.results.add(entry, index, this.#measures.ofBlock, before);
   }
 
-  /** Results of it were emptied; these are the entries now. */
-  cleared(clearing: Clearing, entries: readonly Entry[]): void {
+  /** Updates the index after results were cleared. `entries` is the new list. */
+  recordClearing(clearing: Clearing, entries: readonly Entry[]): void {
     this.results.applied(clearing);
     this.#estimatedTokens = entries.reduce((sum, entry) => sum + this.#measures.ofEntry(entry), 0);
-    this.#media = { count: 0, bytes: 0, leastTokens: 0 };
+    this.#media = { count: 0, bytes: 0, minTokens: 0 };
     for (const entry of entries) this.#addMedia(entry);
   }
 
   #addMedia(entry: Entry): void {
     for (const block of mediaOf(entry)) {
       this.#media.count += 1;
-      this.#media.bytes += mostJsonBytes(block);
-      this.#media.leastTokens += this.#measures.leastOfImage(block);
+      this.#media.bytes += maxJsonBytes(block);
+      this.#media.minTokens += this.#measures.minImageTokens(block);
     }
   }
 }
 
 /**
- * Estimates, each made once: the meter, the index of results and a plan all ask for the same blocks. Keyed by
- * identity, which holds because messages are never changed in place; what leaves the conversation is forgotten.
+ * Caches estimates, because the meter, the index of results and a plan measure the same blocks. Keyed by
+ * object identity, which is safe because messages are never changed in place. Removed messages are garbage
+ * collected.
  */
 export class Measures {
   readonly ofBlock: (block: ContentBlock) => number;
   readonly ofEntry: (entry: Entry) => number;
   /** See {@link leastImageTokens}. */
-  readonly leastOfImage: (block: ContentBlock) => number = onceEach(leastImageTokens);
+  readonly minImageTokens: (block: ContentBlock) => number = memoizeByObject(leastImageTokens);
 
   constructor(countText: CountText) {
-    this.ofBlock = onceEach((block) => measureBlock(block, countText));
-    const measured = onceEach<Entry>((entry) => {
+    this.ofBlock = memoizeByObject((block) => measureBlock(block, countText));
+    const measured = memoizeByObject<Entry>((entry) => {
       if (!holdsBlocks(entry)) return measureEntry(entry, countText);
       let tokens = 0;
       for (const block of entryBlocks(entry)) tokens += this.ofBlock(block);
@@ -101,8 +105,8 @@ export class Measures {
   }
 }
 
-/** Remembers the figure of each object as long as the object is there. */
-function onceEach<T extends object>(measure: (object: T) => number): (object: T) => number {
+/** Caches the figure of each object in a WeakMap. */
+function memoizeByObject<T extends object>(measure: (object: T) => number): (object: T) => number {
   const known = new WeakMap<T, number>();
   return (object) => {
     const before = known.get(object);
@@ -113,7 +117,7 @@ function onceEach<T extends object>(measure: (object: T) => number): (object: T)
   };
 }
 
-/** Only these hold blocks that anybody asks for one by one. */
+/** True for entries whose blocks are measured one by one. */
 function holdsBlocks(entry: Entry): entry is UserEntry | AssistantEntry {
   if (entry.type !== "user" && (entry.type !== "assistant" || isSynthetic(entry))) return false;
   return typeof entry.message?.content !== "string";

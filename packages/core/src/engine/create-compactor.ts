@@ -6,13 +6,13 @@ import { LonghaulError } from "../messages/errors.ts";
 import { formatCount } from "../messages/text.ts";
 import { maxMediaFor } from "../request/check/limits.ts";
 import { after } from "./after.ts";
-import { Background } from "./background.ts";
+import { BackgroundSummarizer } from "./background.ts";
 import { before } from "./before.ts";
 import { childOptions } from "./child-options.ts";
 import { CurrentTurn, Frame } from "./current-turn.ts";
-import { Gauge, usualRatioOf } from "./gauge.ts";
+import { Gauge, typicalRatioOf } from "./gauge.ts";
 import { Health } from "./health.ts";
-import { clearByHand, compactByHand } from "./manual.ts";
+import { clearManually, compactManually } from "./manual.ts";
 import type {
   BeforeOptions,
   ChildOptions,
@@ -43,11 +43,11 @@ import {
 import { type ResolvedOptions, resolveOptions } from "./resolve-options.ts";
 import { Thread } from "./thread.ts";
 import { TranscriptQueue } from "./transcript-queue.ts";
-import { goBack } from "./undo.ts";
+import { undoStep } from "./undo.ts";
 
 /**
- * Keeps one conversation within its model's window: three calls around each model call, and everything else by
- * itself. `modules` are mechanisms that the engine works without; the compactor gets their methods.
+ * Keeps one conversation within its model's context window, with three calls around each model call.
+ * `modules` are optional mechanisms. The compactor gets their methods.
  */
 export function createCompactor<const Modules extends readonly CompactorModule[] = readonly []>(
   options: CompactorOptions<Modules> = {},
@@ -75,7 +75,7 @@ class ConversationCompactor implements Compactor {
   readonly #options: CompactorOptions;
   readonly #onClose: () => void;
   readonly #children: Map<Compactor, BackgroundAgent> = new Map();
-  /** Asynchronous calls run one after the other. `after` and `child` run at once. */
+  /** Asynchronous calls run one after another. `after` and `child` run immediately. */
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -105,19 +105,19 @@ class ConversationCompactor implements Compactor {
     return [...this.#children.keys()];
   }
 
-  /** The methods of modules, in turn with all others. */
+  /** The methods of modules, queued with all other calls. */
   commands(): object {
     const commands = Object.entries(this.#parts.modules.commands as Readonly<Record<string, Command>>);
     return Object.fromEntries(
       commands.map(([name, command]) => [
         name,
-        (...args: readonly unknown[]) => this.#inTurn(() => command(...args)),
+        (...args: readonly unknown[]) => this.#enqueue(() => command(...args)),
       ]),
     );
   }
 
   before<T extends Message>(messages: readonly T[], options: BeforeOptions = {}): Promise<Turn<T>> {
-    return this.#inTurn(() => {
+    return this.#enqueue(() => {
       requireBeforeOptions(options);
       return before(this.#parts, messages, options);
     });
@@ -131,29 +131,29 @@ class ConversationCompactor implements Compactor {
     error: unknown,
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<Turn<T> | undefined> {
-    return this.#inTurn(() => recover<T>(this.#parts, error, signal));
+    return this.#enqueue(() => recover<T>(this.#parts, error, signal));
   }
 
   compact<T extends Message>(messages: readonly T[], options: ManualOptions = {}): Promise<Turn<T>> {
-    return this.#inTurn(() => {
+    return this.#enqueue(() => {
       requireManualOptions(options);
-      return compactByHand(this.#parts, messages, options);
+      return compactManually(this.#parts, messages, options);
     });
   }
 
   clear<T extends Message>(messages: readonly T[], options: ClearOptions = {}): Promise<Turn<T>> {
-    return this.#inTurn(() => {
+    return this.#enqueue(() => {
       requireClearOptions(options);
-      return clearByHand(this.#parts, messages, options);
+      return clearManually(this.#parts, messages, options);
     });
   }
 
   undo<T extends Message>(messages: readonly T[], options: UndoOptions = {}): Promise<Turn<T>> {
-    return this.#goBack(messages, false, options);
+    return this.#undoOrRedo(messages, false, options);
   }
 
   redo<T extends Message>(messages: readonly T[], options: UndoOptions = {}): Promise<Turn<T>> {
-    return this.#goBack(messages, true, options);
+    return this.#undoOrRedo(messages, true, options);
   }
 
   child(options: ChildOptions = {}): Compactor {
@@ -167,21 +167,25 @@ class ConversationCompactor implements Compactor {
 
   close(): Promise<void> {
     this.#onClose();
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       this.#parts.background.close();
       await this.#parts.modules.close();
       await this.#parts.transcript.close();
     });
   }
 
-  #goBack<T extends Message>(messages: readonly T[], redo: boolean, options: UndoOptions): Promise<Turn<T>> {
-    return this.#inTurn(() => {
+  #undoOrRedo<T extends Message>(
+    messages: readonly T[],
+    redo: boolean,
+    options: UndoOptions,
+  ): Promise<Turn<T>> {
+    return this.#enqueue(() => {
       requireUndoOptions(options);
-      return goBack(this.#parts, messages, { redo, signal: options.signal });
+      return undoStep(this.#parts, messages, { redo, signal: options.signal });
     });
   }
 
-  #inTurn<R>(work: () => Promise<R>): Promise<R> {
+  #enqueue<R>(work: () => Promise<R>): Promise<R> {
     const result = this.#queue.then(work);
     this.#queue = result.catch(() => undefined);
     return result;
@@ -194,11 +198,11 @@ interface Conversation {
   readonly subagents: EngineParts["subagents"];
 }
 
-/** Makes the owners of one conversation's state and introduces them to each other. */
+/** Creates the parts that own one conversation's state, and connects them. */
 function createParts(options: ResolvedOptions, { agentId, parent, subagents }: Conversation): EngineParts {
   const { ports, facts, modelName, settings } = options;
   const now = (): number => ports.now().getTime();
-  const newLink = linkMaker(options, agentId);
+  const newLink = createLinkFactory(options, agentId);
   const turn = new CurrentTurn(agentId, ports.newUuid);
   const modules = new ModuleSet((options.modules ?? []) as readonly EngineModule[], { agentId, settings });
   const reporter = new Reporter({
@@ -209,7 +213,7 @@ function createParts(options: ResolvedOptions, { agentId, parent, subagents }: C
   });
   const frame = new Frame(options.request, (request) => {
     const measured = measureRequest({ messages: [], ...request }, options.countText);
-    return Math.round(measured * usualRatioOf(modelName));
+    return Math.round(measured * typicalRatioOf(modelName));
   });
   const thread = new Thread({
     countText: options.countText,
@@ -230,8 +234,8 @@ function createParts(options: ResolvedOptions, { agentId, parent, subagents }: C
     options,
     thread,
     frame,
-    leftOut: () => modules.leftOut(),
-    isHeadroomOwned: modules.headroomBy !== undefined,
+    omittedTokens: () => modules.omittedTokens(),
+    hasHeadroomModule: modules.headroomBy !== undefined,
     calls: () => turn.calls,
     emit: reporter.emit,
   });
@@ -249,10 +253,10 @@ function createParts(options: ResolvedOptions, { agentId, parent, subagents }: C
     pace: new Pace(),
     transcript: new TranscriptQueue(options.transcript, {
       onFailure: (waiting) => reporter.emit({ type: "transcript-failed", waiting }),
-      asLine: thread.asLine,
+      toLine: thread.toLine,
     }),
     reporter,
-    background: new Background(() => parts),
+    background: new BackgroundSummarizer(() => parts),
     subagents,
     modules,
   };
@@ -261,19 +265,19 @@ function createParts(options: ResolvedOptions, { agentId, parent, subagents }: C
   return parts;
 }
 
-/** Settings that have no effect, and a window that had to be assumed. */
+/** Reports settings that have no effect, and an assumed window. */
 function reportSetup({ options, agentId, modules, reporter }: EngineParts): void {
   const { settings, modelName = "" } = options;
   const isMissing = settings.collapseEnabled && agentId === undefined && !modules.mayReplaceAutoCompact;
   const missing = isMissing ? ["collapseEnabled is ignored: add spanCollapse() to the modules."] : [];
   for (const warning of [...options.warnings, ...missing])
     reporter.emit({ type: "settings-ignored", warning });
-  const assumed = assumedWindow(options);
+  const assumed = assumedWindowNotice(options);
   if (assumed !== undefined) reporter.noteSetup({ code: "window-assumed", model: modelName }, assumed);
 }
 
-/** Ids, times and origin of all entries made here. */
-function linkMaker(
+/** Creates the ids, times and origin of new entries. */
+function createLinkFactory(
   { ports, session: { id: sessionId, cwd } }: ResolvedOptions,
   agentId: string | undefined,
 ): (parentUuid: string | null) => EntryLink {
@@ -282,7 +286,7 @@ function linkMaker(
     ...(cwd === undefined ? {} : { cwd }),
     ...(agentId === undefined ? {} : { isSidechain: true, agentId }),
   };
-  // Spread last: V8 takes ten times as long to add fields to a copy.
+  // The spread comes last, because V8 takes ten times as long to add fields to a copy.
   return (parentUuid) => ({
     uuid: ports.newUuid(),
     parentUuid,
@@ -291,13 +295,13 @@ function linkMaker(
   });
 }
 
-/** The notice for a model whose window nobody knows. None if somebody said how large it is. */
-function assumedWindow({ modelName, facts, settings }: ResolvedOptions): LonghaulError | undefined {
+/** The notice for a model with an unknown window. None if the host set the size. */
+function assumedWindowNotice({ modelName, facts, settings }: ResolvedOptions): LonghaulError | undefined {
   if (modelName === undefined || facts.windowOrigin !== "default") return undefined;
   if (settings.autoCompactWindow !== undefined) return undefined;
   return new LonghaulError(
     "window-assumed",
-    `The model "${modelName}" is not in the table of models, so a context window of ${formatCount(facts.windowTokens)} tokens is assumed.`,
+    `The model "${modelName}" is not in the table of models, so longhaul assumes a context window of ${formatCount(facts.windowTokens)} tokens.`,
     {
       remedy:
         "Pass window.tokens (--window on the command line), add the model to window.models, or correct its name.",

@@ -1,6 +1,6 @@
 import type { RequestFrame } from "../compaction/write/shared-prefix.ts";
-import { requireJson } from "../messages/given-messages.ts";
 import type { ToolSchema } from "../messages/message.ts";
+import { requireJson } from "../messages/require-messages.ts";
 import { RECALL_TOOL_NAME } from "../messages/tool-kinds.ts";
 import { isRecord, stringField } from "../messages/untrusted.ts";
 import type { ModelFailure } from "../models/model-error.ts";
@@ -8,24 +8,24 @@ import type { Finding } from "../request/check/rule.ts";
 import { isSameJson } from "./compare-messages.ts";
 import type { ChainRecord } from "./events.ts";
 import type { Caller, Message } from "./options.ts";
-import type { Reply } from "./plain-form.ts";
+import type { Reply } from "./plain-messages.ts";
 
-/** The turn under way: who calls, with which list, what the check found, and how far its call has come. */
+/** The current turn: its caller, its list, the findings of the check, and the state of its call. */
 export class CurrentTurn {
   readonly #newId: () => string;
   readonly #agentId: string | undefined;
   #id: string;
   #caller: Caller;
-  #given: readonly Message[] = [];
+  #hostMessages: readonly Message[] = [];
   #findings: readonly Finding[] = [];
   #reply: Reply | undefined;
-  #isAnswerUnderWay = false;
+  #isCallPending = false;
   #calls = 0;
   #recoveredFrom: ModelFailure | undefined;
-  #hasLeftOutThinking = false;
-  /** The turn of the newest compaction. */
+  #hasRemovedThinking = false;
+  /** Turn of the newest compaction. */
   #compactedIn: { readonly id: string; readonly turn: number } | undefined;
-  /** There was a compaction before, or the conversation came with a boundary that somebody else has written. */
+  /** True after a compaction, or if the conversation started with a boundary. */
   #isInChain = false;
 
   constructor(agentId: string | undefined, newId: () => string) {
@@ -43,14 +43,14 @@ export class CurrentTurn {
     return this.#caller;
   }
 
-  /** True for the main conversation: only it may reset what others share. */
+  /** True for the main conversation. Only it may reset shared state. */
   get ownsSharedState(): boolean {
     return this.#agentId === undefined && (this.#caller === "main" || this.#caller === "sdk");
   }
 
   /** The host's list. */
-  get given(): readonly Message[] {
-    return this.#given;
+  get hostMessages(): readonly Message[] {
+    return this.#hostMessages;
   }
 
   get findings(): readonly Finding[] {
@@ -62,23 +62,23 @@ export class CurrentTurn {
     return this.#reply;
   }
 
-  /** A call was made for the conversation as it is now. */
-  get isAnswerUnderWay(): boolean {
-    return this.#isAnswerUnderWay;
+  /** True if a call for the current conversation is running. */
+  get isCallPending(): boolean {
+    return this.#isCallPending;
   }
 
-  /** Calls for this conversation so far. */
+  /** Number of calls for this conversation. */
   get calls(): number {
     return this.#calls;
   }
 
-  /** The newest overflow of this turn from which a compaction was to recover. */
+  /** The newest overflow in this turn that triggered a recovery. */
   get recoveredFrom(): ModelFailure | undefined {
     return this.#recoveredFrom;
   }
 
-  get hasLeftOutThinking(): boolean {
-    return this.#hasLeftOutThinking;
+  get hasRemovedThinking(): boolean {
+    return this.#hasRemovedThinking;
   }
 
   begin(caller: Caller | undefined): void {
@@ -86,13 +86,13 @@ export class CurrentTurn {
     this.#caller = caller ?? this.#usualCaller;
     this.#findings = [];
     this.#recoveredFrom = undefined;
-    this.#hasLeftOutThinking = false;
+    this.#hasRemovedThinking = false;
   }
 
   /**
-   * A compaction has come about in this turn, which is the `turn`th by `Health.turn`. The next one is linked to it.
+   * Records a compaction in this turn, and links it with the previous one. `turn` counts like `Health.turn`.
    */
-  compacted({ turn, threshold }: { readonly turn: number; readonly threshold: number }): ChainRecord {
+  recordCompaction({ turn, threshold }: { readonly turn: number; readonly threshold: number }): ChainRecord {
     const previous = this.#compactedIn;
     const record: ChainRecord = {
       isInChain: this.#isInChain,
@@ -106,50 +106,50 @@ export class CurrentTurn {
     return record;
   }
 
-  /** A boundary was found in what the host sent. */
-  foundBoundary(): void {
+  /** Records that the host's list contains a boundary. */
+  recordBoundary(): void {
     this.#isInChain = true;
   }
 
-  /** The conversation was replaced: it continues as a new one. */
+  /** Assigns a new id after the conversation was replaced. */
   renewId(): void {
     this.#id = this.#newId();
   }
 
-  take(given: readonly Message[]): void {
-    this.#given = given;
+  setHostMessages(given: readonly Message[]): void {
+    this.#hostMessages = given;
   }
 
   addFindings(findings: readonly Finding[]): void {
     this.#findings = [...this.#findings, ...findings];
   }
 
-  /** A call goes out. */
-  sent(): void {
-    this.#isAnswerUnderWay = true;
+  /** Records that a call starts. */
+  recordCall(): void {
+    this.#isCallPending = true;
     this.#calls += 1;
   }
 
-  /** The conversation changed: an answer to the call under way is one to the old conversation. */
+  /** Ignores the answer of the running call, because the conversation changed. */
   abandonAnswer(): void {
-    this.#isAnswerUnderWay = false;
+    this.#isCallPending = false;
   }
 
-  answered(reply: Reply): void {
+  recordReply(reply: Reply): void {
     this.#reply = reply;
   }
 
-  /** The message of the last response is in the conversation now. */
-  replyTaken(): void {
+  /** Records that the message of the last response is in the conversation. */
+  clearReply(): void {
     this.#reply = undefined;
   }
 
-  recovers(failure: ModelFailure): void {
+  recordRecovery(failure: ModelFailure): void {
     this.#recoveredFrom = failure;
   }
 
-  leavesOutThinking(): void {
-    this.#hasLeftOutThinking = true;
+  recordThinkingRemoval(): void {
+    this.#hasRemovedThinking = true;
   }
 
   get #usualCaller(): Caller {
@@ -157,32 +157,35 @@ export class CurrentTurn {
   }
 }
 
-/** The parts of the host's request that decide how messages are checked. */
+/** The request fields that affect the message check. */
 export interface CheckedFrame {
   readonly thinking?: { readonly type: string };
   readonly tools?: readonly ToolSchema[];
 }
 
-/** The host's request around the messages: system prompt, tools, thinking. It stays until the host passes another. */
+/**
+ * The host's request fields besides messages: system prompt, tools, thinking. They apply until the host
+ * passes new ones.
+ */
 export class Frame {
   readonly #measure: (frame: RequestFrame) => number;
   #current: RequestFrame | undefined;
-  /** The provider said that thinking is enabled. The host does not pass it in `request`. */
+  /** True if the provider reported enabled thinking that the host did not pass in `request`. */
   #isThinkingEnabled = false;
   #measured: { readonly frame: RequestFrame; readonly tokens: number } | undefined;
 
-  /** `measure`: system prompt and tools in tokens, by the estimate usual for the model. */
+  /** @param measure Estimates the tokens of system prompt and tools for the model. */
   constructor(initial: RequestFrame | undefined, measure: (frame: RequestFrame) => number) {
     this.#current = initial;
     this.#measure = measure;
   }
 
-  /** Undefined if the host did not say what goes with the messages. */
+  /** Undefined if the host passed no request fields. */
   get current(): RequestFrame | undefined {
     return this.#current;
   }
 
-  /** Estimated tokens of system prompt and tools; 0 if they are not known. */
+  /** Estimated tokens of system prompt and tools, or 0 if they are unknown. */
   get tokens(): number {
     const frame = this.#current;
     if (frame === undefined) return 0;
@@ -196,23 +199,23 @@ export class Frame {
     return isAssumed ? { ...checked, thinking: { type: "enabled" } } : checked;
   }
 
-  /** The name of the agent's tool for searching what was summarized; undefined if its requests have none. */
+  /** Name of the agent's tool to search summarized messages. Undefined if its requests have none. */
   get recallTool(): string | undefined {
     const tools: readonly unknown[] = Array.isArray(this.#current?.tools) ? this.#current.tools : [];
     const isThere = tools.some((tool) => stringField(tool, "name") === RECALL_TOOL_NAME);
     return isThere ? RECALL_TOOL_NAME : undefined;
   }
 
-  /** The host passes another request. `isCheckedAnew`: messages may be checked otherwise with it. */
-  replace(request: RequestFrame | undefined): { readonly isNew: boolean; readonly isCheckedAnew: boolean } {
+  /** Replaces the request fields. `needsRecheck` is true if the change can affect the message check. */
+  replace(request: RequestFrame | undefined): { readonly isNew: boolean; readonly needsRecheck: boolean } {
     if (request === undefined || isSameJson(this.#current, request)) return UNCHANGED;
     requireJson(request, "request");
     const before = this.checked;
     this.#current = request;
-    return { isNew: true, isCheckedAnew: !isSameJson(before, this.checked) };
+    return { isNew: true, needsRecheck: !isSameJson(before, this.checked) };
   }
 
-  /** Assumes thinking of type `enabled` from now on. False if that changes nothing. */
+  /** Assumes thinking of type `enabled` from now on. Returns false if that changes nothing. */
   assumeThinking(): boolean {
     if (this.#isThinkingEnabled || checkedPartOf(this.#current).thinking !== undefined) return false;
     this.#isThinkingEnabled = true;
@@ -220,9 +223,9 @@ export class Frame {
   }
 }
 
-const UNCHANGED = { isNew: false, isCheckedAnew: false } as const;
+const UNCHANGED = { isNew: false, needsRecheck: false } as const;
 
-/** Names and schemas of the tools, and the kind of thinking. Cache marks on tools are the host's own. */
+/** Names and schemas of the tools, and the thinking type. Cache marks on tools do not matter. */
 function checkedPartOf({ thinking, tools }: RequestFrame = {}): CheckedFrame {
   const named = Array.isArray(tools) ? tools.filter(isRecord) : [];
   return {

@@ -18,7 +18,7 @@ const withLast = (
     at === messages.length - 1 ? { ...message, content: change(contentBlocks(message.content)) } : message,
   );
 
-/** As a database does that sorts the fields of an object. */
+/** Sorts the fields of an object, like some databases. */
 const stored = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(stored);
   if (typeof value !== "object" || value === null) return value;

@@ -15,7 +15,7 @@ import type { Message, Turn } from "./options.ts";
 
 const WINDOW_TOKENS = 40_000;
 
-/** A summary nearly as long as what it replaces. */
+/** A summary almost as long as the messages that it replaces. */
 const LONG_SUMMARY = `<summary>${"The harbour is being dredged, berth by berth. ".repeat(2_500)}</summary>`;
 const SHORT_SUMMARY = "<summary>The harbour is being dredged.</summary>";
 
@@ -54,7 +54,7 @@ class Host {
 
 const writing = (summary: string) => scriptedModel(() => summary, { name: "writer" });
 
-/** The window is full, and the summary would be as long as what it replaces. */
+/** The window is full, and the summary would be as long as the messages that it replaces. */
 async function fullWithLongSummary(options: Partial<CompactorOptions> = {}): Promise<Host> {
   const host = new Host({
     model: writing(LONG_SUMMARY),
@@ -87,7 +87,7 @@ describe("an automatic compaction that does not pay", () => {
   });
 
   it("discards the summary from the background: more messages do not make it pay", async () => {
-    // Short enough to be offered at the threshold, and too long to pay there.
+    // Short enough to be offered at the threshold, but too long to pay there.
     const summary = `<summary>${"The harbour is being dredged, berth by berth. ".repeat(1_400)}</summary>`;
     const host = new Host({ model: writing(summary) });
     for (let turn = 0; turn < 60 && host.ofType("compaction-failed").length === 0; turn++) {

@@ -8,7 +8,7 @@ import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts
 import type { Entry, RewindMark } from "../messages/entry.ts";
 import type { ApiMessage } from "../messages/message.ts";
 import { flatten } from "../request/flatten/flatten.ts";
-import { editedLines } from "./edited-lines.ts";
+import { prepareEditedLines } from "./edited-lines.ts";
 import type { CompactorEvent } from "./events.ts";
 import type { Message, TranscriptPort } from "./options.ts";
 
@@ -21,7 +21,7 @@ interface Session {
   readonly path: string;
 }
 
-/** With the ids of written lines, as hosts have them that resume a session. */
+/** Has the ids of written lines, like a host that resumes a session. */
 async function openSession(
   modelName = "claude-haiku-4-5",
   path = join(folder, `edited-${++files}.jsonl`),
@@ -143,8 +143,8 @@ describe("a host that resumes a session and replaces a message under a new id be
       known: new Set<string>(),
       newMark,
     };
-    const lines = editedLines({ ...edit, given: torn, isWritten: () => true });
-    expect(lines).toEqual({ entries: torn, again: new Map(), thinkingBlocks: 0 });
+    const lines = prepareEditedLines({ ...edit, given: torn, isWritten: () => true });
+    expect(lines).toEqual({ entries: torn, rewrittenLines: new Map(), thinkingBlocks: 0 });
   });
 });
 
@@ -311,7 +311,7 @@ describe("a host that changes a message in place", () => {
 
 describe("lines of a changed conversation", () => {
   const edit = (given: readonly Entry[]) =>
-    editedLines({
+    prepareEditedLines({
       before: entries,
       given,
       fresh: new Set(),
@@ -327,7 +327,7 @@ describe("lines of a changed conversation", () => {
     });
     const mark = { type: "system", subtype: "longhaul_rewind", uuid: "mark", rewind: { before: "u2" } };
     for (const given of [other, [...entries.slice(1), mark as unknown as Entry]])
-      expect(edit(given)).toEqual({ entries: given, again: new Map(), thinkingBlocks: 0 });
+      expect(edit(given)).toEqual({ entries: given, rewrittenLines: new Map(), thinkingBlocks: 0 });
   });
 
   it("hang on each other in a list with a mark that was in the conversation before", () => {
@@ -348,7 +348,7 @@ describe("lines of a changed conversation", () => {
     const kept = { ...boundary, uuid: "known", compactMetadata: { preservedMessages } } as unknown as Entry;
     const left = { ...top, uuid: "left", parentUuid: null } as unknown as Entry;
     const mark = { type: "system", subtype: "longhaul_rewind", uuid: "mark", parentUuid: "known" };
-    const edited = editedLines({
+    const edited = prepareEditedLines({
       before: [left, ...entries.slice(0, 2)],
       given: [kept, ...entries.slice(3)],
       fresh: new Set(),
@@ -364,7 +364,7 @@ describe("lines of a changed conversation", () => {
   it("hang on a new message that the host put between them", () => {
     const added = { ...entries[0], uuid: "new", parentUuid: "u1" } as Entry;
     const given = [...entries.slice(0, 2), added, ...entries.slice(2)];
-    const { entries: linked, again } = edit(given);
+    const { entries: linked, rewrittenLines: again } = edit(given);
     expect(linked.map(({ parentUuid }) => parentUuid)).toEqual([null, "u0", "u1", "new", "u2", "u3"]);
     expect([...again.keys()].map(({ uuid }) => uuid)).toEqual(["u2", "u3", "u4"]);
   });
@@ -375,7 +375,14 @@ describe("lines of a changed conversation", () => {
     const replaced = { ...entries[2], uuid: "renamed" } as Entry;
     const given = [...entries.slice(0, 2), between, replaced, ...entries.slice(3)];
     const known = new Set(before.map(({ uuid }) => uuid ?? ""));
-    const lines = editedLines({ before, given, fresh: new Set(), bindsThinking: false, newMark, known });
+    const lines = prepareEditedLines({
+      before,
+      given,
+      fresh: new Set(),
+      bindsThinking: false,
+      newMark,
+      known,
+    });
     const parents = lines.entries.map(({ parentUuid }) => parentUuid);
     expect(parents).toEqual([null, "u0", "u1", "known", "renamed", "u3"]);
   });
@@ -386,11 +393,18 @@ describe("lines of a changed conversation", () => {
     const { entries: before } = edit(own);
     const given = own.map((entry) => (entry.uuid === "u4" ? (edited(entry, false) as Entry) : entry));
     const known = new Set(before.map(({ uuid }) => uuid ?? ""));
-    const lines = editedLines({ before, given, fresh: new Set(), bindsThinking: false, newMark, known });
+    const lines = prepareEditedLines({
+      before,
+      given,
+      fresh: new Set(),
+      bindsThinking: false,
+      newMark,
+      known,
+    });
     expect(lines.entries.map(({ parentUuid }) => parentUuid)).toEqual([null, "u0", "u1", "new", "u2", "u3"]);
   });
 
   it("are written once if the host only goes back to an earlier message", () => {
-    expect(edit(entries.slice(0, 3)).again.size).toBe(0);
+    expect(edit(entries.slice(0, 3)).rewrittenLines.size).toBe(0);
   });
 });

@@ -12,51 +12,51 @@ import {
 import { isFromQueue, newestLineUuid } from "../messages/lines.ts";
 import { mapChanged } from "../messages/message.ts";
 import { isStandIn, standInUuids } from "../messages/stand-ins.ts";
-import { turnedBack } from "../messages/undo-marks.ts";
+import { rewindRecordOf } from "../messages/undo-marks.ts";
 import { field, isRecord, stringField, stringListField } from "../messages/untrusted.ts";
 import { withoutThinkingFrom } from "../messages/without-thinking.ts";
 
-/** A conversation after the host changed it. */
+/** A conversation after an edit by the host. */
 export interface EditedLines {
   readonly entries: readonly Entry[];
-  /** Entries that the session file holds otherwise, with the lines that are written again under the same ids. */
-  readonly again: ReadonlyMap<Entry, Entry>;
-  /** A line to be written before all others, on which they hang. */
+  /** Entries that differ from the session file, with the lines to write again under the same ids. */
+  readonly rewrittenLines: ReadonlyMap<Entry, Entry>;
+  /** A line to write first. It is the parent of the other lines. */
   readonly mark?: Entry | undefined;
-  /** Thinking blocks left out. */
+  /** Number of removed thinking blocks. */
   readonly thinkingBlocks: number;
 }
 
 interface Edit {
-  /** The conversation so far. */
+  /** The conversation before the edit. */
   readonly before: readonly Entry[];
   readonly given: readonly Entry[];
-  /** Entries that were made for plain messages just now: their ids are still free to choose. */
+  /** Entries that were just created for plain messages. Their ids can still change. */
   readonly fresh: ReadonlySet<Entry>;
   readonly bindsThinking: boolean;
-  /** Ids of all lines that were in the conversation at some time, and of lines that they copy. */
+  /** Ids of all lines that were ever in the conversation, and of the lines that they copy. */
   readonly known: ReadonlySet<string>;
-  /** True if the session file has a line with this id. Undefined if the host does not say. */
+  /** Returns true if the session file has a line with this id. Undefined if the host does not provide it. */
   readonly isWritten?: ((uuid: string) => boolean) | undefined;
-  /** A line that says that the conversation goes on from an earlier one. */
+  /** Creates a line that continues the conversation from an earlier line. */
   readonly newMark: (parentUuid: string | null, rewind: Omit<RewindRecord, "tokens">) => RewindMark;
 }
 
 /**
- * Entries of a changed conversation as they can be sent and written. A model that binds its thinking refuses thinking
- * that follows the change. In the session file a line hangs on its parent: a line whose parent has left the
- * conversation is written again with another parent, and so are all lines below it. For readers the last line with
- * an id counts.
+ * Prepares the entries of an edited conversation for sending and writing. A model that binds thinking refuses
+ * thinking after the edit. In the session file, every line has a parent. A line whose parent was removed is
+ * written again with another parent, and so are all lines below it. For readers, the last line with an id
+ * counts.
  */
-export function editedLines(edit: Edit): EditedLines {
+export function prepareEditedLines(edit: Edit): EditedLines {
   const { before, given, fresh, bindsThinking, known, isWritten } = edit;
   if (before.length === 0) return resumedLines(given, isWritten);
   const isKnown = ({ uuid }: Entry): boolean => uuid !== undefined && known.has(uuid);
-  // The host may replace the only message so far and append the reply, which hangs on the old one.
+  // The host may replace the only message and append the reply, whose parent is the old message.
   const isRelated = (entry: Entry): boolean => isKnown(entry) || known.has(parentOf(entry) ?? "");
   if (!given.some(isRelated) || given.some((entry) => isMark(entry) && !isKnown(entry)))
-    return { entries: given, again: new Map(), thinkingBlocks: 0 };
-  const updated = withUpdates(before, withLinksAbove(before, given), fresh);
+    return { entries: given, rewrittenLines: new Map(), thinkingBlocks: 0 };
+  const updated = withReplacedLines(before, withKnownParents(before, given), fresh);
   const changedAt = firstDifference(before, updated);
   const movedAt = firstDifference(before, updated, isSameLine);
   const { entries: sendable, blocks } = bindsThinking
@@ -65,51 +65,56 @@ export function editedLines(edit: Edit): EditedLines {
   const mark = markAfterCompaction(edit, movedAt);
   const linked =
     mark === undefined
-      ? linkedBelowKept(sendable, movedAt, edit)
-      : hungOn(mark.uuid, mapChanged(sendable, namingNone), mark.parentUuid === null ? 0 : 1);
+      ? linkBelowKept(sendable, movedAt, edit)
+      : relinkFrom(mark.uuid, mapChanged(sendable, withoutKeptList), mark.parentUuid === null ? 0 : 1);
   const old = new Set(before);
-  const isAgain = (entry: Entry, at: number): boolean =>
+  const needsRewrite = (entry: Entry, at: number): boolean =>
     entry !== given[at] || (!old.has(entry) && isKnown(entry));
-  const again = new Map(linked.filter(isAgain).map((entry) => [entry, entry]));
+  const rewritten = new Map(linked.filter(needsRewrite).map((entry) => [entry, entry]));
   return {
     entries: linked,
-    again: new Map([...again, ...movedLines(sendable, linked)]),
+    rewrittenLines: new Map([...rewritten, ...movedLines(sendable, linked)]),
     mark,
     thinkingBlocks: blocks,
   };
 }
 
-/** @param movedAt the index of the first line that the file has in another place. */
-function linkedBelowKept(
+/** @param movedAt Index of the first line that is in another place in the file. */
+function linkBelowKept(
   entries: readonly Entry[],
   movedAt: number,
   { before, known }: Edit,
 ): readonly Entry[] {
-  const from = belowKept(entries, movedAt);
+  const from = firstIndexBelowKept(entries, movedAt);
   if (from !== undefined) {
-    const linked = relinked(entries, { isKnown: (uuid) => known.has(uuid), before, from });
-    if (!linked.some((entry, at) => hasLeft(entry, entries[at], linked))) return linked;
+    const linked = relink(entries, { isKnown: (uuid) => known.has(uuid), before, from });
+    if (!linked.some((entry, at) => hasLeftBoundary(entry, entries[at], linked))) return linked;
   }
   const top = entries.findLastIndex(keepsMessages);
-  return hungOn(entries[top]?.uuid ?? null, mapChanged(entries, namingNone), top + 1);
+  return relinkFrom(entries[top]?.uuid ?? null, mapChanged(entries, withoutKeptList), top + 1);
 }
 
-/** The line hung on a boundary. Readers take a boundary without lines for a compaction that was never finished. */
-function hasLeft(entry: Entry, old: Entry | undefined, entries: readonly Entry[]): boolean {
+/**
+ * True if the line's parent was a boundary and is not any more. Readers treat a boundary without lines as an
+ * unfinished compaction.
+ */
+function hasLeftBoundary(entry: Entry, old: Entry | undefined, entries: readonly Entry[]): boolean {
   if (entry === old || old === undefined || parentOf(old) === parentOf(entry)) return false;
   return entries.some((other) => keepsMessages(other) && other.uuid === parentOf(old));
 }
 
 /**
- * The host went back to a list without the last compaction, or without the mark of its undo, or it moved lines above
- * that mark. The boundary may name messages of the list as kept, so a reader would follow their lines to the summary.
- * All lines are written again, below a mark.
+ * Returns a mark if the host removed the last compaction or the mark of its undo, or moved lines above that
+ * mark. The boundary may list kept messages, so a reader would follow their lines to the summary. All lines
+ * are then written again below the mark.
  */
 function markAfterCompaction({ before, given, newMark }: Edit, movedAt: number): RewindMark | undefined {
   const there = new Set(given.map(({ uuid }) => uuid));
-  // In a list of plain messages the summary stands for its boundary.
+  // A list of plain messages has the summary, but not its boundary.
   const isLeft = before.some((entry) => (isMark(entry) || isSummaryEntry(entry)) && !there.has(entry.uuid));
-  const isAboveMark = given.slice(movedAt).some((entry) => isEntry(entry) && turnedBack(entry) !== undefined);
+  const isAboveMark = given
+    .slice(movedAt)
+    .some((entry) => isEntry(entry) && rewindRecordOf(entry) !== undefined);
   if (!isLeft && !isAboveMark) return undefined;
   const [top] = given;
   const isTopped = top !== undefined && isEntry(top) && isCompactBoundary(top);
@@ -119,32 +124,36 @@ function markAfterCompaction({ before, given, newMark }: Edit, movedAt: number):
   return newMark(isTopped ? (top.uuid ?? null) : null, { before: first, leftUuid });
 }
 
-/** A stand-in that moved to the place where it stands no longer finds its messages above it in the file. */
+/**
+ * Lines to write again. A moved stand-in becomes settled, because its messages are no longer above it in the
+ * file.
+ */
 function movedLines(from: readonly Entry[], to: readonly Entry[]): ReadonlyMap<Entry, Entry> {
   const moved = to.filter((entry, at) => entry !== from[at]);
   return new Map(moved.map((entry) => [entry, settled(entry)]));
 }
 
 /**
- * A host may resume a session and change a message of it before the first turn. Then that line is not written, or a
- * line below it hangs on one that is not in the list.
+ * Handles a host that resumes a session and edits a message before the first turn. The edited line is not in
+ * the file, or a line below it has a parent that is not in the list.
  */
 function resumedLines(given: readonly Entry[], isWritten: Edit["isWritten"]): EditedLines {
   const isNew = ({ uuid }: Entry): boolean => uuid !== undefined && isWritten?.(uuid) !== true;
   const first = given.findIndex((entry) => isEntry(entry) && isNew(entry));
-  if (first === -1) return { entries: given, again: new Map(), thinkingBlocks: 0 };
-  const below = belowKept(given, first);
+  if (first === -1) return { entries: given, rewrittenLines: new Map(), thinkingBlocks: 0 };
+  const below = firstIndexBelowKept(given, first);
   const from = below === undefined ? 1 : Math.max(1, first);
-  const linked = relinked(given, { isKnown: isWritten ?? (() => true), from });
-  const entries = below === undefined ? mapChanged(linked, namingNone) : linked;
-  return { entries, again: movedLines(given, entries), thinkingBlocks: 0 };
+  const linked = relink(given, { isKnown: isWritten ?? (() => true), from });
+  const entries = below === undefined ? mapChanged(linked, withoutKeptList) : linked;
+  return { entries, rewrittenLines: movedLines(given, entries), thinkingBlocks: 0 };
 }
 
 /**
- * The index of the first line below the messages that a boundary names as kept. These hang on lines above the boundary
- * and stay there if the host changed only what follows them, or cut the last ones off. Undefined if it did more.
+ * Index of the first line below the kept messages of a boundary. The parents of kept messages are above the
+ * boundary. They can stay there if the host edited only later messages or cut off the last kept ones.
+ * Otherwise undefined.
  */
-function belowKept(entries: readonly Entry[], changedAt: number): number | undefined {
+function firstIndexBelowKept(entries: readonly Entry[], changedAt: number): number | undefined {
   const indexes = new Map(entries.map(({ uuid }, at) => [uuid, at]));
   const places = entries.flatMap(keptIds).map((id) => indexes.get(id) ?? -1);
   const isSame = (at: number): boolean => at !== -1 && at < changedAt;
@@ -153,7 +162,9 @@ function belowKept(entries: readonly Entry[], changedAt: number): number | undef
   return Math.max(-1, ...(cutAt === -1 ? places : places.slice(0, cutAt))) + 1;
 }
 
-/** The ids of messages that a boundary names as kept in their place; of some only the first and the last. */
+/**
+ * Ids of messages that a boundary lists as kept in place. Some boundaries list only the first and the last.
+ */
 function keptIds(entry: Entry): readonly string[] {
   if (!isEntry(entry) || !isCompactBoundary(entry)) return [];
   const { preservedMessages, preservedSegment } = entry.compactMetadata;
@@ -164,25 +175,25 @@ function keptIds(entry: Entry): readonly string[] {
     .filter((id) => id !== undefined);
 }
 
-/** A boundary that names no messages as kept in their place: all that follows it hangs on it. */
-function namingNone(entry: Entry): Entry {
+/** Removes the list of kept messages from a boundary, so that the boundary is the parent of the next line. */
+function withoutKeptList(entry: Entry): Entry {
   if (!keepsMessages(entry)) return entry;
   const { compactMetadata, ...boundary } = entry as CompactBoundaryEntry;
   const { preservedMessages: _, preservedSegment: __, ...metadata } = compactMetadata;
   return { ...boundary, compactMetadata: metadata } as Entry;
 }
 
-/** The messages below such a boundary have parents above it, and the boundary says so. */
+/** True for a boundary that lists kept messages. The parents of these messages are above it. */
 const keepsMessages = (entry: Entry): boolean =>
   isEntry(entry) &&
   isCompactBoundary(entry) &&
   ["preservedSegment", "preservedMessages"].some((name) => isRecord(field(entry.compactMetadata, name)));
 
 /**
- * The host does not know that a line was written again with another parent. As long as the same line is above it, it
- * hangs where the file has it.
+ * Restores parents that the host does not know, because a line was written again. A line keeps its parent
+ * from the file if the same line is still above it.
  */
-function withLinksAbove(before: readonly Entry[], given: readonly Entry[]): readonly Entry[] {
+function withKnownParents(before: readonly Entry[], given: readonly Entry[]): readonly Entry[] {
   const previous = new Map<Entry["uuid"], Entry["uuid"]>();
   const own = new Map<Entry["uuid"], Entry>();
   for (const [at, entry] of before.entries()) {
@@ -197,8 +208,8 @@ function withLinksAbove(before: readonly Entry[], given: readonly Entry[]): read
   });
 }
 
-/** A message in the place of another one takes over its line, so that the lines below it hang on it. */
-function withUpdates(
+/** A message that replaces another takes over its line, so that it is the parent of the lines below. */
+function withReplacedLines(
   before: readonly Entry[],
   given: readonly Entry[],
   fresh: ReadonlySet<Entry>,
@@ -218,8 +229,8 @@ function withUpdates(
 }
 
 /**
- * A list of plain messages has no marks. The boundary stays if its summary is in the list, and another mark if a message
- * beside it is.
+ * Adds marks to a list of plain messages. The boundary stays if its summary is in the list. Another mark
+ * stays if a neighboring message is in the list.
  */
 export function withMarks(before: readonly Entry[], given: readonly Entry[]): readonly Entry[] {
   const there = new Set(given.map(({ uuid }) => uuid));
@@ -242,9 +253,12 @@ export function withMarks(before: readonly Entry[], given: readonly Entry[]): re
   return isTopped && !there.has(top.uuid) ? [top, ...entries] : entries;
 }
 
-/** The host went back by it, or compacted by itself: if it is new, the file agrees with the list. */
+/**
+ * True for a boundary, or the mark of an undo or rewind. If the host adds a new one, the file already matches
+ * the list.
+ */
 export const isMark = (entry: Entry): boolean =>
-  isEntry(entry) && (isCompactBoundary(entry) || turnedBack(entry) !== undefined);
+  isEntry(entry) && (isCompactBoundary(entry) || rewindRecordOf(entry) !== undefined);
 
 function firstDifference(
   before: readonly Entry[],
@@ -258,34 +272,34 @@ function firstDifference(
   return at === -1 ? given.length : at;
 }
 
-/** The content may differ: the file has the line in the same place. */
+/** True if the file has both lines in the same place. The content may differ. */
 const isSameLine = (entry: Entry, other: Entry): boolean =>
   entry === other ||
   (entry.uuid !== undefined && entry.uuid === other.uuid && parentOf(entry) === parentOf(other));
 
 interface Links {
-  /** True if a line with this id was in the conversation before. */
+  /** Returns true if a line with this id was in the conversation before. */
   readonly isKnown: (uuid: string) => boolean;
-  /** The list before it was changed. */
+  /** The list before the edit. */
   readonly before?: readonly Entry[];
-  /** The index of the first line whose parent is checked. */
+  /** Index of the first line whose parent is checked. */
   readonly from?: number;
 }
 
 const NO_ENTRIES: readonly Entry[] = [];
 
 /**
- * Lines of a conversation so that a reader who follows the parents finds this list. The very list if that is so already.
- * From the first line whose parent is not in the list, each line hangs on the one above it, and a stand-in among them
- * stays in its place.
+ * Sets the parents so that a reader who follows them finds this list. Returns the same list if it is already
+ * correct. From the first line with a parent outside the list, the parent of each line is the line above it.
+ * Stand-ins keep their position.
  */
-function relinked(entries: readonly Entry[], links: Links): readonly Entry[] {
+function relink(entries: readonly Entry[], links: Links): readonly Entry[] {
   const start = firstToMove(entries, links);
-  return start === -1 ? entries : hungOn(newestLineUuid(entries.slice(0, start)) ?? null, entries, start);
+  return start === -1 ? entries : relinkFrom(newestLineUuid(entries.slice(0, start)) ?? null, entries, start);
 }
 
-/** The line at `start` hangs on this one, and each line below it on the one above it. */
-function hungOn(parentUuid: string | null, entries: readonly Entry[], start: number): readonly Entry[] {
+/** Sets `parentUuid` on the line at `start`. The parent of each later line is the line above it. */
+function relinkFrom(parentUuid: string | null, entries: readonly Entry[], start: number): readonly Entry[] {
   let parent = parentUuid;
   return entries.map((entry, at) => {
     if (at < start || !isLine(entry)) return entry;
@@ -296,33 +310,36 @@ function hungOn(parentUuid: string | null, entries: readonly Entry[], start: num
 }
 
 /**
- * Lines that continue a conversation, so that a reader who starts from the last one finds all of them. A host with
- * several lists may hang a line on one that has left the conversation, or put words beside a line that stays in it.
+ * Sets the parents of appended lines so that a reader who starts at the last line finds all of them. A host
+ * with several lists may use a removed line as a parent, or start a second branch with a user message.
  */
-export function continuing(
+export function linkContinuation(
   added: readonly Entry[],
   leaf: string | null,
-  { isKnown, isThere }: Pick<Links, "isKnown"> & { readonly isThere: (uuid: string) => boolean },
+  { isKnown, isPresent }: Pick<Links, "isKnown"> & { readonly isPresent: (uuid: string) => boolean },
 ): readonly Entry[] {
   let previous = leaf;
   for (const [at, entry] of added.entries()) {
     if (!isLine(entry)) continue;
     const parent = parentOf(entry);
     const isElsewhere = parent !== null && parent !== previous && isKnown(parent);
-    if (isElsewhere && (isWords(entry) || !isThere(parent))) return hungOn(previous, added, at);
+    if (isElsewhere && (isUserText(entry) || !isPresent(parent))) return relinkFrom(previous, added, at);
     previous = entry.uuid;
   }
   return added;
 }
 
-/** A message of a person. Results of parallel calls hang on their calls, and readers find them there. */
-function isWords(entry: Entry): boolean {
+/**
+ * True for a user message without tool results. Results of parallel calls have their calls as parents, where
+ * readers find them.
+ */
+function isUserText(entry: Entry): boolean {
   if (entry.type !== "user") return false;
   const content = rawContent(entry);
   return !Array.isArray(content) || !content.some((block) => stringField(block, "type") === "tool_result");
 }
 
-/** A line of the session file with an id of its own. */
+/** True for an entry that has its own line in the session file. */
 const isLine = (entry: Entry): entry is Entry & { readonly uuid: string } =>
   isEntry(entry) && entry.uuid !== undefined && !isFromQueue(entry);
 
@@ -332,8 +349,8 @@ const parentOf = (entry: Entry): string | null => {
 };
 
 /**
- * The file has a stand-in below the messages that it stands for and below its parent. It has to move as soon as any
- * line does, or it would no longer be on the way.
+ * Index of the first line that needs a new parent, or -1. In the file, a stand-in is below its messages and
+ * its parent. It must move as soon as any line moves, or it would not be on the path of parents.
  */
 function firstToMove(entries: readonly Entry[], links: Links): number {
   const { isKnown, before = NO_ENTRIES, from = 0 } = links;
@@ -345,11 +362,11 @@ function firstToMove(entries: readonly Entry[], links: Links): number {
   for (const [at, entry] of entries.entries()) {
     if (!isLine(entry)) continue;
     const parent = parentOf(entry);
-    // The host put a new message between this line and its parent, or it put this one between others.
+    // The host inserted a new message between this line and its parent, or inserted this line between others.
     const isParted =
       previous !== undefined &&
       parent !== previous &&
-      (isKnown(entry.uuid) ? !isKnown(previous) : isWords(entry) || isBelowMark);
+      (isKnown(entry.uuid) ? !isKnown(previous) : isUserText(entry) || isBelowMark);
     if (parent === null ? isParted && !isKnown(entry.uuid) : !above.has(parent) || isParted) {
       const isTorn = isStandIn(entry)
         ? !there.has(parent ?? "") || isAfterOther(entry, previous, before, isKnown)
@@ -359,12 +376,12 @@ function firstToMove(entries: readonly Entry[], links: Links): number {
     }
     for (const id of idsOf(entry)) above.add(id);
     previous = entry.uuid;
-    isBelowMark = turnedBack(entry) !== undefined;
+    isBelowMark = rewindRecordOf(entry) !== undefined;
   }
   return -1;
 }
 
-/** The first message that a stand-in stands for hangs on the line that was above the stand-in. */
+/** True if the line above a stand-in changed. The parent of its first replaced message is that line. */
 function isAfterOther(
   standIn: Entry,
   previous: string | undefined,
@@ -376,6 +393,6 @@ function isAfterOther(
   return newestLineUuid(before.slice(0, at)) !== previous;
 }
 
-/** Its own id, and those of the messages that it stands for. */
+/** The entry's id and the ids of the messages that it replaces. */
 const idsOf = (entry: Entry): readonly string[] =>
   isLine(entry) ? [entry.uuid, ...standInUuids(entry)] : [];

@@ -5,7 +5,7 @@ import type { StepKind } from "../messages/entry.ts";
 import type { LonghaulErrorCode } from "../messages/errors.ts";
 import type { ModelUsage } from "../models/port.ts";
 
-/** A setup that works worse than it could. */
+/** A setup that works, but worse than it could. */
 export type SetupCode = Extract<
   LonghaulErrorCode,
   "window-assumed" | "model-authentication" | "model-sdk-missing" | "model-unknown-model"
@@ -14,7 +14,7 @@ export type SetupCode = Extract<
 export type Trigger = "manual" | "auto" | "reactive";
 export type ClearingForm = "size" | "time" | "cached" | "manual" | "api";
 
-/** Where a compaction stands among others of its conversation. */
+/** Position of a compaction in the chain of compactions of its conversation. */
 export interface ChainRecord {
   readonly isInChain: boolean;
   readonly turnsSincePrevious: number | undefined;
@@ -23,7 +23,7 @@ export interface ChainRecord {
   readonly caller: string;
 }
 
-/** Why a compaction did not come about. */
+/** Reason why a compaction failed. */
 export type FailureReason =
   | "not_enough_messages"
   | "no_summary"
@@ -35,7 +35,7 @@ export type FailureReason =
   | "transcript_failed"
   | "other";
 
-/** Why nothing was compacted although somebody may have expected it. */
+/** Reason why nothing was compacted, although a compaction might be expected. */
 export type SkipReason =
   | "disabled"
   | "breaker-open"
@@ -50,14 +50,14 @@ export type SkipReason =
   | "just-compacted"
   /** A summary was just written for a compaction that would have saved too little. */
   | "did-not-pay"
-  /** It is being written in the background, and the window still holds what there is. */
+  /** The summary is being written in the background, and the conversation still fits into the window. */
   | "summary-under-way";
 
-/** Every decision, as it is made. Counts, ids and names only: no event holds what was said. */
+/** Every decision of the engine. Events contain counts, ids and names, but never conversation content. */
 export type CompactorEvent = { readonly agentId: string | undefined; readonly turnId: string } & EventDetail;
 
 export type EventDetail =
-  /** Each check of the window, whatever came of it: the debug log. */
+  /** Each check of the window, with any result. Serves as a debug log. */
   | {
       readonly type: "window-checked";
       readonly tokens: number;
@@ -81,10 +81,13 @@ export type EventDetail =
       readonly tools: readonly string[];
       readonly tokensBefore: number;
       readonly tokensAfter: number;
-      /** Undefined where prices are not known, or the provider cleared by itself. */
+      /** Undefined if the prices are unknown, or if the provider cleared the results. */
       readonly netSaving: NetSaving | undefined;
     }
-  /** What pays was reckoned, and this is done: before the threshold, after a pause, or at it. Dollars and tokens. */
+  /**
+   * The costs were compared and this option was chosen: before the threshold, after a pause, or at the
+   * threshold. In dollars and tokens.
+   */
   | {
       readonly type: "weighed";
       readonly occasion: "early" | "cold" | "full";
@@ -102,23 +105,23 @@ export type EventDetail =
       readonly tier: "memory" | "full" | "partial";
       readonly tokensBefore: number;
       readonly tokensAfter: number;
-      readonly messagesSummarised: number;
+      readonly messagesSummarized: number;
       readonly messagesKept: number;
       readonly attempts: readonly SummaryAttempt[];
       readonly usage: ModelUsage | undefined;
-      /** Flat figures of where the tokens were, see `accountingMetrics`. */
+      /** Figures of the token accounting, see `accountingMetrics`. */
       readonly accounting: Readonly<Record<string, number>>;
       readonly chain: ChainRecord;
       readonly durationMs: number;
       readonly isAboveThreshold: boolean;
-      /** Undefined where prices are not known. */
+      /** Undefined if the prices are unknown. */
       readonly netSaving: NetSaving | undefined;
     }
   | {
       readonly type: "compaction-failed";
       readonly trigger: Trigger;
       readonly reason: FailureReason;
-      /** The error's own code. */
+      /** The code of the error. */
       readonly code: string;
       readonly attempts: readonly SummaryAttempt[];
       readonly durationMs: number;
@@ -142,7 +145,7 @@ export type EventDetail =
         readonly reason: string;
       }[];
     }
-  /** All hooks for one event start at once; each ends with a `hook-ended`. */
+  /** All hooks of one event start in parallel. Each ends with `hook-ended`. */
   | { readonly type: "hooks-started"; readonly event: string; readonly hooks: number }
   | {
       readonly type: "hook-ended";
@@ -179,9 +182,9 @@ export type EventDetail =
     }
   | { readonly type: "request-repaired"; readonly rules: Readonly<Record<string, number>> }
   | { readonly type: "thinking-left-out"; readonly blocks: number; readonly reason: "rewrite" | "mismatch" }
-  /** Old pictures and documents became marks, in one batch, before the provider's limit was passed. */
+  /** Old images and documents became markers, in one batch, before the provider's limit was reached. */
   | { readonly type: "media-replaced"; readonly replaced: number; readonly left: number }
-  /** Told once until it works again. Nothing is compacted meanwhile. */
+  /** Emitted once until writing works again. Nothing is compacted in the meantime. */
   | { readonly type: "transcript-failed"; readonly waiting: number }
   | { readonly type: "snipped"; readonly messages: number; readonly tokensFreed: number }
   | {
@@ -191,26 +194,26 @@ export type EventDetail =
       readonly tokensAfter: number;
     }
   | { readonly type: "recovery-failed"; readonly from: string; readonly code: string }
-  /** The session's notes were brought up to date in the background. */
+  /** The session notes were updated in the background. */
   | {
       readonly type: "notes-updated";
       readonly by: "fork" | "direct" | "built-in";
-      /** What the notes hold now. */
+      /** Size of the notes now. */
       readonly tokens: number;
       readonly edits: number;
-      /** Edits that were refused, with a reason for the model. */
+      /** Number of refused edits. The model gets a reason for each. */
       readonly refused: number;
-      /** How often the model was called. */
+      /** Number of model calls. */
       readonly calls: number;
       readonly usage: ModelUsage | undefined;
-      /** Whether the newest noted message is remembered: not while a tool call is open. */
+      /** True if the newest noted message is recorded. False while a tool call is open. */
       readonly isRemembered: boolean;
       readonly durationMs: number;
     }
   | { readonly type: "notes-failed"; readonly reason: string; readonly durationMs: number }
-  /** A compaction could not be made from the notes, and why. */
+  /** The notes could not be used for a compaction, with the reason. */
   | { readonly type: "notes-declined"; readonly trigger: Trigger; readonly reason: string }
-  /** Memory files that govern what the agent touched. */
+  /** Memory files that apply to files that the agent used. */
   | {
       readonly type: "memory-attached";
       readonly files: readonly { readonly path: string; readonly tokens: number }[];
@@ -232,23 +235,23 @@ export type EventDetail =
       readonly messages: number;
       readonly tokensBefore: number;
       readonly tokensAfter: number;
-      /** How long the call had to wait for it; 0 where the spans were ready. */
+      /** Time that the call waited for it. 0 if the spans were ready. */
       readonly waitedMs: number;
     }
   | { readonly type: "spans-expanded"; readonly spans: number; readonly messages: number }
-  /** A step was taken back, or done again. */
+  /** A step was undone or redone. */
   | {
       readonly type: "undone";
       readonly direction: "undo" | "redo";
       readonly step: StepKind;
       readonly tokensBefore: number;
       readonly tokensAfter: number;
-      /** Messages of the conversation as it was before the step. */
+      /** Messages of the conversation before the step. */
       readonly messagesRestored: number;
-      /** Messages that came since, and were carried over. */
+      /** Messages since the step, which were copied. */
       readonly messagesCarried: number;
     }
-  /** A summary is written ahead of need; a refresh brings one up to date with what came since. */
+  /** A summary is being written ahead of time. A refresh adds the newest messages to an existing one. */
   | { readonly type: "background-started"; readonly tokens: number; readonly isRefresh: boolean }
   | {
       readonly type: "background-ended";
@@ -257,6 +260,9 @@ export type EventDetail =
       readonly durationMs: number;
     }
   | { readonly type: "settings-ignored"; readonly warning: string }
-  /** Reported once per model: the setup works worse than it could. The next turn's `problem` has the remedy. */
+  /**
+   * Emitted once per model: the setup works, but worse than it could. The next turn's `problem` has the
+   * remedy.
+   */
   | { readonly type: "setup-problem"; readonly code: SetupCode; readonly model: string }
   | { readonly type: "host-callback-failed"; readonly callback: string };

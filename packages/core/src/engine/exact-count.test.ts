@@ -10,7 +10,7 @@ import { ModelError } from "../models/model-error.ts";
 import type { Model, ModelRequest, TokenCount } from "../models/port.ts";
 import type { CompactorEvent } from "./events.ts";
 
-/** With auto-compact off, so that a turn at the limit only says so. */
+/** Auto-compact is off, so that a turn at the limit only reports it. */
 const OPTIONS: CompactorOptions = {
   settings: { environment: {}, values: { autoCompactEnabled: false } },
   window: { tokens: 100_000 },
@@ -19,7 +19,7 @@ const OPTIONS: CompactorOptions = {
   ports: { countText: (text) => Math.ceil(text.length / 5) },
 };
 
-/** Blocks at 77,000 tokens. */
+/** The blocking limit is 77,000 tokens. */
 const ofTokens = (tokens: number): readonly ApiMessage[] => [
   { role: "user", content: "word ".repeat(tokens) },
 ];
@@ -99,7 +99,7 @@ describe("the provider's own count", () => {
       await compactor.before(messages);
       messages = [...messages, { role: "assistant", content: "yes" }];
     }
-    // The count is an anchor: what comes after it is estimated on top of it.
+    // The count is a baseline, and later messages are estimated on top of it.
     expect(asked).toHaveLength(1);
   });
 

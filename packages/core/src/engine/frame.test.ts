@@ -4,7 +4,7 @@ import { Frame } from "./current-turn.ts";
 
 const recallToolOf = (request: RequestFrame | undefined) => new Frame(request, () => 0).recallTool;
 
-describe("the tool by which an agent searches what was summarised", () => {
+describe("the tool by which an agent searches what was summarized", () => {
   it("is told of where the requests have it, and nowhere else", () => {
     const tools = [{ name: "Read" }, { name: "recall" }] as never;
     expect(recallToolOf({ tools, max_tokens: 1 })).toBe("recall");

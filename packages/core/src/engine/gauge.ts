@@ -17,18 +17,18 @@ import type { ResolvedOptions } from "./resolve-options.ts";
 import type { Thread } from "./thread.ts";
 import { type UsageFacts, UsageTrust } from "./usage-trust.ts";
 
-/** The estimate of a shorter request is too rough for a bound. */
-const LEAST_BOUNDED_TOKENS = 4_000;
-/** Usual error of an estimate until reports have corrected it, as a share. */
+/** For a smaller request, the estimate is too rough to give a bound. */
+const MIN_BOUNDED_TOKENS = 4_000;
+/** Typical error of an estimate before usage reports calibrate it, as a share. */
 const ESTIMATE_ERROR = 0.25;
 
-/** Tokens that the last usage or our estimate of the messages includes, but not the next call. */
-export interface LeftOut {
-  /** Messages that are gone, but that the last usage includes. As the provider counts. */
+/** Tokens that the last usage or our estimate includes, but the next call does not. */
+export interface OmittedTokens {
+  /** Removed messages that the last usage still includes. In provider tokens. */
   readonly removedTokens: number;
-  /** Results in the messages that the request has the provider leave out. In tokens of the estimate. */
+  /** Tool results in the messages that the provider drops from the request. In estimated tokens. */
   readonly hiddenTokens: number;
-  /** Those of them that the last usage still includes. In tokens of the estimate. */
+  /** The part of `hiddenTokens` that the last usage still includes. In estimated tokens. */
   readonly hiddenSinceReport: number;
 }
 
@@ -39,48 +39,50 @@ export interface GaugeOptions {
   >;
   readonly thread: Thread;
   readonly frame: Frame;
-  /** By all modules together. */
-  readonly leftOut: () => LeftOut;
-  /** True if a module makes the room that auto-compact would make. */
-  readonly isHeadroomOwned: boolean;
+  /** Sum over all modules. */
+  readonly omittedTokens: () => OmittedTokens;
+  /** True if a module frees space instead of auto-compact. */
+  readonly hasHeadroomModule: boolean;
   readonly calls: () => number;
   readonly emit: (detail: EventDetail) => void;
 }
 
-/** How large the next request is, how large it may be, and how far the provider's figures are to be believed. */
+/** Knows the size of the next request, its limits, and how reliable the provider's figures are. */
 export class Gauge {
   readonly #given: GaugeOptions;
   readonly #usageTrust: UsageTrust;
-  /** The provider's tokens per token of our estimate before any report. */
-  readonly usualRatio: number;
-  /** Tokens of the model's tokenizer for one of the tokenizer that makes the fewest. */
+  /** Provider tokens per estimated token, before any report. */
+  readonly typicalRatio: number;
+  /** Tokens of the model's tokenizer per token of the most compact tokenizer. */
   readonly #tokenScale: number;
   #facts: KnownModel;
   #thresholds: Thresholds;
-  /** Reported tokens beyond our estimate of the messages: system prompt, tools, content that the host hides. */
-  #overhead: { readonly tokens: number; readonly besides: number } | undefined;
-  /** The provider left out so many tokens of the last call by itself. */
-  #freedByProvider = 0;
-  /** Largest prompt that the provider takes, by its newest error. */
+  /**
+   * Reported tokens beyond our estimate of the messages: system prompt, tools, hidden content of the host.
+   */
+  #overhead: { readonly tokens: number; readonly messageTokens: number } | undefined;
+  /** Tokens that the provider itself dropped from the last call. */
+  #providerClearedTokens = 0;
+  /** Largest prompt that the provider accepts, according to its newest error. */
   #statedLimitTokens: number | undefined;
   #mayCountExactly = true;
 
   constructor(given: GaugeOptions) {
     this.#given = given;
-    this.usualRatio = usualRatioOf(given.options.modelName);
+    this.typicalRatio = typicalRatioOf(given.options.modelName);
     this.#tokenScale = tokenScaleOf(claudeVersion(given.options.modelName));
     this.#facts = given.options.facts;
     this.#thresholds = this.#thresholdsFor(given.options.facts);
     this.#usageTrust = new UsageTrust({
       emit: given.emit,
-      onWrong: () => {
+      onRepeatedWrong: () => {
         this.#overhead = undefined;
-        given.thread.unlearn();
+        given.thread.resetCalibration();
       },
     });
   }
 
-  /** The model, with the window that has proved true. */
+  /** The model, with the proven window. */
   get facts(): KnownModel {
     return this.#facts;
   }
@@ -98,27 +100,30 @@ export class Gauge {
     return this.#given.thread.meter.calibration.ratio;
   }
 
-  /** As the provider would count; the same of an entry, which is measured once. */
+  /** Counts as the provider would. `tokensOf` does the same for an entry, with a cached estimate. */
   readonly countTokens = (text: string): number =>
     Math.round(this.#given.options.countText(text) * this.ratio);
   readonly tokensOf = (entry: Entry): number => this.#given.thread.measures.ofEntry(entry) * this.ratio;
 
-  /** The window of a model that writes summaries: the conversation's own, or that of the table of models. */
+  /**
+   * The context window of a model that writes summaries: the conversation's own window, or the value of the
+   * model table.
+   */
   readonly windowOf = ({ name }: Pick<Model, "name">): number => {
     const { modelName, window } = this.#given.options;
     return name === modelName ? this.#facts.windowTokens : findModel(name, window.models).windowTokens;
   };
 
-  /** The next call, without what has been taken out since the last usage was reported. */
+  /** Size of the next call, without tokens that were removed since the last reported usage. */
   size(): ContextSize {
     const { thread, frame } = this.#given;
     const { meter, contents } = thread;
-    const leftOut = this.#given.leftOut();
-    const lowestTokens = this.#safeLowerBound(leftOut.hiddenTokens);
-    const gone = leftOut.removedTokens + Math.round(leftOut.hiddenSinceReport * this.ratio);
-    const left = Math.max(0, contents.estimatedTokens - leftOut.hiddenTokens);
-    const size = afterRemoval(without(meter.size(), gone), {
-      removedTokens: gone + meter.removedTokens,
+    const omitted = this.#given.omittedTokens();
+    const lowestTokens = this.#safeLowerBound(omitted.hiddenTokens);
+    const removedTokens = omitted.removedTokens + Math.round(omitted.hiddenSinceReport * this.ratio);
+    const left = Math.max(0, contents.estimatedTokens - omitted.hiddenTokens);
+    const size = afterRemoval(without(meter.size(), removedTokens), {
+      removedTokens: removedTokens + meter.removedTokens,
       overheadTokens: this.#overhead?.tokens ?? (frame.current && frame.tokens),
       isOverheadReported: this.#overhead !== undefined,
       messageTokens: left * this.ratio,
@@ -127,19 +132,19 @@ export class Gauge {
     return atLeast(size, lowestTokens);
   }
 
-  /** Tokens besides messages, as reported; undefined before a report. */
+  /** Reported tokens besides messages. Undefined before a report. */
   get reportedOverhead(): number | undefined {
     return this.#overhead?.tokens;
   }
 
-  /** The same, by our estimate before a report. */
+  /** Tokens besides messages: reported, or estimated before a report. */
   get overheadTokens(): number {
     return this.#overhead?.tokens ?? this.#given.frame.tokens;
   }
 
   /**
-   * The most tokens that a compaction may leave for the sake of unseen results. Below the blocking limit the next call
-   * is made. An estimate is compared with that limit after its padding, which only the messages get.
+   * Maximum size after a compaction that keeps unseen results. The next call is possible below the blocking
+   * limit. An estimate is padded before this comparison, and only its messages are padded.
    */
   get limitTokens(): number {
     const { autoCompact, blocking } = this.#thresholds;
@@ -148,7 +153,9 @@ export class Gauge {
     return Math.max(autoCompact, Math.floor(Math.min(blocking, this.overheadTokens + messageTokens)));
   }
 
-  /** False once the provider's count failed or took too long: it is not asked for again in this conversation. */
+  /**
+   * False after the provider's count failed or took too long. It is then not used again in this conversation.
+   */
   get mayCountExactly(): boolean {
     return this.#mayCountExactly;
   }
@@ -157,70 +164,76 @@ export class Gauge {
     this.#mayCountExactly = false;
   }
 
-  /** Looks at what is written: it tells how far an estimate of it can be off. */
+  /** Samples the text, which determines the possible error of the estimate. */
   add(entry: Entry): void {
     this.#usageTrust.add(entry);
   }
 
-  /** True if the provider's figures can be right, given what we have sent. */
+  /** True if the provider's figures are plausible for the messages that we sent. */
   isCredible(usage: unknown): boolean {
     const size = this.size();
-    const freed = this.#freedByProvider;
+    const freed = this.#providerClearedTokens;
     return this.#usageTrust.isCredible(usage, this.#given.calls(), () => {
-      const { hiddenTokens } = this.#given.leftOut();
+      const { hiddenTokens } = this.#given.omittedTokens();
       return {
         expectedTokens: Math.max(0, size.tokens - freed),
         anchorTokens: size.source === "usage" && freed === 0 ? size.reportedTokens : undefined,
-        lowestTokens: this.#safeLowerBound(hiddenTokens),
+        minTokens: this.#safeLowerBound(hiddenTokens),
         statedLimitTokens: this.#statedLimitTokens,
         ...this.#ownEstimate(hiddenTokens),
       };
     });
   }
 
-  /** The provider cleared so many tokens of the last call by itself. */
-  providerFreed(tokens: number): void {
-    this.#freedByProvider = tokens;
+  /** Records the tokens that the provider itself cleared from the last call. */
+  setProviderClearedTokens(tokens: number): void {
+    this.#providerClearedTokens = tokens;
   }
 
-  /** The provider refused a request that fits by our own count: then its figures were right. */
-  overflowed(): void {
-    this.#usageTrust.overflowed();
+  /** The provider refused a request that fits by our count, so its figures were right. */
+  recordOverflow(): void {
+    this.#usageTrust.recordOverflow();
   }
 
-  /** Another request goes with the messages from now on. */
+  /** Forgets the overhead, because the request fields changed. */
   forgetOverhead(): void {
     this.#overhead = undefined;
   }
 
   /**
-   * The report on the shortest conversation tells most: the longer it is, the more is our own error. Where system
-   * prompt and tools are known, a rest within that error says nothing of what else the host sends.
+   * Learns the overhead from a reported size. The report for the shortest conversation is the best, because
+   * our error grows with the length. If system prompt and tools are known, a difference within our error is
+   * not counted as hidden content.
    */
   learnOverhead(reportedInput: number): void {
-    const besides = this.#given.thread.contents.estimatedTokens;
-    if (this.#overhead !== undefined && besides > this.#overhead.besides) return;
-    const estimated = Math.round(besides * this.ratio);
+    const messageTokens = this.#given.thread.contents.estimatedTokens;
+    if (this.#overhead !== undefined && messageTokens > this.#overhead.messageTokens) return;
+    const estimated = Math.round(messageTokens * this.ratio);
     const rest = Math.max(0, reportedInput - estimated);
     const frame = this.#given.frame.tokens;
     const isHidden = frame === 0 || rest <= frame;
     const tokens = isHidden ? rest : Math.max(frame, rest - Math.round(estimated * ESTIMATE_ERROR));
-    this.#overhead = { tokens, besides };
+    this.#overhead = { tokens, messageTokens };
   }
 
   /**
-   * A response read more than the window holds. Only a figure that agrees with our own estimate proves that, by the
-   * tokenizer that makes the fewest tokens.
+   * Learns a larger window if a response read more than the known window holds. The figure counts only if it
+   * agrees with our estimate for the most compact tokenizer.
    */
   proveWindow(reportedTokens: number): void {
-    const own = this.#ownEstimate(this.#given.leftOut().hiddenTokens);
-    const estimateOfWhole = own.estimateOfWhole / this.#tokenScale;
-    if (this.#usageTrust.isLikely(reportedTokens, { ...own, estimateOfWhole })) {
+    const own = this.#ownEstimate(this.#given.omittedTokens().hiddenTokens);
+    const estimatedRequestTokens = own.estimatedRequestTokens / this.#tokenScale;
+    if (
+      this.#usageTrust.isPlausible(reportedTokens, { ...own, estimatedRequestTokens: estimatedRequestTokens })
+    ) {
       this.#learnWindow(withProvenWindow(this.#facts, reportedTokens));
     }
   }
 
-  /** The provider states its window; a table may be wrong, or a server started with less. */
+  /**
+   * Learns the window from the provider's error. The table may be wrong, or a server may run with a smaller
+   * window.
+   */
   learnLimit(limitTokens: number): void {
     this.#statedLimitTokens = limitTokens;
     if (limitTokens >= this.#facts.windowTokens) return;
@@ -234,40 +247,43 @@ export class Gauge {
   }
 
   #thresholdsFor(facts: KnownModel): Thresholds {
-    const { options, isHeadroomOwned } = this.#given;
+    const { options, hasHeadroomModule } = this.#given;
     const { settings, compaction } = options;
-    const modes = { collapseEnabled: isHeadroomOwned, reactiveOnly: compaction.reactiveOnly === true };
+    const modes = { collapseEnabled: hasHeadroomModule, reactiveOnly: compaction.reactiveOnly === true };
     return computeThresholds(facts, { ...settings, ...modes });
   }
 
-  /** `hiddenTokens`: of messages that the provider leaves out, also below. */
-  #ownEstimate(hiddenTokens: number): Pick<UsageFacts, "estimateOfWhole" | "overheadKnown" | "windowTokens"> {
+  /** `hiddenTokens` are tokens of messages that the provider drops. */
+  #ownEstimate(
+    hiddenTokens: number,
+  ): Pick<UsageFacts, "estimatedRequestTokens" | "isOverheadKnown" | "windowTokens"> {
     return {
-      estimateOfWhole: this.#estimateOf(this.#given.thread.contents.estimatedTokens, hiddenTokens),
-      overheadKnown: this.#given.frame.current !== undefined,
+      estimatedRequestTokens: this.#estimateOf(this.#given.thread.contents.estimatedTokens, hiddenTokens),
+      isOverheadKnown: this.#given.frame.current !== undefined,
       windowTokens: this.#facts.windowTokens,
     };
   }
 
   /**
-   * The request is not smaller than this, whatever was reported: our estimate, divided by the most that it overcounts.
-   * A picture counts with the least that its area takes. The estimate of a short text does not count.
+   * Lower bound for the size of the request, whatever the provider reports: our estimate divided by its
+   * largest overcount. An image counts with the minimum for its area. The estimate of a short text counts as
+   * 0.
    */
   #safeLowerBound(hiddenTokens: number): number {
     const { estimatedTokens, media } = this.#given.thread.contents;
     const estimate = this.#estimateOf(estimatedTokens - media.count * MEDIA_TOKENS, hiddenTokens);
-    const least = estimate < LEAST_BOUNDED_TOKENS ? 0 : Math.round(estimate / this.#usageTrust.overcount);
-    return least + Math.max(0, media.leastTokens - this.#freedByProvider - hiddenTokens);
+    const least = estimate < MIN_BOUNDED_TOKENS ? 0 : Math.round(estimate / this.#usageTrust.maxOvercount);
+    return least + Math.max(0, media.minTokens - this.#providerClearedTokens - hiddenTokens);
   }
 
-  /** The whole request, by the estimate usual for the model, without what the provider leaves out. */
+  /** Typical estimate of the whole request for the model, without content that the provider drops. */
   #estimateOf(messageTokens: number, hiddenTokens: number): number {
     const sent = Math.max(0, messageTokens - hiddenTokens);
-    const whole = Math.round(sent * this.usualRatio) + this.#given.frame.tokens;
-    return Math.max(0, whole - this.#freedByProvider);
+    const whole = Math.round(sent * this.typicalRatio) + this.#given.frame.tokens;
+    return Math.max(0, whole - this.#providerClearedTokens);
   }
 }
 
-/** The provider's tokens per token of our estimate before any report. */
-export const usualRatioOf = (modelName: string | undefined): number =>
+/** Provider tokens per estimated token, before any report. */
+export const typicalRatioOf = (modelName: string | undefined): number =>
   startCalibration(modelName).ratio * tokenScaleOf(claudeVersion(modelName));

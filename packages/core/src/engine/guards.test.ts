@@ -1,21 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Guarded, whyNotNow } from "./health.ts";
+import { type GuardInput, skipReasonFor } from "./health.ts";
 import type { Caller } from "./options.ts";
 
 interface GuardFacts {
-  readonly settings: Guarded["options"]["settings"];
-  readonly health: Guarded["health"];
+  readonly settings: GuardInput["options"]["settings"];
+  readonly health: GuardInput["health"];
   readonly caller: Caller;
   readonly reactiveOnly: boolean;
   readonly collapseOn: boolean;
 }
 
 const whyNot = (
-  action: Parameters<typeof whyNotNow>[0],
+  action: Parameters<typeof skipReasonFor>[0],
   { settings, health, caller, reactiveOnly, collapseOn }: GuardFacts,
-): ReturnType<typeof whyNotNow> =>
-  whyNotNow(action, {
+): ReturnType<typeof skipReasonFor> =>
+  skipReasonFor(action, {
     options: { settings, compaction: { reactiveOnly } },
     health,
     turn: { caller },

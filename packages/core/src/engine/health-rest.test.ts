@@ -12,11 +12,11 @@ beforeEach(() => {
 
 describe("recoveries", () => {
   const recoveryFails = (): readonly HealthChange[] =>
-    health.failed({ trigger: "reactive", reason: "prompt_too_long" });
+    health.recordFailure({ trigger: "reactive", reason: "prompt_too_long" });
 
   it("are not held off by strikes of the proactive kind nor by frequency", () => {
-    for (let times = 0; times < 3; times++) health.failed({ trigger: "auto", reason: "no_summary" });
-    for (let times = 0; times < 3; times++) health.compacted({ trigger: "auto" });
+    for (let times = 0; times < 3; times++) health.recordFailure({ trigger: "auto", reason: "no_summary" });
+    for (let times = 0; times < 3; times++) health.recordCompaction({ trigger: "auto" });
     expect(health.mayCompact()).toBe(false);
     expect(health.mayRecover()).toBe(true);
   });
@@ -34,45 +34,45 @@ describe("recoveries", () => {
   it("one that proves effective resets them; one that is ineffective is a strike", () => {
     recoveryFails();
     recoveryFails();
-    health.compacted({ trigger: "reactive" });
-    health.judged("effective");
+    health.recordCompaction({ trigger: "reactive" });
+    health.recordVerdict("effective");
     recoveryFails();
     recoveryFails();
     expect(health.mayRecover()).toBe(true);
-    health.compacted({ trigger: "reactive" });
-    health.judged("ineffective");
+    health.recordCompaction({ trigger: "reactive" });
+    health.recordVerdict("ineffective");
     expect(health.mayRecover()).toBe(false);
   });
 
   it("one that came about breaks the row until it is judged", () => {
     recoveryFails();
     recoveryFails();
-    health.compacted({ trigger: "reactive" });
+    health.recordCompaction({ trigger: "reactive" });
     recoveryFails();
     expect(health.mayRecover()).toBe(true);
-    health.judged("effective");
-    health.compacted({ trigger: "reactive" });
-    health.judged("ineffective");
+    health.recordVerdict("effective");
+    health.recordCompaction({ trigger: "reactive" });
+    health.recordVerdict("ineffective");
     expect(health.mayRecover()).toBe(true);
   });
 
   it("three within ten turns do not hold off the next, but no model writes its summary", () => {
     for (let times = 0; times < 3; times++) {
       health.onTurn();
-      expect(health.compactsTooOften()).toBe(false);
-      health.compacted({ trigger: "reactive" });
-      health.judged("effective");
+      expect(health.isCompactingTooOften()).toBe(false);
+      health.recordCompaction({ trigger: "reactive" });
+      health.recordVerdict("effective");
     }
     health.onTurn();
     expect(health.mayRecover()).toBe(true);
-    expect(health.compactsTooOften()).toBe(true);
+    expect(health.isCompactingTooOften()).toBe(true);
     for (let turn = 0; turn < 10; turn++) health.onTurn();
-    expect(health.compactsTooOften()).toBe(false);
+    expect(health.isCompactingTooOften()).toBe(false);
   });
 
   it("a manual compaction resets them", () => {
     for (let times = 0; times < 3; times++) recoveryFails();
-    health.compacted({ trigger: "manual" });
+    health.recordCompaction({ trigger: "manual" });
     expect(health.mayRecover()).toBe(true);
   });
 });
@@ -81,22 +81,22 @@ describe("rest", () => {
   it("a compaction is not repeated in the next turn unless it proved effective", () => {
     expect(health.isResting()).toBe(false);
     health.onTurn();
-    health.compacted({ trigger: "auto" });
+    health.recordCompaction({ trigger: "auto" });
     expect(health.isResting()).toBe(true);
-    health.judged("ineffective");
+    health.recordVerdict("ineffective");
     health.onTurn();
     expect(health.isResting()).toBe(true);
     health.onTurn();
     expect(health.isResting()).toBe(false);
-    health.compacted({ trigger: "auto" });
-    health.judged("effective");
+    health.recordCompaction({ trigger: "auto" });
+    health.recordVerdict("effective");
     expect(health.isResting()).toBe(false);
   });
 });
 
 describe("clocks that jump", () => {
   const open = (): void => {
-    for (let times = 0; times < 3; times++) health.failed({ trigger: "auto", reason: "other" });
+    for (let times = 0; times < 3; times++) health.recordFailure({ trigger: "auto", reason: "other" });
   };
 
   it("a jump back takes nothing away from the time that has passed", () => {
@@ -117,7 +117,7 @@ describe("clocks that jump", () => {
       open();
       nowMs = far;
       expect(health.mayCompact()).toBe(true);
-      health.failed({ trigger: "auto", reason: "other" });
+      health.recordFailure({ trigger: "auto", reason: "other" });
       expect(health.mayCompact()).toBe(false);
       nowMs = 5_000;
       expect(health.mayCompact()).toBe(false);
@@ -152,22 +152,22 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   trigger.map(
     (by): Happening =>
       (subject) =>
-        subject.compacted({ trigger: by }),
+        subject.recordCompaction({ trigger: by }),
   ),
   fc.tuple(trigger, reason).map(
     ([by, why]): Happening =>
       (subject) =>
-        subject.failed({ trigger: by, reason: why }),
+        subject.recordFailure({ trigger: by, reason: why }),
   ),
   fc.constantFrom("effective", "ineffective" as const).map(
     (verdict): Happening =>
       (subject) =>
-        subject.judged(verdict),
+        subject.recordVerdict(verdict),
   ),
   fc.nat(200_000).map(
     (tokens): Happening =>
       (subject) =>
-        subject.sized({ tokens, threshold: 100_000 }),
+        subject.recordSize({ tokens, threshold: 100_000 }),
   ),
   fc.oneof(fc.nat(4_000_000), fc.double()).map(
     (ms): Happening =>

@@ -12,8 +12,8 @@ beforeEach(() => {
 
 const turns = (count: number): readonly HealthChange[] =>
   Array.from({ length: count }, () => health.onTurn()).flat();
-const fail = (): readonly HealthChange[] => health.failed({ trigger: "auto", reason: "no_summary" });
-const compact = (): readonly HealthChange[] => health.compacted({ trigger: "auto" });
+const fail = (): readonly HealthChange[] => health.recordFailure({ trigger: "auto", reason: "no_summary" });
+const compact = (): readonly HealthChange[] => health.recordCompaction({ trigger: "auto" });
 
 function openByFailures(): void {
   for (let strike = 0; strike < 3; strike++) fail();
@@ -32,7 +32,7 @@ describe("strikes", () => {
   it("successes that the provider does not confirm are strikes as well", () => {
     const changes = [1, 2, 3].flatMap(() => {
       turns(10);
-      return [...compact(), ...health.judged("ineffective")];
+      return [...compact(), ...health.recordVerdict("ineffective")];
     });
     expect(changes).toEqual([{ type: "breaker-opened", why: "ineffective", strikes: 3 }]);
   });
@@ -40,7 +40,7 @@ describe("strikes", () => {
   it("failures and ineffective successes make one row", () => {
     fail();
     compact();
-    health.judged("ineffective");
+    health.recordVerdict("ineffective");
     expect(health.strikes).toBe(2);
     expect(fail()).toEqual([{ type: "breaker-opened", why: "failures", strikes: 3 }]);
   });
@@ -50,7 +50,7 @@ describe("strikes", () => {
     fail();
     compact();
     expect(fail()).toEqual([]);
-    health.judged("effective");
+    health.recordVerdict("effective");
     expect([health.openReason, health.strikes]).toEqual([undefined, 0]);
     fail();
     expect(fail()).toEqual([]);
@@ -64,13 +64,13 @@ describe("strikes", () => {
     turns(10);
     compact();
     expect(health.strikes).toBe(0);
-    expect(health.judged("ineffective")).toEqual([
+    expect(health.recordVerdict("ineffective")).toEqual([
       { type: "breaker-opened", why: "ineffective", strikes: 3 },
     ]);
   });
 
   it.each(["aborted", "not_enough_messages"] as const)("%s is no strike", (reason) => {
-    for (let times = 0; times < 10; times++) health.failed({ trigger: "auto", reason });
+    for (let times = 0; times < 10; times++) health.recordFailure({ trigger: "auto", reason });
     expect(health.strikes).toBe(0);
   });
 
@@ -83,13 +83,14 @@ describe("strikes", () => {
     "transcript_failed",
     "other",
   ] as const)("%s is one", (reason) => {
-    health.failed({ trigger: "auto", reason });
+    health.recordFailure({ trigger: "auto", reason });
     expect(health.strikes).toBe(1);
   });
 
   it("rests after a compaction that did not pay, and counts it for the frequency", () => {
     turns(1);
-    const lose = (): readonly HealthChange[] => health.failed({ trigger: "auto", reason: "does_not_pay" });
+    const lose = (): readonly HealthChange[] =>
+      health.recordFailure({ trigger: "auto", reason: "does_not_pay" });
     lose();
     expect([health.isResting(), health.state(0)]).toEqual([true, "did-not-pay"]);
     turns(2);
@@ -102,7 +103,8 @@ describe("strikes", () => {
 
   it("a manual compaction that does not pay changes nothing", () => {
     turns(1);
-    for (let times = 0; times < 5; times++) health.failed({ trigger: "manual", reason: "does_not_pay" });
+    for (let times = 0; times < 5; times++)
+      health.recordFailure({ trigger: "manual", reason: "does_not_pay" });
     expect(health.isResting()).toBe(false);
     expect([health.openReason, health.strikes]).toEqual([undefined, 0]);
   });
@@ -111,26 +113,26 @@ describe("strikes", () => {
     fail();
     fail();
     compact();
-    health.judged("effective");
+    health.recordVerdict("effective");
     turns(10);
     compact();
-    health.judged("ineffective");
+    health.recordVerdict("ineffective");
     expect(health.strikes).toBe(1);
   });
 
   it("manual runs are never strikes, failed or ineffective", () => {
-    for (let times = 0; times < 5; times++) health.failed({ trigger: "manual", reason: "api_error" });
+    for (let times = 0; times < 5; times++) health.recordFailure({ trigger: "manual", reason: "api_error" });
     expect(health.strikes).toBe(0);
     for (let times = 0; times < 5; times++) {
-      health.failed({ trigger: "manual", reason: "api_error" });
-      health.compacted({ trigger: "manual" });
-      health.judged("ineffective");
+      health.recordFailure({ trigger: "manual", reason: "api_error" });
+      health.recordCompaction({ trigger: "manual" });
+      health.recordVerdict("ineffective");
     }
     expect([health.openReason, health.strikes]).toEqual([undefined, 0]);
   });
 
   it("a verdict without a compaction changes nothing", () => {
-    expect(health.judged("ineffective")).toEqual([]);
+    expect(health.recordVerdict("ineffective")).toEqual([]);
     expect(health.strikes).toBe(0);
   });
 });
@@ -167,7 +169,7 @@ describe("closing", () => {
     fail();
     turns(20);
     compact();
-    health.judged("effective");
+    health.recordVerdict("effective");
     openByFailures();
     expect(turns(10)).toEqual([{ type: "breaker-closed", why: "progress" }]);
   });
@@ -176,7 +178,9 @@ describe("closing", () => {
     openByFailures();
     turns(10);
     compact();
-    expect(health.judged("ineffective")).toMatchObject([{ type: "breaker-opened", why: "ineffective" }]);
+    expect(health.recordVerdict("ineffective")).toMatchObject([
+      { type: "breaker-opened", why: "ineffective" },
+    ]);
     turns(19);
     expect(health.mayCompact()).toBe(false);
     turns(1);
@@ -185,11 +189,11 @@ describe("closing", () => {
 
   it("a context that fell well below the threshold by itself is worth one try", () => {
     openByFailures();
-    expect(health.sized({ tokens: 90_000, threshold: 100_000 })).toEqual([]);
-    expect(health.sized({ tokens: 89_999, threshold: 100_000 })).toEqual([
+    expect(health.recordSize({ tokens: 90_000, threshold: 100_000 })).toEqual([]);
+    expect(health.recordSize({ tokens: 89_999, threshold: 100_000 })).toEqual([
       { type: "breaker-closed", why: "progress" },
     ]);
-    expect(health.sized({ tokens: 10, threshold: 100_000 })).toEqual([]);
+    expect(health.recordSize({ tokens: 10, threshold: 100_000 })).toEqual([]);
     expect(fail()).toMatchObject([{ type: "breaker-opened" }]);
     turns(19);
     expect(health.mayCompact()).toBe(false);
@@ -197,24 +201,28 @@ describe("closing", () => {
 
   it("a successful manual compaction closes it, whatever had opened it", () => {
     openByFailures();
-    expect(health.compacted({ trigger: "manual" })).toEqual([{ type: "breaker-closed", why: "manual" }]);
+    expect(health.recordCompaction({ trigger: "manual" })).toEqual([
+      { type: "breaker-closed", why: "manual" },
+    ]);
     for (let times = 0; times < 3; times++) compact();
     expect(health.openReason).toBe("frequency");
-    expect(health.compacted({ trigger: "manual" })).toEqual([{ type: "breaker-closed", why: "manual" }]);
+    expect(health.recordCompaction({ trigger: "manual" })).toEqual([
+      { type: "breaker-closed", why: "manual" },
+    ]);
   });
 
   it("in a pause a success of a recovery closes it only when it proves effective", () => {
     openByFailures();
-    expect(health.compacted({ trigger: "reactive" })).toEqual([]);
+    expect(health.recordCompaction({ trigger: "reactive" })).toEqual([]);
     expect(health.mayCompact()).toBe(false);
-    expect(health.judged("effective")).toEqual([{ type: "breaker-closed", why: "success" }]);
+    expect(health.recordVerdict("effective")).toEqual([{ type: "breaker-closed", why: "success" }]);
   });
 
   it("after a request that was accepted, one more recovery is let through", () => {
-    const failRecovery = () => health.failed({ trigger: "reactive", reason: "does_not_pay" });
+    const failRecovery = () => health.recordFailure({ trigger: "reactive", reason: "does_not_pay" });
     for (let turn = 0; turn < 3; turn++) failRecovery();
     expect(health.mayRecover()).toBe(false);
-    health.accepted();
+    health.recordAccepted();
     expect(health.mayRecover()).toBe(true);
     failRecovery();
     expect(health.mayRecover()).toBe(false);
@@ -223,7 +231,7 @@ describe("closing", () => {
   it("failures of recoveries during a pause do not make it longer", () => {
     openByFailures();
     turns(9);
-    health.failed({ trigger: "reactive", reason: "api_error" });
+    health.recordFailure({ trigger: "reactive", reason: "api_error" });
     expect(turns(1)).toEqual([{ type: "breaker-closed", why: "progress" }]);
   });
 });
@@ -236,7 +244,7 @@ describe("frequency", () => {
       if (!health.mayCompact()) continue;
       made.push(health.turn);
       compact();
-      health.judged("effective");
+      health.recordVerdict("effective");
     }
     for (const [index, turn] of made.entries()) {
       expect(turn - (made[index - 3] ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(10);
@@ -255,7 +263,7 @@ describe("frequency", () => {
 
   it("a context below the threshold does not lift it: that is what a compaction leaves", () => {
     for (let times = 0; times < 3; times++) compact();
-    expect(health.sized({ tokens: 1, threshold: 100_000 })).toEqual([]);
+    expect(health.recordSize({ tokens: 1, threshold: 100_000 })).toEqual([]);
     expect(health.mayCompact()).toBe(false);
   });
 
@@ -267,9 +275,9 @@ describe("frequency", () => {
   });
 
   it("recoveries count, manual runs do not", () => {
-    for (let times = 0; times < 5; times++) health.compacted({ trigger: "manual" });
+    for (let times = 0; times < 5; times++) health.recordCompaction({ trigger: "manual" });
     expect(health.mayCompact()).toBe(true);
-    for (let times = 0; times < 3; times++) health.compacted({ trigger: "reactive" });
+    for (let times = 0; times < 3; times++) health.recordCompaction({ trigger: "reactive" });
     expect(health.openReason).toBe("frequency");
   });
 });

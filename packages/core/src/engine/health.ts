@@ -4,43 +4,49 @@ import type { EventDetail, FailureReason, SkipReason, Trigger } from "./events.t
 import type { Caller } from "./options.ts";
 
 /**
- * May the engine compact now? {@link Health} answers for one conversation. The first row that applies is its state:
+ * May the engine compact now? {@link Health} answers for one conversation. The first matching row is its
+ * state:
  *
  * | state            | when                                                     | automatic | recovery | ends by                         |
  * | ---------------- | -------------------------------------------------------- | --------- | -------- | ------------------------------- |
- * | `breaker-open`   | three strikes in a row, or three compactions in 10 turns  | no        | yes      | time, turns, progress, `/compact` |
- * | `just-undone`    | somebody undid a compaction, and little has come since    | no        | yes      | growth                          |
- * | `did-not-pay`    | a summary was written for a compaction that did not pay   | no        | yes      | 2 turns                         |
- * | `just-compacted` | the newest compaction has not proved to help yet          | no        | yes      | 2 turns, or a reported usage    |
+ * | `breaker-open`   | three strikes in a row, or three compactions in 10 turns | no        | yes      | time, turns, progress, `/compact` |
+ * | `just-undone`    | a compaction was undone, and few tokens were added since | no        | yes      | growth                          |
+ * | `did-not-pay`    | a summary was written for a compaction that did not pay  | no        | yes      | 2 turns                         |
+ * | `just-compacted` | the newest compaction is not confirmed as effective yet  | no        | yes      | 2 turns, or a reported usage    |
  * | undefined        | everything else                                          | yes       | yes      |                                 |
  *
- * Recoveries have strikes of their own: three in a row stop recoveries as well.
+ * Recoveries have separate strikes: three in a row stop recoveries too.
  */
 export type HealthState = Extract<
   SkipReason,
   "breaker-open" | "just-undone" | "did-not-pay" | "just-compacted"
 >;
 
-/** So many strikes in a row, and it is no accident. */
+/** This many strikes in a row are not a coincidence. */
 const MAX_STRIKES = 3;
-/** How long nothing is tried then. Time or turns, whichever ends first, let one try through. */
+/**
+ * Length of the pause after that. One attempt is allowed after the time or the turns, whichever ends first.
+ */
 const PAUSE_MS = 600_000;
 const PAUSE_TURNS = 10;
-/** A pause doubles each time that its try failed, up to this many times the first: an hour, or 60 turns. */
-const LONGEST_PAUSE_FACTOR = 6;
+/** The pause doubles after each failed attempt, up to this factor: an hour, or 60 turns. */
+const MAX_PAUSE_FACTOR = 6;
 
-/** More compactions in so few turns buy no room that lasts, whatever each of them reports about itself. */
+/** More compactions in this many turns free no lasting space, whatever each of them reports. */
 const MAX_COMPACTIONS = 3;
 const FREQUENCY_TURNS = 10;
 
-/** A compaction that did not prove to help is not repeated in the next turn: there is nothing new to summarize. */
+/** An unconfirmed compaction is not repeated in the next turn, because there is nothing new to summarize. */
 const REST_TURNS = 2;
 
-/** A context this far below the threshold has shrunk; one just below it may be back in the next turn. */
+/**
+ * A context below this share of the threshold counts as smaller. One just below the threshold may exceed it
+ * in the next turn.
+ */
 const PROGRESS_SHARE = 0.9;
 
-/** The user's will, and conversations with nothing to compact, say nothing about the next try. */
-const NO_STRIKE: ReadonlySet<FailureReason> = new Set(["aborted", "not_enough_messages"]);
+/** An abort by the user and a conversation with nothing to compact do not predict the next attempt. */
+const REASONS_WITHOUT_STRIKE: ReadonlySet<FailureReason> = new Set(["aborted", "not_enough_messages"]);
 
 export type HealthChange = Extract<EventDetail, { readonly type: "breaker-opened" | "breaker-closed" }>;
 type OpenReason = Extract<HealthChange, { readonly type: "breaker-opened" }>["why"];
@@ -48,47 +54,47 @@ type CloseReason = Extract<HealthChange, { readonly type: "breaker-closed" }>["w
 type Verdict = Extract<EventDetail, { readonly type: "compaction-judged" }>["verdict"];
 
 /**
- * Stops a conversation from compacting again and again to no avail. Failures strike, and so do successes that the
- * provider's figures did not confirm. Every method that may open or close the breaker returns the changes, so that each
- * is reported once.
+ * A circuit breaker that stops repeated useless compactions. Failures are strikes, and so are successes that
+ * the provider's figures do not confirm. Every method that may open or close the breaker returns the changes,
+ * so that each is reported once.
  */
 export class Health {
-  readonly #time: PassedTime;
+  readonly #time: ElapsedTime;
   readonly #strikes: Strikes = new Strikes();
   readonly #recoveries: Strikes = new Strikes();
-  readonly #judgement: Judgement = new Judgement();
-  /** The floor above the threshold that was reported last. */
+  readonly #judgment: Judgment = new Judgment();
+  /** The last reported floor above the threshold. */
   #reportedFloor: Floor | undefined;
-  /** The newest compactions that nobody asked for, also those that did not pay, oldest first. */
+  /** The newest automatic compactions, including those that did not pay, oldest first. */
   readonly #recent: Moment[] = [];
   #turn = 0;
   #reportedOpen = false;
-  /** Somebody undid a compaction: that would be pointless if the next turn compacted again. */
+  /** Set after an undo, which would be pointless if the next turn compacted again. */
   #restUntilTokens: number | undefined;
   /** Turn in which a summary was written for a compaction that did not pay. */
   #unpaidTurn: number | undefined;
   #last: { readonly turn: number; readonly trigger: Trigger; readonly isProven: boolean } | undefined;
 
-  /** `now` is in milliseconds and may jump. */
+  /** `now` returns milliseconds and may jump. */
   constructor({ now }: { readonly now: () => number }) {
-    this.#time = new PassedTime(now);
+    this.#time = new ElapsedTime(now);
   }
 
-  /** Turns begun so far. */
+  /** Number of started turns. */
   get turn(): number {
     return this.#turn;
   }
 
-  /** Strikes in a row of compactions ahead of an overflow. */
+  /** Strikes in a row of compactions, without recoveries after an overflow. */
   get strikes(): number {
     return this.#strikes.count;
   }
 
-  /** Why the breaker is open; undefined while it is closed. */
+  /** Reason why the breaker is open. Undefined while it is closed. */
   get openReason(): OpenReason | undefined {
     const at = this.#moment();
-    if (this.#strikes.isHeld(at)) return this.#strikes.kind;
-    return areTooFrequent(this.#recent, at) ? "frequency" : undefined;
+    if (this.#strikes.isPaused(at)) return this.#strikes.kind;
+    return hasTooManyCompactions(this.#recent, at) ? "frequency" : undefined;
   }
 
   mayCompact(): boolean {
@@ -96,44 +102,45 @@ export class Health {
   }
 
   mayRecover(): boolean {
-    return !this.#recoveries.isHeld(this.#moment());
+    return !this.#recoveries.isPaused(this.#moment());
   }
 
-  /** The state of a conversation of this size. See the table at the top. */
+  /** State for a conversation of this size. See the table at the top. */
   state(tokens: number): HealthState | undefined {
     if (!this.mayCompact()) return "breaker-open";
-    if (this.restsAfterUndo(tokens)) return "just-undone";
-    if (this.#restsAfterLoss()) return "did-not-pay";
+    if (this.isRestingAfterUndo(tokens)) return "just-undone";
+    if (this.#isRestingAfterLoss()) return "did-not-pay";
     return this.isResting() ? "just-compacted" : undefined;
   }
 
   /**
-   * Too many compactions in too few turns. A recovery is the last resort, so it is still made, but no model writes its
-   * summary: the person would wait in every turn.
+   * True after too many compactions in too few turns. A recovery is the last resort and still runs, but no
+   * model writes its summary, because the user would have to wait in every turn.
    */
-  compactsTooOften(): boolean {
-    return areTooFrequent(this.#recent, this.#moment());
+  isCompactingTooOften(): boolean {
+    return hasTooManyCompactions(this.#recent, this.#moment());
   }
 
   /**
-   * True if a conversation of this size stays as the undo left it. The size has no margin: what is read back has only
-   * been estimated, and its margin alone would fill the window, so that the next turn reversed the undo.
+   * True if a conversation of this size stays as the undo left it. The size has no padding. The restored
+   * messages are only estimated, and padding alone could fill the window, so that the next turn would revert
+   * the undo.
    */
-  restsAfterUndo(tokens: number): boolean {
+  isRestingAfterUndo(tokens: number): boolean {
     return this.#restUntilTokens !== undefined && tokens < this.#restUntilTokens;
   }
 
-  /** The newest compaction was just now, and nothing has shown yet that it helped; or it did not pay, or was undone. */
+  /** True if the newest compaction is recent and unconfirmed, did not pay, or was undone. */
   isResting(): boolean {
-    if (this.#restUntilTokens !== undefined || this.#restsAfterLoss()) return true;
+    if (this.#restUntilTokens !== undefined || this.#isRestingAfterLoss()) return true;
     return this.#last !== undefined && !this.#last.isProven && this.#turn - this.#last.turn < REST_TURNS;
   }
 
   /**
-   * True if no compaction can get the conversation under its threshold, and that is to be reported now: once, not every
-   * turn. Call it whenever the floor is known, also if it is below the threshold.
+   * True if no compaction can get below the threshold and this must be reported now. It is reported once, not
+   * every turn. Call this whenever the floor is known, even if it is below the threshold.
    */
-  isFloorNews(floor: Floor): boolean {
+  shouldReportFloor(floor: Floor): boolean {
     const reported = this.#reportedFloor;
     const isTooHigh = floor.floorTokens >= floor.threshold;
     const isSame =
@@ -146,44 +153,47 @@ export class Health {
     return true;
   }
 
-  /** Before each model call. */
+  /** Called before each model call. */
   onTurn(): readonly HealthChange[] {
     const changes = this.#settle("time");
     this.#turn += 1;
     return [...changes, ...this.#settle("progress")];
   }
 
-  /** A context that shrank, whatever the cause, is worth a new try. `tokens` has the margin of decisions. */
-  sized({
+  /**
+   * Records the size. A smaller context, for any reason, allows a new attempt. `tokens` includes the padding
+   * for decisions.
+   */
+  recordSize({
     tokens,
-    tokensAlone = tokens,
+    unpaddedTokens = tokens,
     threshold,
   }: {
     readonly tokens: number;
-    readonly tokensAlone?: number;
+    readonly unpaddedTokens?: number;
     readonly threshold: number;
   }): readonly HealthChange[] {
     const changes = this.#settle("time");
-    if (!this.restsAfterUndo(tokensAlone)) this.#restUntilTokens = undefined;
+    if (!this.isRestingAfterUndo(unpaddedTokens)) this.#restUntilTokens = undefined;
     if (tokens < threshold * PROGRESS_SHARE) this.#strikes.release();
     return [...changes, ...this.#settle("progress")];
   }
 
-  /** The provider accepted a request. A later overflow is another one, and worth a try. */
-  accepted(): void {
+  /** The provider accepted a request. A later overflow is a new one and allows a new attempt. */
+  recordAccepted(): void {
     this.#recoveries.release();
   }
 
-  /** The newest step was undone, or done again: then there is nothing to rest for. */
-  undone({ restUntilTokens }: { readonly restUntilTokens: number | undefined }): void {
+  /** The newest step was undone or redone, so an earlier compaction no longer needs a rest. */
+  recordUndo({ restUntilTokens }: { readonly restUntilTokens: number | undefined }): void {
     this.#restUntilTokens = restUntilTokens;
     this.#last = undefined;
     this.#unpaidTurn = undefined;
-    this.#judgement.undone();
+    this.#judgment.undone();
   }
 
-  compacted({ trigger }: { readonly trigger: Trigger }): readonly HealthChange[] {
-    this.#judgement.compacted({ trigger, turn: this.#turn });
+  recordCompaction({ trigger }: { readonly trigger: Trigger }): readonly HealthChange[] {
+    this.#judgment.compacted({ trigger, turn: this.#turn });
     const changes = this.#settle("time");
     this.#restUntilTokens = undefined;
     this.#unpaidTurn = undefined;
@@ -196,12 +206,12 @@ export class Health {
     } else {
       this.#strikes.succeeded(at);
       if (trigger === "reactive") this.#recoveries.succeeded(at);
-      this.#tried(at);
+      this.#recordAttempt(at);
     }
     return [...changes, ...this.#settle(trigger === "manual" ? "manual" : "success")];
   }
 
-  failed({
+  recordFailure({
     trigger,
     reason,
   }: {
@@ -209,9 +219,9 @@ export class Health {
     readonly reason: FailureReason;
   }): readonly HealthChange[] {
     const changes = this.#settle("time");
-    if (trigger !== "manual" && !NO_STRIKE.has(reason)) {
+    if (trigger !== "manual" && !REASONS_WITHOUT_STRIKE.has(reason)) {
       const at = this.#moment();
-      if (reason === "does_not_pay") this.#lost(at);
+      if (reason === "does_not_pay") this.#recordUnpaid(at);
       else this.#strikes.failed(at);
       if (trigger === "reactive") this.#recoveries.failed(at);
     }
@@ -219,19 +229,19 @@ export class Health {
   }
 
   /**
-   * The verdict of a reported size on the newest compaction; undefined if there is none to judge. After an overflow a
-   * call that goes through is all that was wanted, even if no compaction gets lower.
+   * Judges the newest compaction by a reported size. Returns undefined if there is nothing to judge. After an
+   * overflow, a successful call is enough, even if no compaction gets lower.
    */
-  verdictOn(
+  judge(
     reportedTokens: number,
     thresholds: { readonly autoCompact: number; readonly size: number },
   ): { readonly verdict: Verdict; readonly threshold: number } | undefined {
     const threshold = this.#last?.trigger === "reactive" ? thresholds.size : thresholds.autoCompact;
-    const verdict = this.#judgement.reported({ turn: this.#turn, tokens: reportedTokens, threshold });
+    const verdict = this.#judgment.reported({ turn: this.#turn, tokens: reportedTokens, threshold });
     return verdict && { verdict, threshold };
   }
 
-  judged(verdict: Verdict): readonly HealthChange[] {
+  recordVerdict(verdict: Verdict): readonly HealthChange[] {
     const changes = this.#settle("time");
     const trigger = this.#last?.trigger;
     if (verdict === "effective") {
@@ -245,25 +255,25 @@ export class Health {
     return [...changes, ...this.#settle("success")];
   }
 
-  /** A summary was just written for nothing: what came since is too little to change that. */
-  #restsAfterLoss(): boolean {
+  /** True if a summary was just written in vain. The messages since are too few to change that. */
+  #isRestingAfterLoss(): boolean {
     return this.#unpaidTurn !== undefined && this.#turn - this.#unpaidTurn < REST_TURNS;
   }
 
-  /** It cost as much as a success that did not help, and counts like one. */
-  #lost(at: Moment): void {
+  /** It cost as much as an ineffective success and counts as one. */
+  #recordUnpaid(at: Moment): void {
     this.#strikes.ineffective(at);
-    this.#tried(at);
+    this.#recordAttempt(at);
     this.#unpaidTurn = this.#turn;
   }
 
-  #tried(at: Moment): void {
+  #recordAttempt(at: Moment): void {
     this.#recent.push(at);
     if (this.#recent.length > MAX_COMPACTIONS) this.#recent.shift();
   }
 
   #moment(): Moment {
-    return { passedMs: this.#time.read(), turn: this.#turn };
+    return { elapsedMs: this.#time.read(), turn: this.#turn };
   }
 
   #settle(closedBy: CloseReason): readonly HealthChange[] {
@@ -276,23 +286,23 @@ export class Health {
 }
 
 interface Moment {
-  /** By {@link PassedTime}. */
-  readonly passedMs: number;
+  /** Measured by {@link ElapsedTime}. */
+  readonly elapsedMs: number;
   readonly turn: number;
 }
 
-/** So many in so few turns; with time one more is let through. */
-function areTooFrequent(newest: readonly Moment[], { passedMs, turn }: Moment): boolean {
+/** True for too many compactions in too few turns. After a while, one more is allowed. */
+function hasTooManyCompactions(newest: readonly Moment[], { elapsedMs, turn }: Moment): boolean {
   const [oldest] = newest;
   const last = newest.at(-1);
   if (oldest === undefined || last === undefined || newest.length < MAX_COMPACTIONS) return false;
-  return turn - oldest.turn < FREQUENCY_TURNS && passedMs - last.passedMs < PAUSE_MS;
+  return turn - oldest.turn < FREQUENCY_TURNS && elapsedMs - last.elapsedMs < PAUSE_MS;
 }
 
-/** Tries in a row that came to nothing, and the pause that they lead to. */
+/** Failed attempts in a row, and the resulting pause. */
 class Strikes {
   #count = 0;
-  /** Strikes before a success that has not proved to help yet. */
+  /** Strikes before a success that is not confirmed yet. */
   #shelved = 0;
   #openedAt: Moment | undefined;
   #pauses = 0;
@@ -306,33 +316,33 @@ class Strikes {
     return this.#kind;
   }
 
-  isHeld({ passedMs, turn }: Moment): boolean {
+  isPaused({ elapsedMs, turn }: Moment): boolean {
     const opened = this.#openedAt;
     if (opened === undefined) return false;
-    const factor = Math.min(2 ** (this.#pauses - 1), LONGEST_PAUSE_FACTOR);
-    return passedMs - opened.passedMs < PAUSE_MS * factor && turn - opened.turn < PAUSE_TURNS * factor;
+    const factor = Math.min(2 ** (this.#pauses - 1), MAX_PAUSE_FACTOR);
+    return elapsedMs - opened.elapsedMs < PAUSE_MS * factor && turn - opened.turn < PAUSE_TURNS * factor;
   }
 
   failed(at: Moment): void {
     this.#strike("failures", at);
   }
 
-  /** A success that did not help: the strikes shelved for it count again. */
+  /** Records an ineffective success. The strikes shelved for it count again. */
   ineffective(at: Moment): void {
     this.#count += this.#shelved;
     this.#shelved = 0;
     this.#strike("ineffective", at);
   }
 
-  /** Breaks the row for the time being. In a pause only a proof ends it: see {@link reset}. */
+  /** Ends the row for now. During a pause, only a confirmed success ends it, see {@link reset}. */
   succeeded(at: Moment): void {
-    if (this.isHeld(at)) return;
+    if (this.isPaused(at)) return;
     this.#shelved += this.#count;
     this.#count = 0;
     this.#openedAt = undefined;
   }
 
-  /** Ends the pause for one try; if that fails, the next pause is longer. */
+  /** Ends the pause for one attempt. If it fails, the next pause is longer. */
   release(): void {
     this.#openedAt = undefined;
   }
@@ -345,9 +355,9 @@ class Strikes {
   }
 
   #strike(kind: "failures" | "ineffective", at: Moment): void {
-    const wasHeld = this.isHeld(at);
+    const wasHeld = this.isPaused(at);
     this.#count += 1;
-    // Strikes of other origin during a pause do not make it longer, or it might never end.
+    // Other strikes during a pause do not extend it. Otherwise it might never end.
     if (wasHeld || this.#count < MAX_STRIKES) return;
     this.#kind = kind;
     this.#openedAt = at;
@@ -356,18 +366,18 @@ class Strikes {
 }
 
 interface ReportedSize {
-  /** The turn whose call this is the answer to. */
+  /** The turn of the answered call. */
   readonly turn: number;
-  /** Tokens that the model read, by the provider's own figures. Undefined if none can be trusted. */
+  /** Tokens that the model read, according to the provider. Undefined if no figure is trusted. */
   readonly tokens: number | undefined;
   readonly threshold: number;
 }
 
 /**
- * Decides whether a compaction has helped, by the first usage that the provider reports for the compacted conversation.
- * Our own estimate is what asked for the compaction, so it cannot be its judge.
+ * Decides if a compaction helped, by the first usage that the provider reports afterwards. Our own estimate
+ * triggered the compaction, so it cannot judge it.
  */
-export class Judgement {
+export class Judgment {
   #firstTurn: number | undefined;
 
   get isPending(): boolean {
@@ -375,7 +385,8 @@ export class Judgement {
   }
 
   compacted({ trigger, turn }: { readonly trigger: Trigger; readonly turn: number }): void {
-    // A manual compaction lies between two turns: the answer still under way is one to the old conversation.
+    // A manual compaction runs between two turns. An answer that is still pending belongs to the old
+    // conversation.
     this.#firstTurn = trigger === "manual" ? turn + 1 : turn;
   }
 
@@ -384,7 +395,7 @@ export class Judgement {
     this.#firstTurn = undefined;
   }
 
-  /** Undefined if there is nothing to judge, or nothing to judge it by as yet. */
+  /** Returns undefined if there is nothing to judge, or no figure yet. */
   reported({ turn, tokens, threshold }: ReportedSize): Verdict | undefined {
     if (this.#firstTurn === undefined || turn < this.#firstTurn) return undefined;
     if (tokens === undefined || !Number.isFinite(tokens) || !Number.isFinite(threshold)) return undefined;
@@ -393,43 +404,45 @@ export class Judgement {
   }
 }
 
-/** A floor that changes by less than this share is the same news. */
-const MATERIAL_SHARE = 0.1;
+/** A floor that changes by less than this share is not reported again. */
+const MIN_REPORTED_CHANGE_SHARE = 0.1;
 
 interface Floor {
-  /** Tokens that are left whatever is compacted: system prompt, tools, and the smallest summary. */
+  /** Tokens that no compaction can remove: system prompt, tools, and the smallest summary. */
   readonly floorTokens: number;
   readonly threshold: number;
 }
 
 const hasChanged = (before: number, after: number): boolean =>
-  Math.abs(after - before) > before * MATERIAL_SHARE;
-
-/** One look at the clock adds no more than this: a jump into the far future must not eat up all precision. */
-const LONGEST_STEP_MS = 3_600_000;
+  Math.abs(after - before) > before * MIN_REPORTED_CHANGE_SHARE;
 
 /**
- * Time that has passed, by a clock that may jump. A jump back counts as no time at all and a jump ahead as an
- * hour, so that a pause neither lasts for ever nor ends at once.
+ * Maximum for one reading of the clock. A jump into the far future must not exhaust the number's precision.
  */
-class PassedTime {
+const MAX_STEP_MS = 3_600_000;
+
+/**
+ * Elapsed time by a clock that may jump. A jump back counts as no time, and a jump ahead as at most one hour.
+ * So a pause neither lasts forever nor ends at once.
+ */
+class ElapsedTime {
   readonly #now: () => number;
   #last: number;
-  #passedMs = 0;
+  #elapsedMs = 0;
 
   constructor(now: () => number) {
     this.#now = now;
     this.#last = now();
   }
 
-  /** In milliseconds; never falls, always finite. */
+  /** Milliseconds. Never decreases and is always finite. */
   read(): number {
     const now = this.#now();
-    if (!Number.isFinite(now)) return this.#passedMs;
+    if (!Number.isFinite(now)) return this.#elapsedMs;
     const step = now - this.#last;
-    if (step > 0) this.#passedMs += Math.min(step, LONGEST_STEP_MS);
+    if (step > 0) this.#elapsedMs += Math.min(step, MAX_STEP_MS);
     this.#last = now;
-    return this.#passedMs;
+    return this.#elapsedMs;
   }
 }
 
@@ -437,25 +450,29 @@ class PassedTime {
 type Action = "auto" | "collapse" | "recovery" | "manual";
 
 /** The parts of a conversation that decide before anything is counted. */
-export interface Guarded {
+export interface GuardInput {
   readonly options: {
     readonly settings: Pick<Settings, "compactEnabled" | "autoCompactEnabled">;
-    /** `reactiveOnly`: compact only after an overflow, never ahead of one. */
+    /** `reactiveOnly` means that the engine compacts only after an overflow. */
     readonly compaction: { readonly reactiveOnly?: boolean | undefined };
   };
   readonly health: { mayCompact(): boolean; mayRecover(): boolean };
   readonly turn: { readonly caller: Caller };
-  /** `headroomBy`: the module that makes room instead of auto-compact. */
+  /** `headroomBy` is the module that frees space instead of auto-compact. */
   readonly modules: { readonly headroomBy: string | undefined };
 }
 
-type Guard = readonly [reason: SkipReason, forbids: readonly Action[], applies: (parts: Guarded) => boolean];
+type Guard = readonly [
+  reason: SkipReason,
+  forbids: readonly Action[],
+  applies: (parts: GuardInput) => boolean,
+];
 
 /**
- * Reasons not to compact, in the order of the specification: users see the first that applies. Modes that leave the
- * headroom to others do not forbid a recovery, and neither do strikes of automatic compactions: without a recovery the
- * conversation could not continue. A collapse is what makes compactions rare, so the breaker does not count for it. A
- * compaction that waited for itself would wait for ever, so its own calls are never compacted.
+ * Reasons not to compact, in the order of the specification. Users see the first that applies. Modes in which
+ * another mechanism frees space do not forbid a recovery, and neither do strikes of automatic compactions.
+ * Without a recovery, the conversation could not continue. A collapse makes compactions rare, so the breaker
+ * does not apply to it. The calls of a compaction are never compacted, because it would wait for itself.
  */
 const GUARDS: readonly Guard[] = [
   ["disabled", ["auto", "collapse", "recovery", "manual"], ({ options }) => !options.settings.compactEnabled],
@@ -472,8 +489,8 @@ const GUARDS: readonly Guard[] = [
   ["collapse-on", ["auto"], ({ modules }) => modules.headroomBy !== undefined],
 ];
 
-/** Why this action is forbidden, whatever the number of tokens. Undefined: the tokens decide. */
-export function whyNotNow(action: Action, parts: Guarded): SkipReason | undefined {
+/** Reason why this action is forbidden, independent of the size. Undefined means that the size decides. */
+export function skipReasonFor(action: Action, parts: GuardInput): SkipReason | undefined {
   return GUARDS.find(([, forbids, applies]) => forbids.includes(action) && applies(parts))?.[0];
 }
 
@@ -487,7 +504,7 @@ export function compactionDisabled(): LonghaulError {
   );
 }
 
-/** Advice for a conversation that no longer fits and that the engine must not compact by itself. */
+/** Advice for a conversation that no longer fits and that the engine must not compact automatically. */
 export function remedyWithoutAutoCompact({ compactEnabled }: Pick<Settings, "compactEnabled">): string {
   return compactEnabled
     ? "Automatic compaction is switched off (DISABLE_AUTO_COMPACT or autoCompactEnabled). Compact the conversation manually, or switch automatic compaction on, then call again."

@@ -5,33 +5,36 @@ import {
   coreCountOf,
   coreDigestsOf,
   digestOf,
-  extended,
+  extendDigest,
   isOutdated,
   isSameJson,
 } from "./compare-messages.ts";
 import type { Message } from "./options.ts";
 
-/** A list that a host may continue with: the one it gave, or one that it got back. */
+/** A list with which the host may continue: its own list, or one that it got back. */
 export class HostList {
-  /** The host began the conversation with it. */
+  /** True for the list with which the host started the conversation. */
   readonly isFirst: boolean;
-  /** The first message of the log that comes after the messages below. */
-  at: number;
-  /** Messages of the log that the host has shown in this list: up to an index without a gap, then one by one. */
+  /** Log index of the first message after `messages`. */
+  nextLogIndex: number;
+  /** Log messages that the host has shown in this list: all up to an index, then single ones. */
   shownTo: number;
   shownBeyond: readonly number[] = [];
-  /** The turn that last read it. */
-  usedIn = 0;
-  /** Messages up to the last rewrite. Undefined for a list that the host does not use now: then the digest is known. */
+  /** The last turn that read this list. */
+  lastUsedTurn = 0;
+  /**
+   * Messages up to the last rewrite. Undefined for a list that the host does not use now, of which only the
+   * digest is kept.
+   */
   #messages: Message[] | undefined;
   #length: number;
-  /** Known without messages. */
+  /** Set if the messages are not in memory. */
   #core: Core = NO_CORE;
 
   constructor(messages: readonly Message[], at: number, isFirst: boolean) {
     this.#messages = [...messages];
     this.#length = messages.length;
-    this.at = at;
+    this.nextLogIndex = at;
     this.shownTo = at;
     this.isFirst = isFirst;
   }
@@ -40,16 +43,16 @@ export class HostList {
     return this.#messages;
   }
 
-  /** Undefined with messages. */
+  /** Number of blocks. Undefined while the messages are in memory. */
   get blocks(): number | undefined {
     return this.#messages === undefined ? this.#core.blocks : undefined;
   }
 
   /**
-   * The number of messages that say what it says, from the first one on. Undefined if the list does not start with it.
-   * The messages of a covered list may be cut and decorated differently.
+   * Number of messages at the start of `messages` that equal this list. Undefined if they do not start with
+   * it. The messages of a covered list may be split and decorated differently.
    */
-  startIn(messages: readonly Message[], isCovered: boolean): number | undefined {
+  matchStart(messages: readonly Message[], isCovered: boolean): number | undefined {
     if (this.#length === 0 && this.isFirst) return undefined;
     const known = this.#messages;
     if (known === undefined) return startInCore(messages, this.#core);
@@ -58,7 +61,7 @@ export class HostList {
     return isCovered ? startInCore(messages, coreOf(known)) : undefined;
   }
 
-  /** Makes the message that comes after it a part of it. */
+  /** Adds the next message to the list. */
   extend(next: { readonly messages: readonly Message[]; readonly digests: readonly number[] }): void {
     this.#length += 1;
     if (this.#messages === undefined) this.#core = extendedCore(this.#core, next.digests);
@@ -66,19 +69,19 @@ export class HostList {
   }
 
   /**
-   * Takes the host's objects up to `start`, by which the next turn recognizes the list at once. Returns those that are
-   * others.
+   * Adopts the host's objects up to `start`, so that the next turn recognizes the list immediately. Returns
+   * the objects that differ.
    */
-  renew(messages: readonly Message[], start: number): readonly Copy[] {
+  adoptObjects(messages: readonly Message[], start: number): readonly MessageCopy[] {
     const before = this.#messages;
-    const copies: Copy[] = [];
+    const copies: MessageCopy[] = [];
     if (before === undefined || start !== this.#length) {
       this.#messages = messages.slice(0, start);
       this.#length = start;
     } else
       for (let at = nextDifference(messages, before, 0); at < this.#length; ) {
         const copy = { message: messages[at] as Message, original: before[at] as Message };
-        // The same number of messages may be cut elsewhere.
+        // The same number of messages may be split differently.
         if (hasSameCore(copy)) copies.push(copy);
         before[at] = copy.message;
         at = nextDifference(messages, before, at + 1);
@@ -86,7 +89,7 @@ export class HostList {
     return copies;
   }
 
-  /** Keeps no message in memory that only the host could still need. */
+  /** Drops the messages from memory, because only the host may still need them. */
   release(): void {
     if (this.#messages === undefined) return;
     this.#core = coreOf(this.#messages);
@@ -94,40 +97,43 @@ export class HostList {
   }
 }
 
-/** A message that came after the beginning. Only its digest is kept once a rewrite may have removed it. */
-export class Logged {
+/**
+ * A message after the start of the conversation. Only its digest is kept after a rewrite that may have
+ * removed it.
+ */
+export class LoggedMessage {
   #message: { readonly value: Message } | undefined;
-  /** Of its blocks, without the object. Most messages have one block. */
+  /** Block digests without the object. Most messages have one block. */
   #sealed: number | readonly number[] = [];
 
   constructor(message: Message) {
     this.#message = { value: message };
   }
 
-  /** Of its blocks, see `coreDigestsOf`. */
+  /** Block digests, see `coreDigestsOf`. */
   get digests(): readonly number[] {
     if (this.#message !== undefined) return coreDigestsOf(this.#message.value);
     return typeof this.#sealed === "number" ? [this.#sealed] : this.#sealed;
   }
 
-  /** The whole message counts as long as the object is there. */
+  /** Digest of the whole message while the object is in memory, otherwise of its blocks. */
   get digest(): number {
     return this.#message === undefined ? digestOfBlocks(this.digests) : digestOf(this.#message.value);
   }
 
-  /** Empty without the object. */
+  /** Empty if the object is not in memory. */
   get messages(): readonly Message[] {
     return this.#message === undefined ? [] : [this.#message.value];
   }
 
-  says(message: Message): boolean {
+  equals(message: Message): boolean {
     return this.#message === undefined
       ? coreDigestOf(message) === this.digest
-      : saysTheSame(message, this.#message.value);
+      : hasSameContent(message, this.#message.value);
   }
 
-  /** Takes the host's object, see `HostList.renew`. */
-  renew(message: Message): readonly Copy[] {
+  /** Adopts the host's object, see `HostList.renew`. */
+  adoptObject(message: Message): readonly MessageCopy[] {
     const known = this.#message;
     if (known !== undefined && known.value === message) return [];
     this.#message = { value: message };
@@ -142,10 +148,10 @@ export class Logged {
   }
 }
 
-const hasSameCore = ({ message, original }: Copy): boolean =>
+const hasSameCore = ({ message, original }: MessageCopy): boolean =>
   coreOf([message]).digest === coreOf([original]).digest;
 
-/** The number of blocks in a list, a digest of all, and that of the last one, see `coreDigestsOf`. */
+/** Number of blocks in a list, digest of all blocks, and digest of the last one, see `coreDigestsOf`. */
 interface Core {
   readonly blocks: number;
   readonly digest: number;
@@ -156,7 +162,7 @@ const NO_CORE: Core = { blocks: 0, digest: 0, last: undefined };
 
 const extendedCore = ({ blocks, digest, last }: Core, digests: readonly number[]): Core => ({
   blocks: blocks + digests.length,
-  digest: digests.reduce(extended, digest),
+  digest: digests.reduce(extendDigest, digest),
   last: digests.at(-1) ?? last,
 });
 
@@ -167,30 +173,34 @@ function startInCore(messages: readonly Message[], core: Core): number | undefin
   let blocks = 0;
   while (start < messages.length && blocks < core.blocks) blocks += coreCountOf(messages[start++] as Message);
   if (blocks !== core.blocks) return undefined;
-  // One block is enough to tell most lists apart.
+  // One block is enough to distinguish most lists.
   const last = messages[start - 1];
   if (last !== undefined && coreDigestsOf(last).at(-1) !== core.last) return undefined;
   return coreOf(messages.slice(0, start)).digest === core.digest ? start : undefined;
 }
 
-/** An object that says the same as one that was known before. */
-export interface Copy {
+/** An object that is equal to a known one. */
+export interface MessageCopy {
   readonly message: Message;
   readonly original: Message;
 }
 
 /**
- * Every message is compared: one that the host exchanged must not go unseen, and one that it made anew (out of a
- * database, as a copy) is the same if it says the same.
+ * Number of equal messages at the start of both lists. Compares every message, to find a message that the
+ * host replaced. A new object (from a database, or a copy) counts as the same message if its content is
+ * equal.
  */
 export function sharedLength(messages: readonly Message[], known: readonly Message[]): number {
   let at = nextDifference(messages, known, 0);
-  while (at < known.length && saysTheSame(messages[at], known[at]))
+  while (at < known.length && hasSameContent(messages[at], known[at]))
     at = nextDifference(messages, known, at + 1);
   return at;
 }
 
-/** By reference. Four at a time, which halves the only part of a turn that grows with the conversation. */
+/**
+ * Compares by reference, four at a time. This halves the only part of a turn that grows with the
+ * conversation.
+ */
 function nextDifference(messages: readonly Message[], known: readonly Message[], from: number): number {
   const { length } = known;
   let at = from;
@@ -206,11 +216,14 @@ function nextDifference(messages: readonly Message[], known: readonly Message[],
   return at;
 }
 
-/** The host may have changed the known object in place, and pass a copy with the change. */
-export function saysTheSame(given: unknown, known: unknown): boolean {
+/**
+ * True if both have the same content. The host may have changed the known object in place and pass a changed
+ * copy.
+ */
+export function hasSameContent(given: unknown, known: unknown): boolean {
   if (given === known) return true;
   if (!isRecord(given) || !isRecord(known)) return false;
-  // Most that differ do so here already, and need not be written out.
+  // Most differences show here, without serialization.
   if (given.role !== known.role || given.uuid !== known.uuid || sizeOf(given) !== sizeOf(known)) return false;
   if (!isSameJson(withoutLineFields(given), withoutLineFields(known)) || isOutdated(known)) return false;
   if (!isOutdated(given)) adoptDigests(given, known);
@@ -220,6 +233,6 @@ export function saysTheSame(given: unknown, known: unknown): boolean {
 const sizeOf = ({ content }: JsonRecord): number =>
   typeof content === "string" || Array.isArray(content) ? content.length : -1;
 
-const digestOfBlocks = (digests: readonly number[]): number => digests.reduce(extended, 0);
+const digestOfBlocks = (digests: readonly number[]): number => digests.reduce(extendDigest, 0);
 
 export const coreDigestOf = (message: Message): number => digestOfBlocks(coreDigestsOf(message));

@@ -3,7 +3,7 @@ import type { Entry } from "../messages/entry.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { CompactorEvent } from "./events.ts";
 import type { HostCallbacks } from "./options.ts";
-import { callSafely, safely, withHostStatus } from "./reporter.ts";
+import { callIgnoringErrors, createSafeHost, withHostStatus } from "./reporter.ts";
 
 const identity = () => ({ agentId: undefined, turnId: "turn-1" });
 const entry = { type: "progress" } as unknown as Entry;
@@ -18,7 +18,7 @@ class Screen {
   };
 }
 
-/** A timer that only moves by hand. */
+/** A timer that moves only manually. */
 class Timer {
   ticks: (() => void)[] = [];
   intervalMs = 0;
@@ -40,7 +40,7 @@ describe("while a compaction runs", () => {
   it("the host shows it at once, every 30 seconds again, and nothing after the end", async () => {
     const screen = new Screen();
     const timer = new Timer();
-    await withHostStatus(safely(screen.callbacks, identity), timer, async () => {
+    await withHostStatus(createSafeHost(screen.callbacks, identity), timer, async () => {
       expect(screen.seen).toEqual(["status compacting", "mode requesting"]);
       timer.tick();
       timer.tick();
@@ -52,7 +52,7 @@ describe("while a compaction runs", () => {
 
   it("stream mode and length follow the progress", async () => {
     const screen = new Screen();
-    await withHostStatus(safely(screen.callbacks, identity), new Timer(), async (onProgress) => {
+    await withHostStatus(createSafeHost(screen.callbacks, identity), new Timer(), async (onProgress) => {
       screen.seen.length = 0;
       onProgress({ phase: "sent", messages: 4 });
       onProgress({ phase: "thinking" });
@@ -72,7 +72,7 @@ describe("while a compaction runs", () => {
 
   it("stays as it is while hooks run", async () => {
     const screen = new Screen();
-    await withHostStatus(safely(screen.callbacks, identity), new Timer(), async (onProgress) => {
+    await withHostStatus(createSafeHost(screen.callbacks, identity), new Timer(), async (onProgress) => {
       onProgress({ phase: "writing", characters: 7 });
       screen.seen.length = 0;
       onProgress({ phase: "hooks", event: "PostCompact", hooks: 1 });
@@ -92,7 +92,7 @@ describe("while a compaction runs", () => {
   ])("%s resets status, mode and length exactly once", async (_, run) => {
     const screen = new Screen();
     const timer = new Timer();
-    await expect(withHostStatus(safely(screen.callbacks, identity), timer, run)).rejects.toThrow();
+    await expect(withHostStatus(createSafeHost(screen.callbacks, identity), timer, run)).rejects.toThrow();
     expect(screen.seen).toEqual(["status compacting", "mode requesting", ...RESET]);
     expect(timer.ticks).toEqual([]);
   });
@@ -100,7 +100,7 @@ describe("while a compaction runs", () => {
   it("what an aborted call still says after the end is not shown", async () => {
     const screen = new Screen();
     let late: (() => void) | undefined;
-    await withHostStatus(safely(screen.callbacks, identity), new Timer(), async (onProgress) => {
+    await withHostStatus(createSafeHost(screen.callbacks, identity), new Timer(), async (onProgress) => {
       late = () => onProgress({ phase: "writing", characters: 5 });
     });
     const before = screen.seen.length;
@@ -109,7 +109,7 @@ describe("while a compaction runs", () => {
   });
 
   it("gives back what came out, and works with the system's timer and no callbacks at all", async () => {
-    expect(await withHostStatus(safely({}, identity), {}, async () => 7)).toBe(7);
+    expect(await withHostStatus(createSafeHost({}, identity), {}, async () => 7)).toBe(7);
   });
 });
 
@@ -120,7 +120,7 @@ describe("callbacks that throw", () => {
 
   it("stop nothing, and each is reported by its name", async () => {
     const events: CompactorEvent[] = [];
-    const host = safely(
+    const host = createSafeHost(
       {
         onEvent: (event) => void events.push(event),
         onProgress: boom,
@@ -137,7 +137,7 @@ describe("callbacks that throw", () => {
       onProgress({ phase: "writing", characters: 3 });
       host.hookMessage("done");
       host.message(entry);
-      host.cleanCaches();
+      host.clearCaches();
       return "whole";
     });
     expect(outcome).toBe("whole");
@@ -162,13 +162,13 @@ describe("callbacks that throw", () => {
     const clean = (): void => {
       emptied += 1;
     };
-    safely({ caches: [clean, boom, clean] }, identity).cleanCaches();
+    createSafeHost({ caches: [clean, boom, clean] }, identity).clearCaches();
     expect(emptied).toBe(2);
   });
 
   it("an onEvent that throws is told of that once, and may throw again", () => {
     const told: string[] = [];
-    const host = safely(
+    const host = createSafeHost(
       {
         onEvent: (event) => {
           told.push(event.type);
@@ -184,25 +184,32 @@ describe("callbacks that throw", () => {
   it("async callbacks that reject are reported too", async () => {
     const events: CompactorEvent[] = [];
     const rejecting = (() => Promise.reject(new Error("later"))) as () => void;
-    const host = safely({ onEvent: (event) => void events.push(event), onStatus: rejecting }, identity);
+    const host = createSafeHost(
+      { onEvent: (event) => void events.push(event), onStatus: rejecting },
+      identity,
+    );
     host.status("compacting");
     await Promise.resolve();
     expect(events).toMatchObject([{ type: "host-callback-failed", callback: "onStatus" }]);
     expect(() =>
-      safely({ onEvent: rejecting }, identity).event({ type: "snipped", messages: 0, tokensFreed: 0 }),
+      createSafeHost({ onEvent: rejecting }, identity).event({
+        type: "snipped",
+        messages: 0,
+        tokensFreed: 0,
+      }),
     ).not.toThrow();
     await Promise.resolve();
   });
 
   it("are called as they are when they do not", () => {
     const seen: unknown[] = [];
-    const host = safely(
+    const host = createSafeHost(
       { onHookMessage: (text) => void seen.push(text), onMessage: (message) => void seen.push(message) },
       identity,
     );
     host.hookMessage("PreCompact completed");
     host.message(entry);
     expect(seen).toEqual(["PreCompact completed", entry]);
-    expect(() => callSafely(boom)).not.toThrow();
+    expect(() => callIgnoringErrors(boom)).not.toThrow();
   });
 });

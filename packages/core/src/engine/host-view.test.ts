@@ -9,7 +9,7 @@ const conversation = (length: number): ApiMessage[] =>
 
 function viewOf(messages: readonly Message[]): HostView {
   const view = new HostView();
-  view.begin(messages);
+  view.start(messages);
   return view;
 }
 
@@ -26,7 +26,7 @@ describe("a host with one list", () => {
       const view = viewOf(own);
       own.push(a);
       expect(view.read(own)).toEqual(continuedWith(a));
-      expect(view.handBack(own)).toBe(own);
+      expect(view.toHostForm(own)).toBe(own);
       expect(view.read([...own, b])).toEqual(continuedWith(b));
       expect(view.read(structuredClone([...own, b]))).toEqual(continuedWith());
     }
@@ -59,26 +59,30 @@ describe("a host with one list", () => {
     expect(view.read([...own, a])).toEqual(continuedWith());
     expect(view.read([...own, c, a])).toEqual(changedTo(c, a));
     expect(view.read([...own, d])).toEqual(changedTo(d));
-    expect(view.handBack([])).toEqual([]);
+    expect(view.toHostForm([])).toEqual([]);
   });
 
   it("shares messages in the same place, and only its beginning if less than half is the same", () => {
     const own = conversation(6);
     const view = new HostView();
-    expect(view.sharedWith(own)).toEqual([]);
-    view.begin(own.slice(0, 5));
+    expect(view.findKnownObjects(own)).toEqual([]);
+    view.start(own.slice(0, 5));
     view.read(own);
     const copies = structuredClone(own);
-    expect(view.sharedWith([...copies.slice(0, 4), a, ...copies.slice(5)])).toEqual(
+    expect(view.findKnownObjects([...copies.slice(0, 4), a, ...copies.slice(5)])).toEqual(
       own.map((message, at) => (at === 4 ? undefined : message)),
     );
-    expect(view.sharedWith([...copies, a])).toEqual(own);
-    expect(view.sharedWith([copies[0] as ApiMessage, a, b, c, d, copies[5] as ApiMessage])).toEqual([own[0]]);
-    expect(view.sharedWith(copies)[5]).toBe(own[5]);
+    expect(view.findKnownObjects([...copies, a])).toEqual(own);
+    expect(view.findKnownObjects([copies[0] as ApiMessage, a, b, c, d, copies[5] as ApiMessage])).toEqual([
+      own[0],
+    ]);
+    expect(view.findKnownObjects(copies)[5]).toBe(own[5]);
     const rewritten = [message("rewritten"), ...own.slice(4)];
     view.replace(rewritten);
-    expect(view.sharedWith([...structuredClone(rewritten.slice(0, 2)), a])).toEqual(rewritten.slice(0, 2));
-    expect(view.sharedWith([...copies.slice(0, 2), a])).toEqual(own.slice(0, 2));
+    expect(view.findKnownObjects([...structuredClone(rewritten.slice(0, 2)), a])).toEqual(
+      rewritten.slice(0, 2),
+    );
+    expect(view.findKnownObjects([...copies.slice(0, 2), a])).toEqual(own.slice(0, 2));
   });
 });
 
@@ -96,11 +100,11 @@ describe("a host with its own list and the one that it got back", () => {
     const view = rewrittenView();
     expect(view.read([...rewritten, a])).toEqual(continuedWith(a));
     expect(view.read([...own, a])).toEqual(continuedWith());
-    expect(view.handBack([...own, a])).toEqual([...rewritten, a]);
+    expect(view.toHostForm([...own, a])).toEqual([...rewritten, a]);
     expect(view.read([...own, a, b])).toEqual(continuedWith(b));
     expect(view.read([...rewritten, a, b, c])).toEqual(continuedWith(c));
     expect(view.read(structuredClone([...own, a, b, c, d]))).toEqual(continuedWith(d));
-    expect(view.handBack([])).toEqual([...rewritten, a, b, c, d]);
+    expect(view.toHostForm([])).toEqual([...rewritten, a, b, c, d]);
   });
 
   it("keeps what came through one list when the other lacks it", () => {
@@ -109,14 +113,14 @@ describe("a host with its own list and the one that it got back", () => {
     expect(view.read([...own, b])).toEqual(continuedWith());
     expect(view.read([...own, b, c])).toEqual(continuedWith(c));
     expect(view.read([...rewritten, a, b, d])).toEqual(continuedWith(d));
-    expect(view.handBack([])).toEqual([...rewritten, a, b, c, d]);
+    expect(view.toHostForm([])).toEqual([...rewritten, a, b, c, d]);
   });
 
   it("puts a message that one list lacked in its place", () => {
     const view = rewrittenView();
     view.read([...rewritten, b]);
     expect(view.read([...own, a, b, c])).toEqual(changedTo(a, b, c));
-    expect(view.handBack([])).toEqual([...rewritten, a, b, c]);
+    expect(view.toHostForm([])).toEqual([...rewritten, a, b, c]);
     expect(view.read([...rewritten, b, d])).toEqual(continuedWith(d));
   });
 
@@ -124,7 +128,7 @@ describe("a host with its own list and the one that it got back", () => {
     const view = rewrittenView();
     view.read([...own, a, b]);
     expect(view.read([...own, a, c])).toEqual(changedTo(a, c));
-    expect(view.handBack([])).toEqual([...rewritten, a, c]);
+    expect(view.toHostForm([])).toEqual([...rewritten, a, c]);
   });
 
   it("has another conversation when it changes a message before the rewrite", () => {
@@ -147,13 +151,13 @@ describe("a host with its own list and the one that it got back", () => {
     expect(view.read([...rewritten, a, b, c])).toEqual(continuedWith());
     expect(view.read([...rewritten, a, c, d])).toEqual({ kind: "other" });
     expect(view.read(structuredClone([...second, b]))).toEqual(continuedWith());
-    expect(view.handBack([])[0]).toBe(third[0]);
+    expect(view.toHostForm([])[0]).toBe(third[0]);
   });
 
   it("has another conversation when it cuts the list that it passed last and that begins like an older one", () => {
     const view = rewrittenView();
     view.read([...rewritten, a]);
-    // An undo brings everything back.
+    // An undo restores everything.
     view.replace([...own, a]);
     view.read([...own, a]);
     expect(view.read(own)).toEqual({ kind: "other" });
@@ -173,14 +177,14 @@ describe("a host with its own list and the one that it got back", () => {
     view.read(own);
     view.replace([...own, a]);
     expect(view.read([...own, b])).toEqual(continuedWith(b));
-    expect(view.handBack([])).toEqual([...own, a, b]);
+    expect(view.toHostForm([])).toEqual([...own, a, b]);
   });
 
   it("is recognized by the longer list where one is the beginning of the other", () => {
     const view = viewOf(own);
     view.replace(own.slice(0, 1));
     expect(view.read([...own, a])).toEqual(continuedWith(a));
-    expect(view.handBack([])).toEqual([own[0], a]);
+    expect(view.toHostForm([])).toEqual([own[0], a]);
   });
 });
 
@@ -196,7 +200,7 @@ describe("a list that ends before the newest reply", () => {
     view.replace(rewritten);
     view.read([...rewritten, a, reply]);
     expect(view.read([...own, a])).toEqual(changedTo(a));
-    expect(view.handBack([])).toEqual([...rewritten, a]);
+    expect(view.toHostForm([])).toEqual([...rewritten, a]);
     expect(view.read([...own, a, b])).toEqual(continuedWith(b));
     expect(view.read([...rewritten, a, b])).toEqual(continuedWith());
   });
@@ -206,7 +210,7 @@ describe("a list that ends before the newest reply", () => {
     view.replace(rewritten);
     view.read([...rewritten, a, b, reply, c, reply]);
     expect(view.read([...own, b])).toEqual(changedTo(a, b));
-    expect(view.handBack([])).toEqual([...rewritten, a, b]);
+    expect(view.toHostForm([])).toEqual([...rewritten, a, b]);
   });
 
   it("asks for the reply anew also if the host takes back the question after it", () => {
@@ -215,14 +219,14 @@ describe("a list that ends before the newest reply", () => {
     view.read([...rewritten, a, reply, b]);
     expect(view.read([...own, a, b])).toEqual(continuedWith());
     expect(view.read([...own, a])).toEqual(changedTo(a));
-    expect(view.handBack([])).toEqual([...rewritten, a]);
+    expect(view.toHostForm([])).toEqual([...rewritten, a]);
   });
 
   it("is another conversation if the last rewrite kept the reply", () => {
     const view = viewOf(own);
     view.replace(rewritten);
     view.read([...rewritten, a, reply]);
-    // An undo brings everything back. The host drops the reply before it passes this list once.
+    // An undo restores everything. The host drops the reply before it passes this list once.
     view.replace([...own, a, reply]);
     expect(view.read([...own, a])).toEqual({ kind: "other" });
     expect(view.read(structuredClone([...own, a]))).toEqual({ kind: "other" });
@@ -244,7 +248,7 @@ describe("a list that ends before the newest reply", () => {
     view.replace(second);
     view.read([...second, reply]);
     expect(view.read(own)).toEqual(changedTo());
-    expect(view.handBack([])).toEqual(second);
+    expect(view.toHostForm([])).toEqual(second);
   });
 
   it("asks for the reply anew also in entries, of which marks are in no request", () => {
@@ -270,7 +274,7 @@ describe("a list that the host got back", () => {
     view.replace([b]);
     view.read([a, c]);
     view.read([b, d]);
-    const back = view.handBack([b, d]);
+    const back = view.toHostForm([b, d]);
     expect(back).toEqual([b, c, d]);
     view.read([a, c, d]);
     view.replace([a]);

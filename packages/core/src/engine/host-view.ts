@@ -1,53 +1,64 @@
 import { isRecord } from "../messages/untrusted.ts";
 import { coreCountOf, digestOf } from "./compare-messages.ts";
-import { type Copy, coreDigestOf, HostList, Logged, saysTheSame, sharedLength } from "./host-list.ts";
+import {
+  coreDigestOf,
+  HostList,
+  hasSameContent,
+  LoggedMessage,
+  type MessageCopy,
+  sharedLength,
+} from "./host-list.ts";
+import { matchKnownMessages, splitAfter } from "./match-messages.ts";
 import type { Message } from "./options.ts";
-import { cutAfter, inKnownCut } from "./recut.ts";
 
-/** Lists that the host may still continue with, besides the one it began with. */
-const MOST_LISTS = 32;
-/** A list that misses more messages than this is no longer recognized. */
-const MOST_MISSED = 20_000;
+/** Maximum number of lists to remember besides the first one. */
+const MAX_LISTS = 32;
+/** A list that lacks more messages than this is no longer recognized. */
+const MAX_MISSED_MESSAGES = 20_000;
 
 /** The relation of the host's list to the conversation. */
-export type Reading =
-  /** It says what is known. `added` comes after it. */
-  | { readonly kind: "continued"; readonly added: readonly Message[]; readonly copies: readonly Copy[] }
-  /** The conversation is the same up to its last rewrite, then come these. */
-  | { readonly kind: "changed"; readonly since: readonly Message[]; readonly copies: readonly Copy[] }
+export type ListReading =
+  /** The list equals the known conversation. `added` comes after it. */
+  | {
+      readonly kind: "continued";
+      readonly added: readonly Message[];
+      readonly copies: readonly MessageCopy[];
+    }
+  /** The conversation is the same up to its last rewrite, followed by `since`. */
+  | { readonly kind: "changed"; readonly since: readonly Message[]; readonly copies: readonly MessageCopy[] }
   | { readonly kind: "other" };
 
 interface Placed {
-  readonly logged: Logged;
-  /** Its index so far; undefined for a new message. */
+  readonly logged: LoggedMessage;
+  /** Its previous index. Undefined for a new message. */
   readonly from: number | undefined;
 }
 
-/** The messages of a host's list after those of `list`, each with its index in the log. */
+/** Assigns the messages of a host's list after those of `list` to their log indexes. */
 interface Alignment {
   readonly list: HostList;
-  /** The number of messages that are those of `list`. */
+  /** Number of messages that belong to `list`. */
   readonly start: number;
-  /** The first ones after them are those of the log from `list.at` up to here. */
+  /** The next messages are those of the log from `list.at` up to this index. */
   readonly to: number;
   readonly beyond: readonly { readonly message: Message; readonly at: number | undefined }[];
-  /** Messages that the host has shown in the list and removed since. */
+  /** Log messages that the host showed in the list and removed since. */
   readonly missing: readonly number[];
   readonly isContinued: boolean;
   readonly added: number;
-  /** From here on the log is gone: the host asks for the newest reply anew. */
+  /** The log is void from this index on, because the host asks for the newest reply again. */
   readonly cutAt: number | undefined;
 }
 
 /** The relation of a host's list to one of the known lists. */
 interface Fit {
-  /** The number of messages, from the first one on, that are known in the same place. */
+  /** Number of messages at the start that are known in the same position. */
   readonly known: number;
-  /** Undefined if the host's list is no continuation of the known list. */
+  /** Undefined if the host's list does not continue the known list. */
   readonly alignment: Alignment | undefined;
 }
 
-/** The host's list in one cut, and its relation to each known list. */
+/** The host's list with one way to split its messages, and its relation to each known list. */
 interface Fitted {
   readonly messages: readonly Message[];
   readonly fits: readonly Fit[];
@@ -58,16 +69,16 @@ interface Recognized extends Fitted {
 }
 
 /**
- * The conversation as the host holds it. A host may continue with the list that it got back, or with its own, or with
- * one after the other in any order: each is the same conversation up to the last rewrite. Messages that came through
- * one list stay in the conversation when the next turn uses a list without them. A list that lacks a message which it
- * had before was changed by the host.
+ * The conversation as the host keeps it. A host may continue with the list that it got back, with its own, or
+ * alternate between them. All are the same conversation up to the last rewrite. Messages from one list stay
+ * in the conversation if the next turn uses a list without them. If a list lacks a message that it had
+ * before, the host removed the message.
  */
 export class HostView {
-  /** All messages since the host began, from `#logStart` on; older ones are in every list. */
-  #log: Logged[] = [];
+  /** All messages since the start, from `#logStart` on. Older ones are in every list. */
+  #log: LoggedMessage[] = [];
   #logStart = 0;
-  /** Messages of the log before this index are part of {@link #conversation} up to the rewrite, or covered by it. */
+  /** Log messages before this index are part of {@link #conversation} up to the rewrite, or covered by it. */
   #rewrittenAt = 0;
   #conversation: Message[] = [];
   #lists: HostList[] = [];
@@ -75,26 +86,29 @@ export class HostView {
   #current: HostList = new HostList([], 0, true);
   /** The list that the host passed last. */
   #lastRead: HostList | undefined;
-  /** The host's array says what the conversation says. */
-  #isHeld = false;
+  /** True if the host's array equals the conversation. */
+  #isHostCurrent = false;
   #turns = 0;
   /** Digests of replies in lists that are no longer in memory. */
   readonly #releasedReplies = new Set<number>();
-  readonly #standIns = new WeakMap<object, Message>();
+  readonly #knownMessages = new WeakMap<object, Message>();
 
   get #logEnd(): number {
     return this.#logStart + this.#log.length;
   }
 
-  /** Recognizes the list and records it, except for one that is another conversation. */
-  read(given: readonly Message[]): Reading {
+  /** Recognizes and records the list. Does not record another conversation. */
+  read(given: readonly Message[]): ListReading {
     const recognized = this.#recognize(given);
     if (recognized === undefined) return { kind: "other" };
     const { messages, alignment } = recognized;
     const { list } = alignment;
-    list.usedIn = ++this.#turns;
+    list.lastUsedTurn = ++this.#turns;
     this.#lastRead = list;
-    const copies = [...list.renew(messages, alignment.start), ...this.#renewLogged(messages, alignment)];
+    const copies = [
+      ...list.adoptObjects(messages, alignment.start),
+      ...this.#renewLogged(messages, alignment),
+    ];
     for (const other of this.#lists) if (other !== list && other !== this.#current) this.#release(other);
     if (alignment.isContinued && alignment.cutAt === undefined) {
       const added = alignment.beyond.flatMap(({ message, at }) => (at === undefined ? [message] : []));
@@ -105,10 +119,10 @@ export class HostView {
   }
 
   /**
-   * For each message the object known before that says the same in the same place. A list that shares less than half of
-   * the known messages is another conversation: only its beginning is shared, up to the first difference.
+   * For each message, the known equal object in the same position. A list that shares less than half of the
+   * known messages is another conversation, which shares only its start up to the first difference.
    */
-  sharedWith(messages: readonly Message[]): readonly (Message | undefined)[] {
+  findKnownObjects(messages: readonly Message[]): readonly (Message | undefined)[] {
     let best: readonly (Message | undefined)[] = [];
     let most = 0;
     for (const list of this.#lists) {
@@ -116,7 +130,7 @@ export class HostView {
       const known = [...list.messages, ...this.#shownIn(list).flatMap((logged) => logged.messages)];
       const inPlace = messages.slice(0, known.length).map((message, at) => {
         const there = known[at];
-        return there !== undefined && saysTheSame(message, there) ? there : undefined;
+        return there !== undefined && hasSameContent(message, there) ? there : undefined;
       });
       const count = inPlace.filter((there) => there !== undefined).length;
       const isEdited = count * 2 >= known.length;
@@ -130,14 +144,14 @@ export class HostView {
     return best;
   }
 
-  /** True if an equal reply was in the conversation. */
+  /** True if the conversation had an equal reply. */
   hasReply(message: Message): boolean {
     const lists = [this.#conversation, ...this.#lists.map((list) => list.messages ?? [])];
-    const isInMemory = lists.some((list) => list.some((known) => saysTheSame(message, known)));
+    const isInMemory = lists.some((list) => list.some((known) => hasSameContent(message, known)));
     return isInMemory || this.#releasedReplies.has(coreDigestOf(message));
   }
 
-  begin(messages: readonly Message[]): void {
+  start(messages: readonly Message[]): void {
     this.#log = [];
     this.#logStart = 0;
     this.#rewrittenAt = 0;
@@ -146,33 +160,33 @@ export class HostView {
     this.#lastRead = this.#current;
     this.#conversation = [...messages];
     this.#releasedReplies.clear();
-    this.#isHeld = true;
+    this.#isHostCurrent = true;
   }
 
-  /** The conversation was rewritten. All lists that were known continue as this one. */
+  /** Records a rewrite. All known lists continue as this one. */
   replace(messages: readonly Message[]): void {
-    this.#lists = [...this.#lists, ...this.#handedBack()];
-    for (const list of this.#lists) this.#settle(list);
+    this.#lists = [...this.#lists, ...this.#returnedLists()];
+    for (const list of this.#lists) this.#absorbShown(list);
     this.#rewrittenAt = this.#logEnd;
     this.#current = new HostList(messages, this.#rewrittenAt, false);
-    this.#current.usedIn = ++this.#turns;
+    this.#current.lastUsedTurn = ++this.#turns;
     this.#lists = [this.#current, ...this.#lists];
     this.#forgetUnused();
     this.#conversation = [...messages];
-    this.#isHeld = false;
+    this.#isHostCurrent = false;
   }
 
-  /** The same where it says something else than before. Returns whether it does. */
-  offer(messages: readonly Message[], held: readonly Message[]): boolean {
+  /** Records a rewrite if the messages differ from the conversation. Returns true if they do. */
+  replaceIfChanged(messages: readonly Message[], held: readonly Message[]): boolean {
     const isNew = !this.#isConversation(messages);
     if (isNew) this.replace(messages);
-    this.#isHeld = messages.length === held.length && sharedLength(messages, held) === held.length;
+    this.#isHostCurrent = messages.length === held.length && sharedLength(messages, held) === held.length;
     return isNew;
   }
 
-  /** The conversation in the host's form: its own array if that says the same. */
-  handBack(messages: readonly Message[]): readonly Message[] {
-    return this.#isHeld ? messages : [...this.#conversation];
+  /** The conversation in the host's form. Returns the host's own array if it is equal. */
+  toHostForm(messages: readonly Message[]): readonly Message[] {
+    return this.#isHostCurrent ? messages : [...this.#conversation];
   }
 
   #release(list: HostList): void {
@@ -182,11 +196,11 @@ export class HostView {
     list.release();
   }
 
-  /** The host may have taken the list that it got back last, without a turn that shows it. */
-  #handedBack(): readonly HostList[] {
+  /** The host may have adopted the list that it got back last, although no turn has shown it. */
+  #returnedLists(): readonly HostList[] {
     if (this.#current.shownTo === this.#logEnd) return [];
     const list = new HostList(this.#conversation, this.#logEnd, false);
-    list.usedIn = this.#turns;
+    list.lastUsedTurn = this.#turns;
     return [list];
   }
 
@@ -195,12 +209,12 @@ export class HostView {
     return messages.length === known.length && messages.every((message, at) => message === known[at]);
   }
 
-  /** The known message that says what this one says, or in which it begins. */
-  standIn(message: Message): Message {
-    return (typeof message === "object" ? this.#standIns.get(message) : undefined) ?? message;
+  /** The known message that equals this one, or that contains its start. */
+  knownMessageFor(message: Message): Message {
+    return (typeof message === "object" ? this.#knownMessages.get(message) : undefined) ?? message;
   }
 
-  /** Messages that the host cut differently are replaced by the known ones. */
+  /** Recognizes a list, and replaces messages that the host split differently with the known ones. */
   #recognize(given: readonly Message[]): Recognized | undefined {
     const direct = { messages: given, fits: this.#fits(given) };
     let best = recognizedBy(direct);
@@ -208,22 +222,23 @@ export class HostView {
     for (const list of isSure ? [] : this.#lists) {
       const { blocks } = list;
       const recut =
-        blocks === undefined ? inKnownCut(given, this.#knownAfter(list)) : cutAfter(given, blocks);
+        blocks === undefined ? matchKnownMessages(given, this.#knownAfter(list)) : splitAfter(given, blocks);
       if (recut === undefined) continue;
       const { messages, replaced } = recut;
       const next = recognizedBy({ messages, fits: this.#fits(messages) });
       if (next === undefined || (best && !isCloser(next.alignment, best.alignment))) continue;
       best = next;
-      for (const { message, original } of replaced) this.#standIns.set(message as object, original);
+      for (const { message, original } of replaced) this.#knownMessages.set(message as object, original);
     }
-    return best === undefined || this.#isOfChanged(direct, best) ? undefined : best;
+    return best === undefined || this.#belongsToChangedList(direct, best) ? undefined : best;
   }
 
   /**
-   * The host changed a list that says more of this before the last rewrite. Or it cut the newest one, which it passed
-   * last: the rest is the beginning of an older list, and nothing after it is known.
+   * True if the host changed another list that matches more of this one before the last rewrite. Also true if
+   * it cut the newest list, which it passed last. The rest is then the start of an older list, and nothing
+   * after it is known.
    */
-  #isOfChanged(direct: Fitted, best: Recognized): boolean {
+  #belongsToChangedList(direct: Fitted, best: Recognized): boolean {
     const { list, beyond } = best.alignment;
     const changed = this.#lists.flatMap((other, at) => {
       if (best.fits[at]?.alignment !== undefined) return [];
@@ -239,36 +254,43 @@ export class HostView {
   }
 
   /** All messages in the order of a list: its own, then those of the log. Empty if not all are in memory. */
-  #knownAfter({ messages, at }: HostList): readonly Message[] {
+  #knownAfter({ messages, nextLogIndex: at }: HostList): readonly Message[] {
     const later = this.#log.slice(at - this.#logStart).map((logged) => logged.messages);
     return messages === undefined || later.some(({ length }) => length === 0)
       ? []
       : [...messages, ...later.flat()];
   }
 
-  /** Nothing that is new can be a known message in another cut. */
+  /** True if no new message can be a known message that was split differently. */
   #isNewestFound({ to, beyond, added }: Alignment): boolean {
     return added === 0 || to === this.#logEnd || beyond.some(({ at }) => at === this.#logEnd - 1);
   }
 
   #fits(messages: readonly Message[]): readonly Fit[] {
     return this.#lists.map((list) => {
-      const start = list.startIn(messages, list !== this.#current);
+      const start = list.matchStart(messages, list !== this.#current);
       if (start === undefined)
         return { known: sharedLength(messages, list.messages ?? []), alignment: undefined };
       const alignment = this.#alignWith(list, start, messages);
-      // A message that a compaction covers was removed: its summary no longer fits.
+      // The host removed a message that a compaction covers, so the summary no longer fits.
       const isCovered = [alignment.missing[0], alignment.cutAt].some(
         (at) => at !== undefined && at < this.#rewrittenAt,
       );
-      return { known: start + alignment.to - list.at, alignment: isCovered ? undefined : alignment };
+      return {
+        known: start + alignment.to - list.nextLogIndex,
+        alignment: isCovered ? undefined : alignment,
+      };
     });
   }
 
   #alignWith(list: HostList, start: number, messages: readonly Message[]): Alignment {
-    let to = list.at;
+    let to = list.nextLogIndex;
     let next = start;
-    while (next < messages.length && to < this.#logEnd && this.#logged(to).says(messages[next] as Message)) {
+    while (
+      next < messages.length &&
+      to < this.#logEnd &&
+      this.#logged(to).equals(messages[next] as Message)
+    ) {
       to += 1;
       next += 1;
     }
@@ -283,8 +305,8 @@ export class HostView {
   }
 
   /**
-   * A list that ends with a message of the user asks for a reply. Replies after that message are gone, also if another
-   * list brought them. The index is before the last rewrite if the rewrite kept such a reply.
+   * A list that ends with a user message asks for a reply. Later replies are void, even if another list
+   * contained them. The index is before the last rewrite if the rewrite kept such a reply.
    */
   #cutAt(
     messages: readonly Message[],
@@ -328,22 +350,22 @@ export class HostView {
     });
   }
 
-  #logged(at: number): Logged {
-    return this.#log[at - this.#logStart] as Logged;
+  #logged(at: number): LoggedMessage {
+    return this.#log[at - this.#logStart] as LoggedMessage;
   }
 
-  #renewLogged(messages: readonly Message[], { list, start, to, beyond }: Alignment): readonly Copy[] {
-    const first = messages.slice(start, start + to - list.at);
+  #renewLogged(messages: readonly Message[], { list, start, to, beyond }: Alignment): readonly MessageCopy[] {
+    const first = messages.slice(start, start + to - list.nextLogIndex);
     return [
-      ...first.flatMap((message, index) => this.#logged(list.at + index).renew(message)),
-      ...beyond.flatMap(({ message, at }) => (at === undefined ? [] : this.#logged(at).renew(message))),
+      ...first.flatMap((message, index) => this.#logged(list.nextLogIndex + index).adoptObject(message)),
+      ...beyond.flatMap(({ message, at }) => (at === undefined ? [] : this.#logged(at).adoptObject(message))),
     ];
   }
 
   #append({ list, to, beyond }: Alignment, messages: readonly Message[], added: readonly Message[]): void {
     const firstNew = this.#logEnd;
     for (const message of added) {
-      this.#log.push(new Logged(message));
+      this.#log.push(new LoggedMessage(message));
       this.#conversation.push(message);
     }
     let next = firstNew;
@@ -352,7 +374,7 @@ export class HostView {
       to,
       beyond.map(({ at }) => at ?? next++),
     );
-    this.#isHeld = list === this.#current && this.#isShownWhole(list, messages);
+    this.#isHostCurrent = list === this.#current && this.#isShownWhole(list, messages);
   }
 
   #show(list: HostList, to: number, beyond: readonly number[]): void {
@@ -370,25 +392,25 @@ export class HostView {
     return list.shownTo === this.#logEnd && messages.length === this.#conversation.length;
   }
 
-  #shownIn(list: HostList): readonly Logged[] {
-    const contiguous = this.#log.slice(list.at - this.#logStart, list.shownTo - this.#logStart);
+  #shownIn(list: HostList): readonly LoggedMessage[] {
+    const contiguous = this.#log.slice(list.nextLogIndex - this.#logStart, list.shownTo - this.#logStart);
     return [...contiguous, ...list.shownBeyond.map((at) => this.#logged(at))];
   }
 
-  /** The host removed messages, or put new ones between others. Returns all messages since the last rewrite. */
+  /** The host removed messages or inserted new ones. Returns all messages since the last rewrite. */
   #change(alignment: Alignment, messages: readonly Message[]): readonly Message[] {
     const { list, start } = alignment;
     this.#rebuildLog(this.#newOrder(alignment));
     const { to, beyond } = this.#alignWith(list, start, messages);
     const found = beyond.flatMap(({ at }) => at ?? []);
     this.#show(list, to, found);
-    this.#isHeld = list === this.#current && this.#isShownWhole(list, messages);
+    this.#isHostCurrent = list === this.#current && this.#isShownWhole(list, messages);
     return this.#log.slice(this.#rewrittenAt - this.#logStart).flatMap((logged) => logged.messages);
   }
 
-  /** Messages since the last rewrite: without those that the host removed, with those that other lists brought. */
+  /** Messages since the last rewrite, without the removed ones, but with those of other lists. */
   #newOrder({ list, to, beyond, cutAt }: Alignment): readonly Placed[] {
-    const shown = new Set([...indexes(list.at, list.shownTo), ...list.shownBeyond]);
+    const shown = new Set([...indexes(list.nextLogIndex, list.shownTo), ...list.shownBeyond]);
     const order: Placed[] = [];
     let next = this.#rewrittenAt;
     const keepUpTo = (end: number): void => {
@@ -396,10 +418,10 @@ export class HostView {
     };
     let fresh: Placed[] = [];
     for (const { message, at } of [
-      ...indexes(list.at, to).map((at) => ({ message: undefined, at })),
+      ...indexes(list.nextLogIndex, to).map((at) => ({ message: undefined, at })),
       ...beyond,
     ]) {
-      if (at === undefined) fresh.push({ logged: new Logged(message as Message), from: undefined });
+      if (at === undefined) fresh.push({ logged: new LoggedMessage(message as Message), from: undefined });
       else {
         keepUpTo(at);
         order.push(...fresh);
@@ -413,16 +435,16 @@ export class HostView {
     return [...order, ...fresh];
   }
 
-  /** From the last rewrite on the log is this. Lists follow the messages that they have shown. */
+  /** Replaces the log after the last rewrite. Updates the indexes of all lists. */
   #rebuildLog(order: readonly Placed[]): void {
     const start = this.#rewrittenAt;
     const moved = new Map(order.flatMap(({ from }, at) => (from === undefined ? [] : [[from, start + at]])));
     for (const list of this.#lists) {
-      const shown = [...indexes(list.at, list.shownTo), ...list.shownBeyond];
+      const shown = [...indexes(list.nextLogIndex, list.shownTo), ...list.shownBeyond];
       const now = shown.flatMap((at) => (at < start ? at : (moved.get(at) ?? [])));
       this.#show(
         list,
-        list.at,
+        list.nextLogIndex,
         now.sort((a, b) => a - b),
       );
     }
@@ -432,29 +454,29 @@ export class HostView {
     this.#conversation = [...kept, ...since];
   }
 
-  /** Makes the messages that the host has shown in a list part of it. */
-  #settle(list: HostList): void {
+  /** Makes the shown log messages part of the list. */
+  #absorbShown(list: HostList): void {
     const shown = this.#shownIn(list);
     for (const logged of shown) list.extend(logged);
-    list.at = (list.shownBeyond.at(-1) ?? list.shownTo - 1) + 1;
-    list.shownTo = list.at;
+    list.nextLogIndex = (list.shownBeyond.at(-1) ?? list.shownTo - 1) + 1;
+    list.shownTo = list.nextLogIndex;
     list.shownBeyond = [];
   }
 
   #forgetUnused(): void {
-    const isNear = (list: HostList): boolean => this.#logEnd - list.at <= MOST_MISSED;
+    const isNear = (list: HostList): boolean => this.#logEnd - list.nextLogIndex <= MAX_MISSED_MESSAGES;
     const [current, ...others] = this.#lists.filter(isNear);
-    const used = others.toSorted((one, other) => other.usedIn - one.usedIn);
-    const kept = used.filter(({ isFirst }, index) => isFirst || index < MOST_LISTS);
+    const used = others.toSorted((one, other) => other.lastUsedTurn - one.lastUsedTurn);
+    const kept = used.filter(({ isFirst }, index) => isFirst || index < MAX_LISTS);
     this.#lists = current === undefined ? kept : [current, ...kept];
-    const oldest = Math.min(...this.#lists.map(({ at }) => at));
+    const oldest = Math.min(...this.#lists.map(({ nextLogIndex: at }) => at));
     this.#log = this.#log.slice(oldest - this.#logStart);
     this.#logStart = oldest;
     for (const logged of this.#log) logged.seal();
   }
 }
 
-/** Entries of other types, such as marks, are in no request. */
+/** Roles in a request. Entries of other types, such as marks, are never sent. */
 const ROLES: readonly unknown[] = ["user", "assistant", "attachment"];
 
 function roleOf(message: unknown): unknown {
@@ -464,7 +486,7 @@ function roleOf(message: unknown): unknown {
 const endsWithReply = (messages: readonly Message[]): boolean =>
   roleOf(messages.findLast((message) => ROLES.includes(roleOf(message)))) === "assistant";
 
-/** The list that knows most of the messages. */
+/** Selects the list that knows most of the messages. */
 function recognizedBy(fitted: Fitted): Recognized | undefined {
   let best: Alignment | undefined;
   for (const { alignment } of fitted.fits)
@@ -472,7 +494,7 @@ function recognizedBy(fitted: Fitted): Recognized | undefined {
   return best && { ...fitted, alignment: best };
 }
 
-/** Counts blocks, which are the same in each cut. */
+/** Counts blocks, which do not depend on how messages are split. */
 const knownBlocks = ({ messages, fits }: Fitted, at: number): number =>
   messages.slice(0, fits[at]?.known ?? 0).reduce((sum, message) => sum + coreCountOf(message), 0);
 
@@ -482,7 +504,7 @@ const indexes = (from: number, to: number): readonly number[] =>
 const isCloser = (one: Alignment, other: Alignment): boolean =>
   one.isContinued === other.isContinued ? one.added < other.added : one.isContinued;
 
-/** Messages that the host has shown in this list and does not show now, oldest first. */
+/** Log messages that the host showed in this list before but not now, oldest first. */
 function missingFrom(list: HostList, { to, beyond }: Pick<Alignment, "to" | "beyond">): readonly number[] {
   const later = list.shownBeyond.filter((at) => at >= to);
   if (to >= list.shownTo && later.length === 0) return [];

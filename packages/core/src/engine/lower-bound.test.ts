@@ -9,7 +9,7 @@ const PICTURE: ContentBlock = {
   source: { type: "base64", media_type: "image/png", data: PICTURE_DATA },
 };
 
-/** The count of the second turn, after a first one whose usage is a share of the first count. */
+/** Size in the second turn, after a first one whose usage is a share of the first count. */
 async function countAfter(modelName: string, first: ApiMessage, share: number) {
   const events: CompactorEvent[] = [];
   const compactor = createCompactor({

@@ -17,7 +17,7 @@ import type { CompactorEvent } from "./events.ts";
 
 const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
 
-/** Accepts every call and never ends it, whatever its signal says. `events` come first. */
+/** Accepts every call and never ends it, even after an abort. Yields `events` first. */
 function deadModel(
   name = "dead",
   events: readonly ModelEvent[] = [],
@@ -64,7 +64,7 @@ const compactorOf = (options: CompactorOptions): Compactor =>
     compaction: { background: false, ...options.compaction },
   });
 
-/** The result of the work, and its time by the fake clock. */
+/** The result of the work, and its duration by the fake clock. */
 async function timed<T>(work: Promise<T>): Promise<{ readonly value: T; readonly ms: number }> {
   const startedAt = Date.now();
   let isOver = false;

@@ -17,7 +17,7 @@ const open = (form: "api" | "off", windowTokens: number = WINDOW_TOKENS): Compac
     model: scriptedModel([], { name: "claude-sonnet-5-5", capabilities: { contextEdits: true } }),
     window: { tokens: windowTokens },
     request: { system: "You are careful.", max_tokens: 1_000 },
-    compaction: { summariser: "built-in", reactiveOnly: true },
+    compaction: { summarizer: "built-in", reactiveOnly: true },
     clearing: { form },
     settings: { environment: {} },
   });
@@ -49,7 +49,8 @@ describe("an overflow of a prompt in which the provider cleared old results", ()
   });
 
   it("leads to the usual request where the error states all that we counted, and too little could be cleared", async () => {
-    // The provider clears at least 8,000 tokens. The first result has a few more by our count, and fewer by its own.
+    // The provider clears at least 8,000 tokens. The first result has slightly more by our count, and fewer
+    // by the provider's.
     const list = [ASKED, ...old(1_900), ...UNSEEN];
     const [api, off] = [open("api"), open("off")];
     const { tokens } = await api.before(list);

@@ -6,10 +6,10 @@ import {
 } from "../../../../test/support/full-compactor.ts";
 import type { ContentBlock } from "../messages/message.ts";
 import type { Model, ModelEvent, ModelReply } from "../models/port.ts";
-import { Background } from "./background.ts";
+import { BackgroundSummarizer } from "./background.ts";
 import type { CompactorEvent, EventDetail } from "./events.ts";
 import type { Message } from "./options.ts";
-import type { Compacted } from "./run-compaction.ts";
+import type { CompactionParts } from "./run-compaction.ts";
 
 const WINDOW_TOKENS = 200_000;
 const HOUR_MS = 3_600_000;
@@ -20,14 +20,14 @@ const PRICES = {
 
 type EventOf<Type extends CompactorEvent["type"]> = Extract<CompactorEvent, { readonly type: Type }>;
 
-/** A conversation that grows by as many tokens as a test says, and a model that writes summaries at once. */
+/** A conversation that grows by a given number of tokens, and a model that writes summaries immediately. */
 class Talk {
   readonly events: CompactorEvent[] = [];
   readonly #messages: Message[] = [];
   readonly #compactor: Compactor;
   #nowMs = Date.parse("2026-01-01T00:00:00Z");
   #calls = 0;
-  /** The model answers nothing. */
+  /** True if the model returns nothing. */
   isDumb = false;
 
   constructor(options: Partial<CompactorOptions> = {}) {
@@ -44,12 +44,12 @@ class Talk {
     });
   }
 
-  /** The person says so much. */
+  /** The user adds this many tokens. */
   async says(tokens: number): Promise<void> {
     await this.#go([{ type: "text", text: words(tokens) }]);
   }
 
-  /** The tool gives so much. */
+  /** A tool result adds this many tokens. */
   async reads(tokens: number): Promise<void> {
     const id = `call-${this.#calls}`;
     const input = { file_path: `/src/${id}.ts` };
@@ -74,7 +74,7 @@ class Talk {
     this.#messages.splice(0, this.#messages.length, ...messages);
     const usage = { input_tokens: tokens, output_tokens: 10 };
     this.#compactor.after({ id: `message-${++this.#calls}`, usage });
-    // What goes on in the background is done with the next tick.
+    // Background work ends with the next tick.
     await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -121,7 +121,7 @@ const replyOf = (text: string): ModelReply => ({
 const isWritten = (event: EventOf<"compacted"> | undefined): boolean =>
   event?.attempts.some(({ step, outcome }) => step === "direct" && outcome === "written") === true;
 
-/** Up to the threshold, with results that could be cleared there, and few enough at 80% of it that they could not. */
+/** Fills up to the threshold. Clearing is possible there, but not yet at 80% of it. */
 async function fill(talk: Talk): Promise<void> {
   for (let reads = 0; reads < 12; reads++) await talk.reads(4_500);
   for (let words = 0; words < 7; words++) await talk.says(10_500);
@@ -196,7 +196,7 @@ describe("what goes wrong before a summary is begun", () => {
         throw new TypeError("broken");
       },
     };
-    new Background(() => broken as unknown as Compacted).responded();
+    new BackgroundSummarizer(() => broken as unknown as CompactionParts).onResponse();
     expect(events).toMatchObject([{ type: "background-ended", outcome: "failed", reason: "unexpected" }]);
   });
 });

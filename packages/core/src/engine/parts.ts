@@ -8,7 +8,7 @@ import type { EffectiveSettings } from "../measure/window/settings.ts";
 import type { Entry, EntryLink, Usage } from "../messages/entry.ts";
 import type { CurrentTurn, Frame } from "./current-turn.ts";
 import type { Trigger } from "./events.ts";
-import type { Gauge, LeftOut } from "./gauge.ts";
+import type { Gauge, OmittedTokens } from "./gauge.ts";
 import type { Health } from "./health.ts";
 import type { CompactorModule, ManualOptions, OwnUsage, ResponseFacts } from "./options.ts";
 import type { ProviderCache } from "./provider-cache.ts";
@@ -18,8 +18,9 @@ import type { Thread } from "./thread.ts";
 import type { TranscriptQueue } from "./transcript-queue.ts";
 
 /**
- * The owners of one conversation's state. Each has private state and a narrow interface, and every function of the
- * engine names those that it needs ({@link Needs}). A subagent has parts of its own, so it cannot reach those of others.
+ * The parts that own one conversation's state. Each has private state and a narrow interface. Every function
+ * of the engine lists the parts that it needs ({@link Needs}). A subagent has its own parts and cannot reach
+ * the others.
  */
 export interface EngineParts {
   readonly options: ResolvedOptions;
@@ -29,23 +30,23 @@ export interface EngineParts {
   readonly newLink: (parentUuid: string | null) => EntryLink;
   /** The conversation and its views. */
   readonly thread: Thread;
-  /** The host's request around the messages. */
+  /** The host's request fields besides the messages. */
   readonly frame: Frame;
-  /** How large the next request is and may be. */
+  /** Size and limits of the next request. */
   readonly gauge: Gauge;
-  /** The turn under way. */
+  /** The current turn. */
   readonly turn: CurrentTurn;
   /** May the engine compact now? */
   readonly health: Health;
   /** The provider's prompt cache. */
   readonly cache: ProviderCache;
-  /** How fast the conversation grows. */
+  /** Growth rate of the conversation. */
   readonly pace: Pace;
   readonly transcript: TranscriptQueue;
   readonly reporter: Reporter;
-  /** The summary that is written ahead of need. */
+  /** The background summary. */
   readonly background: BackgroundSummary;
-  /** Subagents under way. They outlive a compaction of this conversation. */
+  /** Running subagents. They survive a compaction of this conversation. */
   readonly subagents: () => readonly BackgroundAgent[];
   readonly modules: ModuleSet;
 }
@@ -54,61 +55,64 @@ export interface EngineParts {
 export type Needs<Name extends keyof EngineParts> = Pick<EngineParts, Name>;
 
 export interface BackgroundSummary {
-  /** A response has come. */
-  responded(): void;
+  /** Called after a response. */
+  onResponse(): void;
   /**
-   * At the threshold: a compaction whose summary is there. `under-way`: it is being written, and the window still holds
-   * the conversation. `at-once`: the window is full before there is one, so the built-in summarizer has to write it.
-   * Undefined: the turn writes a summary and waits for it.
+   * Called at the threshold. Returns a compaction with a prepared summary if there is one. `under-way`: the
+   * summary is being written, and the conversation still fits. `at-once`: the window is full, so the built-in
+   * summarizer has to write it. Undefined: the turn writes a summary and waits for it.
    */
   offer(): OfferedPlan | "under-way" | "at-once" | undefined;
-  /** Tokens that a compaction would leave whose summary is paid for already; undefined if there is none to be used. */
-  paidFor(): { readonly tokensAfter: number | undefined } | undefined;
-  /** The conversation is another now. */
+  /** Tokens after a compaction whose summary is already paid for. Undefined if there is no usable summary. */
+  preparedResult(): { readonly tokensAfter: number | undefined } | undefined;
+  /** Called when the conversation was replaced. */
   reset(): void;
   discard(reason: string): void;
   close(): void;
 }
 
-/** A compaction to be carried out. */
+/** A compaction to run. */
 export interface CompactionRequest extends Pick<ManualOptions, "instructions" | "force"> {
   readonly trigger: Trigger;
   readonly plan: CompactionPlan;
-  /** The summary was written in the background. */
+  /** The summary from the background. */
   readonly prepared?: PreparedSummary | undefined;
-  /** A module has the summary. */
+  /** A module that provides the summary. */
   readonly source?: SummarySource | undefined;
-  /** The summary of `source` could not be used after all, and why. */
+  /** Called with the reason if the summary of `source` could not be used. */
   readonly onSourceDeclined?: ((reason: string) => void) | undefined;
-  /** There is no time to ask one. */
+  /** True if there is no time to ask a model. */
   readonly withoutModel?: boolean | undefined;
-  /** The result should stay below this. */
+  /** Maximum size of the result. */
   readonly targetTokens: number;
-  /** Limit for the sake of unseen results; {@link Gauge.limitTokens} by default. */
+  /** Limit to keep unseen results. {@link Gauge.limitTokens} by default. */
   readonly limitTokens?: number | undefined;
-  /** Restored content may take this many tokens. */
+  /** Maximum tokens of restored content. */
   readonly restoreBudgetTokens?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A compaction whose summary is ready. */
+/** A compaction with a prepared summary. */
 export type OfferedPlan = Pick<
   CompactionRequest,
   "plan" | "prepared" | "source" | "onSourceDeclined" | "targetTokens" | "restoreBudgetTokens"
 >;
 
 /**
- * A mechanism that the engine works without: cached edits, API-native clearing, snip, collapse, session notes, memory
- * files. The engine knows none of them. It asks each that is installed at fixed points, see {@link AttachedModule}.
+ * An optional mechanism: cached edits, API-native clearing, snip, collapse, session notes, memory files. The
+ * engine knows none of them. It calls each installed module at fixed points, see {@link AttachedModule}.
  */
 export interface EngineModule<Commands extends object = object> extends CompactorModule<Commands> {
-  /** True if the module makes the room in this conversation that auto-compact would make. */
+  /** True if the module frees space in this conversation instead of auto-compact. */
   replacesAutoCompact?(conversation: Conversation): boolean;
-  /** Called once for each conversation, subagents included. Undefined: the module has nothing to do in it. */
+  /**
+   * Called once for each conversation, including subagents. Returns undefined if the module does nothing in
+   * it.
+   */
   attach(parts: EngineParts): AttachedModule<Commands> | undefined;
 }
 
-/** The facts about a conversation that are known before its parts exist. */
+/** Facts about a conversation that are known before its parts exist. */
 export interface Conversation {
   /** Undefined for the main conversation. */
   readonly agentId: string | undefined;
@@ -116,43 +120,43 @@ export interface Conversation {
 }
 
 /**
- * A module in one conversation. Every method is optional. `makeRoom` and `offerPlan` may fail: the turn reports it as its
- * problem. The others throw only after an abort.
+ * A module in one conversation. Every method is optional. `makeRoom` and `offerPlan` may fail, and the turn
+ * reports this as its problem. The others throw only after an abort.
  */
 export interface AttachedModule<Commands extends object = object> {
-  /** Methods that the compactor gets. They run one after the other with its own. */
+  /** Methods for the compactor. They are queued with its own. */
   readonly commands?: Commands;
 
   // Before the engine decides
-  /** Adds messages behind the newest, before anything is cleared. */
+  /** Adds messages after the newest, before anything is cleared. */
   addContext?(signal: AbortSignal | undefined): Promise<void>;
-  /** Clears results by another way than a rewrite of messages. */
+  /** Clears results without rewriting messages. */
   readonly clearing?: ModuleClearing;
-  /** Makes room before the engine decides. */
+  /** Frees space before the engine decides. */
   makeRoom?(signal: AbortSignal | undefined): Promise<void>;
 
   // The count
-  leftOut?(): Partial<LeftOut>;
-  /** Calls whose results the request has the provider leave out. */
+  omittedTokens?(): Partial<OmittedTokens>;
+  /** Tool calls whose results the provider drops from the request. */
   hiddenToolUseIds?(): readonly string[];
 
   // The plan
-  /** True if a compaction usually finds its summary ready, so that no model is called. */
+  /** True if a compaction usually finds a prepared summary, so that it needs no model. */
   readonly hasSummary?: boolean;
   offerPlan?(request: PlanRequest): Promise<OfferedPlan | undefined>;
-  /** Facts for what a compaction restores. */
+  /** Facts for the restored context. */
   hostState?(): HostState;
 
   // Rewrites
-  changed?(change: ConversationChange): void;
+  onChange?(change: ConversationChange): void;
 
   // Calls
-  /** Adds what the module sends with each request. */
+  /** Adds the module's fields to each request. */
   completeFrame?(frame: RequestFrame): RequestFrame;
-  /** A response reported a usage that can be believed. */
-  usageReported?(usage: OwnUsage): void;
-  /** The main conversation got its answer. `usage` only if it can be believed. */
-  responded?(response: ResponseFacts, usage: Usage | undefined): void;
+  /** Called with a trusted usage. */
+  onUsage?(usage: OwnUsage): void;
+  /** Called after a response in the main conversation. `usage` is set only if it is trusted. */
+  onResponse?(response: ResponseFacts, usage: Usage | undefined): void;
 
   close?(): Promise<void> | void;
 }
@@ -165,30 +169,30 @@ export interface ModuleClearing {
 
 export interface PlanRequest {
   readonly trigger: "manual" | "auto";
-  /** Of a manual compaction: they may ask for what the module cannot give. */
-  readonly wishes?: ManualOptions;
+  /** Options of a manual compaction. The module may be unable to fulfill them. */
+  readonly manualOptions?: ManualOptions;
   readonly signal: AbortSignal | undefined;
 }
 
 export type ConversationChange =
-  /** The host's list was read. `isAnother`: the host changed what was there before. */
-  | { readonly kind: "read"; readonly added: readonly Entry[]; readonly isAnother: boolean }
-  /** Messages that were sent before are sent otherwise from now on. */
+  /** The host's list was read. `hasEarlierChanges` is true if the host changed earlier messages. */
+  | { readonly kind: "read"; readonly added: readonly Entry[]; readonly hasEarlierChanges: boolean }
+  /** Messages that were already sent have changed. */
   | { readonly kind: "rewritten" }
-  /** Results were emptied or left out. `paths`: files that they showed. */
+  /** Results were cleared or dropped. `paths` are the files that they showed. */
   | { readonly kind: "cleared"; readonly paths: readonly string[] }
-  /** A module took messages out. `isSummarized`: a summary stands in their place. */
+  /** A module removed messages. `isSummarized` is true if a summary replaces them. */
   | { readonly kind: "removed"; readonly isSummarized: boolean }
   /** A compaction or an undo replaced the conversation. */
   | { readonly kind: "restarted" }
-  /** A step was undone. `shownAgain`: ids of messages of collapsed spans that are there again. */
+  /** A step was undone. `shownAgain` has the ids of messages that were in collapsed spans. */
   | { readonly kind: "undone"; readonly shownAgain: readonly string[] };
 
-/** All modules of one conversation, asked together. */
+/** Combines all modules of one conversation. */
 export class ModuleSet {
   readonly #modules: readonly EngineModule[];
   #attached: readonly AttachedModule[] = [];
-  /** The module that makes room instead of auto-compact. */
+  /** The module that frees space instead of auto-compact. */
   readonly headroomBy: string | undefined;
 
   constructor(modules: readonly EngineModule[], conversation: Conversation) {
@@ -196,12 +200,12 @@ export class ModuleSet {
     this.headroomBy = modules.find((module) => module.replacesAutoCompact?.(conversation))?.name;
   }
 
-  /** The parts exist now. */
+  /** Attaches the modules after the parts were created. */
   attach(parts: EngineParts): void {
     this.#attached = this.#modules.flatMap((module) => module.attach(parts) ?? []);
   }
 
-  /** False if nothing installed could make room instead of auto-compact, whatever the settings. */
+  /** False if no installed module can replace auto-compact with any settings. */
   get mayReplaceAutoCompact(): boolean {
     return this.#modules.some(({ replacesAutoCompact }) => replacesAutoCompact !== undefined);
   }
@@ -234,12 +238,12 @@ export class ModuleSet {
     for (const module of this.#attached) await module.makeRoom?.(signal);
   }
 
-  leftOut(): LeftOut {
+  omittedTokens(): OmittedTokens {
     let removedTokens = 0;
     let hiddenTokens = 0;
     let hiddenSinceReport = 0;
     for (const module of this.#attached) {
-      const own = module.leftOut?.();
+      const own = module.omittedTokens?.();
       if (own === undefined) continue;
       removedTokens += own.removedTokens ?? 0;
       hiddenTokens += own.hiddenTokens ?? 0;
@@ -248,12 +252,12 @@ export class ModuleSet {
     return { removedTokens, hiddenTokens, hiddenSinceReport };
   }
 
-  /** Calls whose results the request has the provider leave out. */
+  /** Tool calls whose results the provider drops from the request. */
   hiddenToolUseIds(): ReadonlySet<string> {
     return new Set(this.#attached.flatMap((module) => module.hiddenToolUseIds?.() ?? []));
   }
 
-  /** The first offer. */
+  /** Returns the first offer of a module. */
   async offerPlan(request: PlanRequest): Promise<OfferedPlan | undefined> {
     for (const module of this.#attached) {
       const offer = await module.offerPlan?.(request);
@@ -266,20 +270,20 @@ export class ModuleSet {
     return Object.assign({}, ...this.#attached.map((module) => module.hostState?.()));
   }
 
-  changed(change: ConversationChange): void {
-    for (const module of this.#attached) module.changed?.(change);
+  onChange(change: ConversationChange): void {
+    for (const module of this.#attached) module.onChange?.(change);
   }
 
   completeFrame(frame: RequestFrame): RequestFrame {
     return this.#attached.reduce((all, module) => module.completeFrame?.(all) ?? all, frame);
   }
 
-  usageReported(usage: OwnUsage): void {
-    for (const module of this.#attached) module.usageReported?.(usage);
+  onUsage(usage: OwnUsage): void {
+    for (const module of this.#attached) module.onUsage?.(usage);
   }
 
-  responded(response: ResponseFacts, usage: Usage | undefined): void {
-    for (const module of this.#attached) module.responded?.(response, usage);
+  onResponse(response: ResponseFacts, usage: Usage | undefined): void {
+    for (const module of this.#attached) module.onResponse?.(response, usage);
   }
 
   async close(): Promise<void> {

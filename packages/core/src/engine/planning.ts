@@ -12,16 +12,16 @@ import { inProportion } from "../measure/window/thresholds.ts";
 import type { UserEntry } from "../messages/entry.ts";
 import type { Needs } from "./parts.ts";
 
-type Planned = Needs<"thread" | "gauge" | "modules" | "options">;
+type PlanningParts = Needs<"thread" | "gauge" | "modules" | "options">;
 
-/** The conversation as a plan looks at it; results that the provider leaves out count as cleared. */
+/** The input of a plan. Results that the provider drops count as cleared. */
 export function snapshotOf({ thread, modules, options }: Needs<"thread" | "modules" | "options">): Snapshot {
   const clearedToolUseIds = modules.hiddenToolUseIds();
   return { entries: thread.entries, clearedToolUseIds, isRecorded: options.transcript !== undefined };
 }
 
-/** The counts of the turns so far, so that a plan measures nothing again. */
-export function measuredBy({ thread, gauge }: Needs<"thread" | "gauge">): KnownMeasures {
+/** The cached counts of earlier turns, so that a plan does not measure again. */
+export function cachedMeasures({ thread, gauge }: Needs<"thread" | "gauge">): KnownMeasures {
   return {
     tokensOf: thread.measures.ofEntry,
     tokensOfBlock: thread.measures.ofBlock,
@@ -31,22 +31,22 @@ export function measuredBy({ thread, gauge }: Needs<"thread" | "gauge">): KnownM
   };
 }
 
-/** A plan whose result gets under the threshold; else the floor that no compaction gets below. */
-export function fittingPlan(parts: Planned): ReturnType<typeof planUnder> {
+/** A plan with a result below the threshold, or the floor that no compaction can get below. */
+export function findFittingPlan(parts: PlanningParts): ReturnType<typeof planUnder> {
   const { gauge, options } = parts;
   return planUnder(snapshotOf(parts), {
     thresholdTokens: gauge.thresholds.autoCompact,
-    // Without a reported usage the result will be looked at with the padding of an estimate.
+    // Without a reported usage, the result will be compared with padding.
     padding: gauge.size().source === "usage" ? 1 : DECISION_PADDING,
     limitTokens: gauge.limitTokens,
     keepRecentTokens: options.compaction.keepRecentTokens,
-    measured: measuredBy(parts),
+    measured: cachedMeasures(parts),
   });
 }
 
 /**
- * Brings a summary up to date with what came since: the conversation as if the summary stood in it already, compacted
- * once more. Undefined if nothing came that is not kept anyway.
+ * Plans a refresh of a summary: compacts the conversation again, as if the summary were already in it.
+ * Returns undefined if all new messages are kept anyway.
  */
 export function refreshPlan(
   parts: Needs<"thread" | "gauge" | "options" | "newLink">,
@@ -70,7 +70,7 @@ export function refreshPlan(
         targetTokens: Math.floor(gauge.thresholds.autoCompact * RESULT_SHARE),
         limitTokens: gauge.limitTokens,
         keepRecentTokens: options.compaction.keepRecentTokens,
-        measured: measuredBy(parts),
+        measured: cachedMeasures(parts),
       },
     );
   } catch {
@@ -78,7 +78,10 @@ export function refreshPlan(
   }
 }
 
-/** Tokens for restored content: the result stays well below the threshold, but for what nobody else would tell the agent. */
+/**
+ * Token budget for restored content. The result stays well below the threshold, except for content that the
+ * agent cannot get elsewhere.
+ */
 export function restoreBudget(
   { thresholds }: Needs<"gauge">["gauge"],
   { keptTokens, overheadTokens, countTokens }: CompactionPlan,

@@ -14,7 +14,7 @@ beforeEach(() => {
 const call = (
   readTokens: number | null | undefined,
   change: Partial<CacheFingerprint> = {},
-): CacheBreak | undefined => watch.received(readTokens, watch.sent({ ...plain, ...change }));
+): CacheBreak | undefined => watch.recordResponse(readTokens, watch.recordRequest({ ...plain, ...change }));
 
 describe("a lost cache", () => {
   it("is flagged when reads drop by over 5% and over 2,000 tokens", () => {
@@ -113,9 +113,9 @@ describe("no false alarms", () => {
 
   it("an answer that was under way when history was rewritten is for the old conversation", () => {
     call(50_000);
-    const old = watch.sent(plain);
+    const old = watch.recordRequest(plain);
     watch.dropBaseline();
-    expect(watch.received(100_000, old)).toBeUndefined();
+    expect(watch.recordResponse(100_000, old)).toBeUndefined();
     expect(call(5_000)).toBeUndefined();
   });
 
@@ -136,9 +136,9 @@ describe("no false alarms", () => {
 
   it("a drop that the response itself tells of counts for that response", () => {
     call(100_000);
-    const edited = watch.sent(plain);
+    const edited = watch.recordRequest(plain);
     watch.expectDrop(60_000);
-    expect(watch.received(40_000, edited)).toBeUndefined();
+    expect(watch.recordResponse(40_000, edited)).toBeUndefined();
     expect(call(0)).toMatchObject({ before: 40_000, expected: 40_000 });
   });
 
@@ -173,17 +173,17 @@ describe("no false alarms", () => {
 
   it("answers that overtake each other, or come twice, do not confuse it", () => {
     call(10_000);
-    const first = watch.sent(plain);
-    const second = watch.sent(plain);
-    expect(watch.received(90_000, second)).toBeUndefined();
-    expect(watch.received(20_000, first)).toBeUndefined();
-    expect(watch.received(0, second)).toBeUndefined();
+    const first = watch.recordRequest(plain);
+    const second = watch.recordRequest(plain);
+    expect(watch.recordResponse(90_000, second)).toBeUndefined();
+    expect(watch.recordResponse(20_000, first)).toBeUndefined();
+    expect(watch.recordResponse(0, second)).toBeUndefined();
     expect(call(90_000)).toBeUndefined();
   });
 
   it("each caller has figures of its own", () => {
     const as = (caller: string, readTokens: number): CacheBreak | undefined =>
-      watch.received(readTokens, watch.sent(plain, caller));
+      watch.recordResponse(readTokens, watch.recordRequest(plain, caller));
     as("main", 100_000);
     expect(as("sdk", 5_000)).toBeUndefined();
     expect(as("main", 100_000)).toBeUndefined();
@@ -191,11 +191,11 @@ describe("no false alarms", () => {
   });
 
   it("without a request the newest of the main conversation is meant", () => {
-    expect(watch.received(100_000)).toBeUndefined();
-    watch.sent(plain);
-    watch.received(100_000);
-    watch.sent({ ...plain, system: "x" });
-    expect(watch.received(0)?.causes).toEqual(["system prompt"]);
+    expect(watch.recordResponse(100_000)).toBeUndefined();
+    watch.recordRequest(plain);
+    watch.recordResponse(100_000);
+    watch.recordRequest({ ...plain, system: "x" });
+    expect(watch.recordResponse(0)?.causes).toEqual(["system prompt"]);
   });
 
   it("whatever is sent, dropped, expected and received: a flag means a drop beyond all that was announced", () => {
@@ -218,7 +218,10 @@ describe("no false alarms", () => {
             previous = undefined;
             announced = 0;
           } else {
-            const found = subject.received(happening.read, subject.sent({ ...plain, at: happening.at }));
+            const found = subject.recordResponse(
+              happening.read,
+              subject.recordRequest({ ...plain, at: happening.at }),
+            );
             const expected = Math.max(0, (previous ?? 0) - announced);
             const isLost = expected - happening.read > 2_000 && happening.read < expected * 0.95;
             expect(found !== undefined).toBe(previous !== undefined && isLost);

@@ -12,17 +12,19 @@ interface Call {
   readonly messages: number;
 }
 
-/** The provider's prompt cache, as far as one conversation can know it: what is in it, how old it is, when it broke. */
+/**
+ * The provider's prompt cache, as far as one conversation knows it: its content, its age, and cache breaks.
+ */
 export class ProviderCache {
   readonly #now: () => number;
   readonly #ttlMs: number;
   readonly #watch: CacheWatch;
   #cachedMessages = 0;
-  /** Messages of the call under way; they are in the cache once its response has come. */
+  /** Messages of the running call. They are in the cache after its response. */
   #sentMessages = 0;
   #request: SentRequest | undefined;
   #lastCallAt: number | undefined;
-  /** The longest pause since the last compaction: what the provider clears after it stays cleared. */
+  /** The longest pause since the last compaction. Results that the provider clears after it stay cleared. */
   #longestIdleMs = 0;
 
   constructor({ now, ttl = "5m" }: { readonly now: () => number; readonly ttl?: CacheTtl | undefined }) {
@@ -31,12 +33,15 @@ export class ProviderCache {
     this.#watch = new CacheWatch({ ttlMs: this.#ttlMs });
   }
 
-  /** Messages that the last call sent and that are still in the cache. */
+  /** Number of messages of the last call that are still in the cache. */
   get warmMessages(): number {
     return this.idleMs() < this.#ttlMs ? this.#cachedMessages : 0;
   }
 
-  /** The cache's life is over: the next call writes everything anew. Not known before the first call. */
+  /**
+   * True if the cache has expired, so that the next call writes everything again. False before the first
+   * call.
+   */
   get isCold(): boolean {
     return this.#lastCallAt !== undefined && this.idleMs() >= this.#ttlMs;
   }
@@ -45,67 +50,71 @@ export class ProviderCache {
     return this.#longestIdleMs;
   }
 
-  /** How long the cache has not been used. A clock that went back says nothing. */
+  /** Time since the last use of the cache. 0 if the clock went back. */
   idleMs(): number {
     return this.#lastCallAt === undefined ? 0 : Math.max(0, this.#now() - this.#lastCallAt);
   }
 
-  /** A call goes out. */
-  sent({ messages, caller, ...fingerprint }: Call): void {
+  /** Records that a call starts. */
+  recordCall({ messages, caller, ...fingerprint }: Call): void {
     this.#sentMessages = messages;
-    this.#request = this.#watch.sent({ ...fingerprint, at: this.#now() }, caller);
+    this.#request = this.#watch.recordRequest({ ...fingerprint, at: this.#now() }, caller);
   }
 
-  /** A call was made at this time, or just now. */
-  called(at: number = this.#now()): void {
+  /** Records a call at this time, now by default. */
+  recordCallTime(at: number = this.#now()): void {
     this.#lastCallAt = at;
   }
 
-  /** The response to the newest call has come. */
-  answered(): void {
+  /** Records the response to the newest call. */
+  recordAnswer(): void {
     this.#cachedMessages = this.#sentMessages;
   }
 
-  /** The response read so much from the cache. Returns the break that this shows, if any. */
-  received(readTokens: number | null | undefined): CacheBreak | undefined {
-    return this.#watch.received(readTokens, this.#request);
+  /**
+   * Records the tokens that a response read from the cache. Returns the cache break that they reveal, if any.
+   */
+  recordCacheRead(readTokens: number | null | undefined): CacheBreak | undefined {
+    return this.#watch.recordResponse(readTokens, this.#request);
   }
 
-  /** Edits of the cached prefix took out so much: the next response reads that much less. */
+  /** Announces that edits of the cached prefix removed tokens, so that the next response reads fewer. */
   expectDrop(tokens: number): void {
     this.#watch.expectDrop(tokens);
   }
 
-  /** The provider changed the prefix by itself: the next response sets a new baseline. */
+  /** The provider changed the prefix itself. The next response sets a new baseline. */
   dropBaseline(): void {
     this.#watch.dropBaseline();
   }
 
-  /** We changed what was sent before: the cache ends there, and that is no alarm. */
+  /** The engine changed messages that were already sent. The cache ends there, which is not a cache break. */
   invalidate(): void {
     this.#cachedMessages = 0;
     this.#sentMessages = 0;
     this.#watch.dropBaseline();
   }
 
-  /** A turn begins: the pause before it counts. */
-  notePause(): void {
+  /** Records the pause before a new turn. */
+  recordPause(): void {
     this.#longestIdleMs = Math.max(this.#longestIdleMs, this.idleMs());
   }
 
-  /** The conversation was replaced. */
-  restart(): void {
+  /** Called when the conversation was replaced. */
+  reset(): void {
     this.#longestIdleMs = 0;
   }
 }
 
-/** Everything besides messages that the cached prefix depends on. Held by reference until the next response. */
+/**
+ * Everything besides messages that determines the cached prefix. Held by reference until the next response.
+ */
 export interface CacheFingerprint {
   readonly system: unknown;
   readonly tools: unknown;
   readonly model: string | undefined;
   readonly betas?: unknown;
-  /** When it was sent, in milliseconds. */
+  /** Time of sending in milliseconds. */
   readonly at: number;
 }
 
@@ -113,7 +122,7 @@ type CacheBreakCause = "system prompt" | "tools" | "model" | "betas" | "time gap
 
 export type CacheBreak = Omit<Extract<EventDetail, { readonly type: "cache-break" }>, "type">;
 
-/** A request under way, for `received`. */
+/** A running request, for `received`. */
 interface SentRequest {
   readonly caller: string;
   readonly number: number;
@@ -127,8 +136,8 @@ interface Baseline {
 }
 
 /**
- * Notices when the provider's prompt cache was lost, by the figures of one conversation's responses. What we
- * do to the cache ourselves is told in advance and raises no alarm.
+ * Detects a lost prompt cache from the figures of one conversation's responses. The engine announces its own
+ * changes, so that they raise no alarm.
  */
 export class CacheWatch {
   readonly #ttlMs: number;
@@ -136,31 +145,31 @@ export class CacheWatch {
   readonly #newest: Map<string, SentRequest> = new Map();
   #sent = 0;
   #epoch = 0;
-  /** Announced, and not yet seen, in tokens. */
+  /** Announced but not yet seen reduction, in tokens. */
   #expectedDrop = 0;
 
   constructor({ ttlMs = CACHE_TTL_MS["5m"] }: { readonly ttlMs?: number } = {}) {
     this.#ttlMs = ttlMs;
   }
 
-  /** A request goes out. Keep what comes back, and give it to {@link received} with its response. */
-  sent(fingerprint: CacheFingerprint, caller = "main"): SentRequest {
+  /** Records a request. Pass the result to {@link recordResponse} with its response. */
+  recordRequest(fingerprint: CacheFingerprint, caller = "main"): SentRequest {
     this.#sent += 1;
     const request: SentRequest = { caller, number: this.#sent, epoch: this.#epoch, fingerprint };
     this.#newest.set(caller, request);
     return request;
   }
 
-  /** A response has come: for the request given, or else for the caller's newest. */
-  received(
+  /** Records a response to the given request, or to the caller's newest one. */
+  recordResponse(
     readTokens: number | null | undefined,
     request: SentRequest | undefined = this.#newest.get("main"),
   ): CacheBreak | undefined {
     if (request === undefined || typeof readTokens !== "number" || !(readTokens >= 0)) return undefined;
-    // An answer to a conversation that has been rewritten meanwhile says nothing about the new one.
+    // The conversation was rewritten in the meantime, so this answer says nothing about the new one.
     if (request.epoch !== this.#epoch) return undefined;
     const before = this.#baselines.get(request.caller);
-    // Answers may overtake each other, and one may be reported twice.
+    // Answers may arrive out of order, and one may be reported twice.
     if (before !== undefined && before.request.number >= request.number) return undefined;
     this.#baselines.set(request.caller, { readTokens, request });
     const announced = this.#expectedDrop;
@@ -168,13 +177,16 @@ export class CacheWatch {
     return before === undefined ? undefined : this.#breakBetween(before, { readTokens, request }, announced);
   }
 
-  /** History was rewritten (compaction of any tier, clearing, snip): the next response sets a new baseline. */
+  /**
+   * The history was rewritten (compaction of any tier, clearing, snip). The next response sets a new
+   * baseline.
+   */
   dropBaseline(): void {
     this.#epoch += 1;
     this.#baselines.clear();
   }
 
-  /** Edits of the cached prefix took out so much: the next response to be received reads that much less. */
+  /** Announces that edits of the cached prefix removed tokens, so that the next response reads fewer. */
   expectDrop(tokens: number): void {
     if (Number.isFinite(tokens) && tokens > 0) this.#expectedDrop += tokens;
   }
@@ -197,11 +209,11 @@ export class CacheWatch {
   }
 }
 
-/** Cache reads vary a little from call to call; a drop is one that is large both in share and in tokens. */
+/** Cache reads vary slightly between calls. A drop must be large both as a share and in tokens. */
 const DROP_SHARE = 0.05;
 const DROP_TOKENS = 2_000;
 
-/** Whether so much less was read from the cache than expected that it must have been broken or lost. */
+/** True if the response read so much less from the cache than expected that the cache must have been lost. */
 export function isCacheDrop(expectedTokens: number, readTokens: number): boolean {
   const missing = expectedTokens - readTokens;
   return missing > expectedTokens * DROP_SHARE && missing > DROP_TOKENS;

@@ -9,13 +9,13 @@ const round = (id: string, words: number): readonly ApiMessage[] => [
   { role: "user", content: [toolResult(id, `${id} tide `.repeat(words))] },
 ];
 
-/** A turn whose last result fills most of a window of 48,000 tokens. */
+/** A turn whose last result fills most of a 48,000-token window. */
 async function openTurn(): Promise<Compactor> {
   const compactor = createCompactor({
     model: "claude-haiku-4-5",
     window: { tokens: 48_000 },
     request: { system: "You are careful.", max_tokens: 1_000 },
-    compaction: { summariser: "built-in", reactiveOnly: true },
+    compaction: { summarizer: "built-in", reactiveOnly: true },
     clearing: { form: "off" },
     settings: { environment: {} },
   });

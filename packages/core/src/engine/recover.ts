@@ -6,30 +6,30 @@ import { listField } from "../messages/untrusted.ts";
 import { failureOf } from "../models/foreign-error.ts";
 import { ModelError, type ModelFailure } from "../models/model-error.ts";
 import { turnToSend } from "./before.ts";
-import { sendingFrame } from "./fork.ts";
+import { completeRequestFrame } from "./fork.ts";
 import type { Gauge } from "./gauge.ts";
-import { remedyWithoutAutoCompact, whyNotNow } from "./health.ts";
+import { remedyWithoutAutoCompact, skipReasonFor } from "./health.ts";
 import type { Message, Turn } from "./options.ts";
-import { measuredBy, snapshotOf } from "./planning.ts";
+import { cachedMeasures, snapshotOf } from "./planning.ts";
 import { codeOf, failureReason } from "./reporter.ts";
-import { leaveOutAllThinking, noteFindings } from "./rewrite.ts";
-import { type Compacted, runCompaction } from "./run-compaction.ts";
+import { noteFindings, removeAllThinking } from "./rewrite.ts";
+import { type CompactionParts, runCompaction } from "./run-compaction.ts";
 
 /**
- * After a failed call: the request to call again with. Undefined when the host's own error should go to the user.
- * Throws the overflow with a remedy when a switch is the only reason not to recover.
+ * Handles a failed call and returns the request for the retry. Returns undefined if the host should show its
+ * own error. Throws the overflow with a remedy if only a switch forbids the recovery.
  */
 export async function recover<T extends Message>(
-  parts: Compacted,
+  parts: CompactionParts,
   error: unknown,
   signal: AbortSignal | undefined,
 ): Promise<Turn<T> | undefined> {
   const failed = failureOf(error);
   switch (failed?.failure.kind) {
     case "thinking-mismatch":
-      return callWithoutThinking<T>(parts);
+      return retryWithoutThinking<T>(parts);
     case "thinking-missing":
-      return callAsThinking<T>(parts);
+      return retryAssumingThinking<T>(parts);
     case "too-long":
     case "too-large":
       return compactAfterOverflow<T>(parts, failed, signal);
@@ -38,26 +38,32 @@ export async function recover<T extends Message>(
   }
 }
 
-/** The provider refused thinking: the call is made again without any, once per turn. */
-function callWithoutThinking<T extends Message>(parts: Compacted): Turn<T> | undefined {
-  if (parts.turn.hasLeftOutThinking || !leaveOutAllThinking(parts)) return undefined;
-  parts.turn.leavesOutThinking();
+/** The provider refused thinking. Retries once per turn without any thinking. */
+function retryWithoutThinking<T extends Message>(parts: CompactionParts): Turn<T> | undefined {
+  if (parts.turn.hasRemovedThinking || !removeAllThinking(parts)) return undefined;
+  parts.turn.recordThinkingRemoval();
   return turnToSend<T>(parts, {});
 }
 
-/** The host enabled thinking without passing it in `request`. The check knows it from now on and repairs the turn. */
-function callAsThinking<T extends Message>(parts: Compacted): Turn<T> | undefined {
+/**
+ * The host enabled thinking without passing it in `request`. The check now assumes thinking and repairs the
+ * turn.
+ */
+function retryAssumingThinking<T extends Message>(parts: CompactionParts): Turn<T> | undefined {
   const { frame, thread, turn } = parts;
   if (!frame.assumeThinking()) return undefined;
   const findings = thread.reframe();
-  thread.offerSent(turn.given);
+  thread.returnSentMessages(turn.hostMessages);
   noteFindings(parts, findings);
   return findings.some(({ rule }) => rule === "thinking-not-first") ? turnToSend<T>(parts, {}) : undefined;
 }
 
-/** Once per turn, and again as long as each further error states figures that the last compaction did not have. */
+/**
+ * Compacts once per turn, and again while each further error states figures that the last compaction did not
+ * have.
+ */
 async function compactAfterOverflow<T extends Message>(
-  parts: Compacted,
+  parts: CompactionParts,
   error: ModelError,
   signal: AbortSignal | undefined,
 ): Promise<Turn<T> | undefined> {
@@ -65,43 +71,43 @@ async function compactAfterOverflow<T extends Message>(
   const { settings } = options;
   const last = turn.recoveredFrom;
   // The request of the last recovery did not fit either.
-  if (last !== undefined) reporter.emitAll(health.judged("ineffective"));
-  if (last !== undefined && !tellsMore(error.failure, last)) return undefined;
-  const reason = whyNotNow("recovery", parts);
+  if (last !== undefined) reporter.emitAll(health.recordVerdict("ineffective"));
+  if (last !== undefined && !hasNewFigures(error.failure, last)) return undefined;
+  const reason = skipReasonFor("recovery", parts);
   if (reason === "disabled" || reason === "auto-disabled") {
     throw withRemedy(error, remedyWithoutAutoCompact(settings));
   }
   if (reason !== undefined) return undefined;
-  turn.recovers(error.failure);
-  if (isUnexpected(gauge, error)) gauge.overflowed();
-  // With the figures of the request that failed: the window that the error states changes them.
-  const edits = listField(sendingFrame(parts).context_management, "edits");
+  turn.recordRecovery(error.failure);
+  if (isUnexpectedOverflow(gauge, error)) gauge.recordOverflow();
+  // Uses the figures of the failed request, before the window in the error changes them.
+  const edits = listField(completeRequestFrame(parts).context_management, "edits");
   if (error.failure.kind === "too-long" && error.failure.limit !== undefined)
     gauge.learnLimit(error.failure.limit);
   const tokensBefore = gauge.size().tokens;
-  // Messages beside the summary have to stay within the stated limit as well.
+  // The messages beside the summary must also stay within the stated limit.
   const stated = Math.floor(promptLimit(error.failure));
-  const targetTokens = Math.min(stated, targetWithinReach(gauge));
+  const targetTokens = Math.min(stated, reachableTarget(gauge));
   // The plan counts as the provider does, so the limit needs no padding.
   const limitTokens = Math.max(targetTokens, Math.min(stated, gauge.thresholds.blocking));
   try {
     const snapshot = snapshotOf(parts);
-    const sized = sizeUp(snapshot, { measured: measuredBy(parts) });
+    const sized = sizeUp(snapshot, { measured: cachedMeasures(parts) });
     const plan = planReactive(snapshot, {
       failure: error.failure,
       sized,
-      leftOutTokens: leftOutBy(edits, sized, error),
+      leftOutTokens: tokensClearedByEdits(edits, sized, error),
       targetTokens,
       limitTokens,
       keepRecentTokens: options.compaction.keepRecentTokens,
-      usualRatio: gauge.usualRatio,
+      usualRatio: gauge.typicalRatio,
     });
     const compaction = await runCompaction(parts, {
       trigger: "reactive",
       plan,
       targetTokens,
       limitTokens,
-      withoutModel: health.compactsTooOften(),
+      withoutModel: health.isCompactingTooOften(),
       signal,
     });
     const tokensAfter = gauge.size().tokens;
@@ -114,8 +120,10 @@ async function compactAfterOverflow<T extends Message>(
   }
 }
 
-/** True if the failure states a smaller prompt or window than the last one did, or states one for the first time. */
-function tellsMore(failure: ModelFailure, last: ModelFailure): boolean {
+/**
+ * True if the failure states a smaller prompt or window than the last one, or states one for the first time.
+ */
+function hasNewFigures(failure: ModelFailure, last: ModelFailure): boolean {
   if (failure.kind !== "too-long") return false;
   const known = last.kind === "too-long" ? last : undefined;
   const isLess = (figure?: number, before = Number.POSITIVE_INFINITY): boolean =>
@@ -123,8 +131,12 @@ function tellsMore(failure: ModelFailure, last: ModelFailure): boolean {
   return isLess(failure.tokens, known?.tokens) || isLess(failure.limit, known?.limit);
 }
 
-/** Edits of the request let the provider clear old results before it compares the prompt with its window. */
-function leftOutBy(edits: readonly unknown[], sized: SizedConversation, { failure }: ModelError): number {
+/** Tokens that the request's edits let the provider clear before it compares the prompt with its window. */
+function tokensClearedByEdits(
+  edits: readonly unknown[],
+  sized: SizedConversation,
+  { failure }: ModelError,
+): number {
   const { tokens = 0, outputTokens = 0 } = failure.kind === "too-long" ? failure : {};
   return tokensLeftOut(sized.sent, edits, {
     countedTokens: sized.overheadTokens + sum(sized.tokens),
@@ -133,7 +145,7 @@ function leftOutBy(edits: readonly unknown[], sized: SizedConversation, { failur
   });
 }
 
-/** The same failure, with other advice. What the host's client threw is its cause. */
+/** The same failure with another remedy. Its cause is the error from the host's client. */
 function withRemedy(error: ModelError, remedy: string): ModelError {
   const { failure, message, status, requestId, providerCode, partial } = error;
   return new ModelError(failure, message, {
@@ -146,14 +158,14 @@ function withRemedy(error: ModelError, remedy: string): ModelError {
   });
 }
 
-/** If no compaction gets below the threshold, the target is what the window holds. */
-function targetWithinReach({ thresholds, reportedOverhead = 0 }: Gauge): number {
+/** If no compaction can get below the threshold, the target is the usable window. */
+function reachableTarget({ thresholds, reportedOverhead = 0 }: Gauge): number {
   const { autoCompact, effective } = thresholds;
   return reportedOverhead < autoCompact ? autoCompact : effective;
 }
 
-/** True if the request fits by our own count: then the count is too low. */
-function isUnexpected(gauge: Gauge, { failure }: ModelError): boolean {
+/** True if the request fits by our own count, which is then too low. */
+function isUnexpectedOverflow(gauge: Gauge, { failure }: ModelError): boolean {
   if (failure.kind !== "too-long") return false;
   const { limit = gauge.facts.windowTokens, outputTokens = 0 } = failure;
   return gauge.size().tokens < limit - outputTokens;

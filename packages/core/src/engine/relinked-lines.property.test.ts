@@ -2,14 +2,14 @@ import { currentConversation } from "@longhaul/sessions";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Entry } from "../messages/entry.ts";
-import { editedLines } from "./edited-lines.ts";
+import { prepareEditedLines } from "./edited-lines.ts";
 
 const line = (uuid: string, parentUuid: string | null, fields: object): Entry =>
   ({ uuid, parentUuid, timestamp: "2026-01-01T00:00:00Z", sessionId: "s", ...fields }) as unknown as Entry;
 const said = (uuid: string, parentUuid: string | null): Entry =>
   line(uuid, parentUuid, { type: "user", message: { role: "user", content: uuid } });
 
-/** Lines of a session in which a range of messages was snipped, and then more was said. */
+/** Lines of a session with a snipped range of messages and later messages. */
 function session(messages: number, snip: readonly [number, number] | undefined): readonly Entry[] {
   const lines = Array.from({ length: messages }, (_, at) => said(`m${at}`, at === 0 ? null : `m${at - 1}`));
   if (snip === undefined) return lines;
@@ -70,7 +70,7 @@ describe("a session whose host replaced or removed messages", () => {
         const before = currentConversation(written).entries;
         const given = edit(before, changes);
         const known = new Set(written.map(({ uuid }) => uuid ?? ""));
-        const { entries, again } = editedLines({
+        const { entries, rewrittenLines: again } = prepareEditedLines({
           before,
           given,
           fresh: new Set(),
@@ -93,7 +93,7 @@ describe("a session whose host replaced or removed messages", () => {
         const isWritten = (uuid: string): boolean => known.has(uuid);
         const none = new Set<Entry>();
         const rest = { before: [], fresh: none, bindsThinking: false, known: new Set<string>(), newMark };
-        const { entries, again } = editedLines({ ...rest, given, isWritten });
+        const { entries, rewrittenLines: again } = prepareEditedLines({ ...rest, given, isWritten });
         const added = entries.flatMap(
           (entry) => again.get(entry) ?? (known.has(entry.uuid ?? "") ? [] : entry),
         );

@@ -11,14 +11,14 @@ const round = (id: string, words: number): readonly ApiMessage[] => [
   { role: "user", content: [toolResult(id, `${id} tide `.repeat(words))] },
 ];
 
-/** A conversation that overflowed once and was recovered, and the report on the recovered call. */
+/** A conversation that overflowed once and recovered, with the usage of the recovered call. */
 async function reportAfterOverflow(options: { words: number; stated: string; factor: number }) {
   const events: CompactorEvent[] = [];
   const compactor = createCompactor({
     model: "claude-haiku-4-5",
     window: { tokens: WINDOW_TOKENS },
     request: { system: "You are careful.", max_tokens: 1_000 },
-    compaction: { summariser: "built-in", reactiveOnly: true },
+    compaction: { summarizer: "built-in", reactiveOnly: true },
     clearing: { form: "off" },
     settings: { environment: {} },
     host: { onEvent: (event) => events.push(event) },
@@ -65,7 +65,7 @@ describe("the request after an overflow", () => {
       model: "claude-haiku-4-5",
       window: { tokens: 200_000 },
       request: { system: "You are careful.", max_tokens: maxTokens },
-      compaction: { summariser: "built-in", reactiveOnly: true },
+      compaction: { summarizer: "built-in", reactiveOnly: true },
       clearing: { form: "off" },
       settings: { environment: {} },
     });

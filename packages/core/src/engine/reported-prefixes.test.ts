@@ -31,8 +31,8 @@ function processWith(entries: readonly Sized[]): ReportedPrefixes {
 /** The line that a process wrote for the answer to these entries. */
 function lineFor(entries: readonly Sized[], clearedTokens = 0): AssistantEntry {
   const prefixes = processWith(entries);
-  prefixes.answered(answer("msg_1"), { to: prefixes.whole, clearedTokens });
-  return prefixes.asLine(answer("msg_1")) as AssistantEntry;
+  prefixes.recordAnswer(answer("msg_1"), { prefix: prefixes.whole, clearedTokens });
+  return prefixes.toLine(answer("msg_1")) as AssistantEntry;
 }
 
 const sizes = fc.array(fc.double({ min: 0, max: 50_000, noNaN: true }), { minLength: 1, maxLength: 8 });
@@ -44,7 +44,7 @@ describe("ReportedPrefixes", () => {
     fc.assert(
       fc.property(sizes, (tokens) => {
         const entries = sized(tokens);
-        expect(processWith(entries).grownSince(lineFor(entries))).toBe(0);
+        expect(processWith(entries).tokensAddedSince(lineFor(entries))).toBe(0);
       }),
     );
   });
@@ -55,35 +55,35 @@ describe("ReportedPrefixes", () => {
         const more = Math.max(502, sum(tokens) * 0.06);
         const longer = tokens.map((each, at) => (at === nth % tokens.length ? each + more : each));
         const [reported, read] = isLonger ? [tokens, longer] : [longer, tokens];
-        expect(processWith(sized(read)).grownSince(lineFor(sized(reported)))).toBeUndefined();
+        expect(processWith(sized(read)).tokensAddedSince(lineFor(sized(reported)))).toBeUndefined();
       }),
     );
   });
 
   it("adds the growth of a conversation that a host changed a little before it resumed the session", () => {
     const line = lineFor(sized([4_000, 2_000]));
-    expect(processWith(sized([4_000, 2_100])).grownSince(line)).toBe(100);
+    expect(processWith(sized([4_000, 2_100])).tokensAddedSince(line)).toBe(100);
   });
 
   it("judges all parts of a response alike, however long they are", () => {
     const line = lineFor(sized([4_000, 2_000]));
     const prefixes = processWith(sized([4_000, 2_100]));
-    const first = prefixes.grownSince(line);
+    const first = prefixes.tokensAddedSince(line);
     prefixes.add(line, 3_000);
-    expect(prefixes.grownSince({ ...line, uuid: "second part" })).toBe(first);
+    expect(prefixes.tokensAddedSince({ ...line, uuid: "second part" })).toBe(first);
   });
 
   it("does not use the record of a report whose conversation was cleared since", () => {
-    expect(processWith(sized([500])).grownSince(lineFor(sized([4_000, 2_000])), true)).toBe(0);
+    expect(processWith(sized([500])).tokensAddedSince(lineFor(sized([4_000, 2_000])), true)).toBe(0);
   });
 
   it("keeps the record of a line that is written again in another conversation", () => {
     const line = lineFor(sized([4_000, 2_000]));
     const prefixes = processWith(sized([500]));
-    expect(prefixes.grownSince(line)).toBeUndefined();
-    expect(prefixes.asLine(line)).toBe(line);
+    expect(prefixes.tokensAddedSince(line)).toBeUndefined();
+    expect(prefixes.toLine(line)).toBe(line);
     const { [PREFIX_FIELD]: _, ...bare } = line as AssistantEntry & { [PREFIX_FIELD]?: number };
-    expect(prefixes.asLine(bare as AssistantEntry)).toEqual(line);
+    expect(prefixes.toLine(bare as AssistantEntry)).toEqual(line);
   });
 
   it("knows in a new process what the provider had cleared before it counted", () => {
@@ -93,7 +93,7 @@ describe("ReportedPrefixes", () => {
         expect(Object.keys(line).includes(CLEARED_FIELD)).toBe(cleared > 0);
         const prefixes = processWith(sized([4_000, 2_000]));
         expect(prefixes.clearedBefore(line)).toBe(cleared);
-        prefixes.grownSince(line, isOld);
+        prefixes.tokensAddedSince(line, isOld);
         const { [CLEARED_FIELD]: _, ...bare } = line as AssistantEntry & { [CLEARED_FIELD]?: number };
         expect(prefixes.clearedBefore(bare as AssistantEntry)).toBe(cleared);
       }),
@@ -107,7 +107,9 @@ describe("ReportedPrefixes", () => {
     );
     fc.assert(
       fc.property(noCount, (record) => {
-        expect(processWith(sized([500])).grownSince(answer("msg_1", { [PREFIX_FIELD]: record }))).toBe(0);
+        expect(processWith(sized([500])).tokensAddedSince(answer("msg_1", { [PREFIX_FIELD]: record }))).toBe(
+          0,
+        );
         expect(processWith([]).clearedBefore(answer("msg_1", { [CLEARED_FIELD]: record }))).toBe(0);
       }),
     );

@@ -1,10 +1,11 @@
 import { attemptsOf, type SummaryAttempt, type SummaryProgress } from "../compaction/write/attempts.ts";
 import type { Entry } from "../messages/entry.ts";
 import { LonghaulError, type LonghaulErrorCode } from "../messages/errors.ts";
+import { headlineOf } from "../models/model-error.ts";
 import type { CompactorEvent, EventDetail, FailureReason, SetupCode } from "./events.ts";
 import type { HostCallbacks } from "./options.ts";
 
-/** A setup that works worse than it could. Nothing fails, so that nobody would notice. */
+/** A setup that works, but worse than it could. Nothing fails, so nobody would notice. */
 export interface SetupNotice {
   readonly code: SetupCode;
   readonly model: string;
@@ -13,37 +14,40 @@ export interface SetupNotice {
 export interface ReporterOptions {
   readonly callbacks: HostCallbacks | undefined;
   readonly identity: () => Pick<CompactorEvent, "agentId" | "turnId">;
-  /** Subagents share the memory of the main conversation: ten with one unknown model make one notice. */
+  /** Subagents share the main conversation's memory, so that ten with one unknown model cause one notice. */
   readonly parent?: Reporter | undefined;
   /** The model that writes summaries, for failures that do not name one. */
   readonly summaryModel: string;
 }
 
-/** All that the host learns of one conversation: events, callbacks, and problems with the setup, each of them once. */
+/** Reports to the host about one conversation: events, callbacks, and setup problems, each once. */
 export class Reporter {
   readonly host: SafeHost;
-  /** False if nobody hears the events. */
-  readonly isHeard: boolean;
+  /** False if nobody listens to the events. */
+  readonly hasListeners: boolean;
   readonly #summaryModel: string;
   readonly #reported: Set<string>;
   readonly #problems: LonghaulError[] = [];
 
   constructor({ callbacks = {}, identity, parent, summaryModel }: ReporterOptions) {
-    this.host = safely(callbacks, identity);
-    this.isHeard = callbacks.onEvent !== undefined;
+    this.host = createSafeHost(callbacks, identity);
+    this.hasListeners = callbacks.onEvent !== undefined;
     this.#summaryModel = summaryModel;
     this.#reported = parent === undefined ? new Set() : parent.#reported;
   }
 
   readonly emit = (detail: EventDetail): void => {
-    if (this.isHeard) this.host.event(detail);
+    if (this.hasListeners) this.host.event(detail);
   };
 
   emitAll(details: readonly EventDetail[]): void {
     for (const detail of details) this.emit(detail);
   }
 
-  /** A call for a summary, a note or a span failed. A failure that every later call would repeat is reported once. */
+  /**
+   * Records a failed call for a summary, a note or a span. A failure that every later call would repeat is
+   * reported once.
+   */
   noteFailure(error: unknown): void {
     const attempts = attemptsOf(error);
     const code = codeOf(error);
@@ -51,7 +55,7 @@ export class Reporter {
     else this.noteSetup({ code, model: this.#summaryModel }, lastingFailure(code, this.#summaryModel));
   }
 
-  /** The same of the attempts of a compaction that succeeded. */
+  /** Records the failed attempts of a compaction that succeeded. */
   noteAttempts(attempts: readonly SummaryAttempt[]): void {
     for (const { outcome, reason: code = "", model = "" } of attempts) {
       if (outcome !== "written" && isLasting(code)) {
@@ -60,7 +64,7 @@ export class Reporter {
     }
   }
 
-  /** Reports at once as an event, and as the `problem` of the next turn that has no other. */
+  /** Reports a notice immediately as an event, and as the `problem` of the next turn that has no other. */
   noteSetup(notice: SetupNotice, problem: LonghaulError): void {
     const key = `${notice.code} ${notice.model}`;
     if (this.#reported.has(key)) return;
@@ -69,22 +73,22 @@ export class Reporter {
     this.emit({ type: "setup-problem", ...notice });
   }
 
-  /** The oldest problem with the setup that no turn has shown yet. */
+  /** The oldest setup problem that no turn has reported yet. */
   nextProblem(): LonghaulError | undefined {
     return this.#problems.shift();
   }
 }
 
-/** Failures of a model that every later call repeats until somebody changes the setup. */
+/** Model failures that every later call repeats until somebody changes the setup. */
 const LASTING: Readonly<
   Record<Exclude<SetupCode, "window-assumed">, readonly [why: string, remedy: string]>
 > = {
-  "model-authentication": ["its provider rejects the API key", "Set a valid API key for this provider."],
+  "model-authentication": ["the provider rejects the API key", "Set a valid API key for this provider."],
   "model-sdk-missing": [
-    "the package of its provider is not installed",
-    "Install the SDK that the model needs.",
+    "the package that the summary model needs is not installed",
+    "Install the SDK of the provider.",
   ],
-  "model-unknown-model": ["its provider knows no such model", "Correct the name of the model."],
+  "model-unknown-model": ["it cannot write summaries", "Correct the name of the model."],
 };
 
 const isLasting = (code: string): code is keyof typeof LASTING => Object.hasOwn(LASTING, code);
@@ -93,8 +97,11 @@ function lastingFailure(code: keyof typeof LASTING, model: string): LonghaulErro
   const [why, remedy] = LASTING[code];
   return new LonghaulError(
     code,
-    `The model "${model}" cannot write summaries: ${why}. The built-in summarizer writes them meanwhile.`,
-    { remedy: `${remedy} Without a model, pass compaction: { summariser: "built-in" }.`, facts: { model } },
+    `${headlineOf(code, model)}: ${why}. Until you fix this, the built-in summarizer writes the summaries instead of ${model}.`,
+    {
+      remedy: `${remedy} To use no model, pass compaction: { summarizer: "built-in" }.`,
+      facts: { model },
+    },
   );
 }
 
@@ -102,19 +109,22 @@ const REASONS: Partial<Record<LonghaulErrorCode, FailureReason>> = {
   "not-enough-messages": "not_enough_messages",
   "message-not-found": "not_enough_messages",
   "no-summary": "no_summary",
+  "summary-too-large": "no_summary",
+  "summary-failed": "no_summary",
   "compaction-ineffective": "does_not_pay",
   "compaction-blocked": "blocked_by_hook",
-  "transcript-failed": "transcript_failed",
+  "transcript-not-written": "transcript_failed",
+  "transcript-unreadable": "transcript_failed",
   "transcript-timed-out": "transcript_failed",
   "model-aborted": "aborted",
   "model-too-long": "prompt_too_long",
   "model-too-large": "prompt_too_long",
 };
 
-/** Why a compaction did not come about, in the words of the events. */
+/** Reason of a failed compaction, as events name it. */
 export function failureReason(error: unknown): FailureReason {
   if (!(error instanceof LonghaulError)) return "other";
-  // So little to summarize that no summary was written at all.
+  // There was so little to summarize that no summary was written.
   const isWritten = attemptsOf(error).length > 0;
   if (error.code === "compaction-ineffective" && !isWritten) return "not_enough_messages";
   return REASONS[error.code] ?? (error.code.startsWith("model-") ? "api_error" : "other");
@@ -123,12 +133,12 @@ export function failureReason(error: unknown): FailureReason {
 export const codeOf = (error: unknown): string =>
   error instanceof LonghaulError ? error.code : "unexpected";
 
-/** Hosts and what stands between them and the user take a silence of a minute for a hang. */
+/** Hosts and proxies treat a minute of silence as a hang. */
 const KEEP_ALIVE_MS = 30_000;
 
 export type StreamMode = Parameters<NonNullable<HostCallbacks["onStreamMode"]>>[0];
 
-/** The host's callbacks, none of which can stop anything. */
+/** The host's callbacks. An exception in one stops nothing. */
 export interface SafeHost {
   event(detail: EventDetail): void;
   progress(progress: SummaryProgress): void;
@@ -138,25 +148,26 @@ export interface SafeHost {
   hookMessage(text: string): void;
   message(entry: Entry): void;
   filesForgotten(paths: readonly string[]): void;
-  /** Empties the host's own caches, each of them whatever the others do. */
-  cleanCaches(): void;
+  /** Empties the host's caches. A failure of one does not affect the others. */
+  clearCaches(): void;
 }
 
 /**
- * Takes what callbacks throw, now or later (a host may pass an async function), and reports it by name.
- * `identity` is asked with each event, since turns come and go.
+ * Catches exceptions of callbacks, including those of async functions, and reports them by callback name.
+ * `identity` is called for each event, because the turn changes.
  */
-export function safely(
+export function createSafeHost(
   callbacks: HostCallbacks,
   identity: () => Pick<CompactorEvent, "agentId" | "turnId">,
 ): SafeHost {
   const event = (detail: EventDetail): void => {
     const { agentId, turnId } = identity();
     const whole: CompactorEvent = { agentId, turnId, ...detail };
-    // A host that cannot take an event may still take the news of that; if not, there is nobody left to tell.
-    callSafely(
+    // A host whose callback fails for one event may still accept the report of it. If not, the report is
+    // dropped.
+    callIgnoringErrors(
       () => callbacks.onEvent?.(whole),
-      () => callSafely(() => callbacks.onEvent?.(failedCallback("onEvent"))),
+      () => callIgnoringErrors(() => callbacks.onEvent?.(failedCallback("onEvent"))),
     );
   };
   const failedCallback = (callback: string): CompactorEvent => ({
@@ -165,7 +176,7 @@ export function safely(
     callback,
   });
   const run = (callback: string, action: () => unknown): void =>
-    callSafely(action, () => event({ type: "host-callback-failed", callback }));
+    callIgnoringErrors(action, () => event({ type: "host-callback-failed", callback }));
   return {
     event,
     progress: (progress) => run("onProgress", () => callbacks.onProgress?.(progress)),
@@ -175,14 +186,14 @@ export function safely(
     hookMessage: (text) => run("onHookMessage", () => callbacks.onHookMessage?.(text)),
     message: (entry) => run("onMessage", () => callbacks.onMessage?.(entry)),
     filesForgotten: (paths) => run("onFilesForgotten", () => callbacks.onFilesForgotten?.(paths)),
-    cleanCaches: () => {
+    clearCaches: () => {
       for (const clean of callbacks.caches ?? []) run("caches", clean);
     },
   };
 }
 
-/** For a callback on its own; what it throws, now or later, goes no further than `onFailure`. */
-export function callSafely(action: () => unknown, onFailure: () => void = ignore): void {
+/** Calls one callback. Passes its exception, sync or async, to `onFailure` only. */
+export function callIgnoringErrors(action: () => unknown, onFailure: () => void = ignore): void {
   try {
     const outcome = action();
     if (isPromiseLike(outcome)) outcome.then(undefined, onFailure);
@@ -197,13 +208,13 @@ const isPromiseLike = (value: unknown): value is PromiseLike<unknown> =>
 const ignore = (): void => undefined;
 
 export interface StatusPorts {
-  /** Calls it again and again until the returned function is called; by the system's timer unless given. */
+  /** Calls `tick` repeatedly until the returned function is called. Uses the system's timer by default. */
   readonly every?: ((intervalMs: number, tick: () => void) => () => void) | undefined;
 }
 
 /**
- * Shows on the host that a compaction runs: at once, and again and again while it does. Whatever becomes of
- * it, status, stream mode and length are reset once at the end, and nothing is shown after that.
+ * Shows on the host that a compaction is running: immediately, and repeatedly while it runs. In any case,
+ * status, stream mode and length are reset once at the end, and nothing is shown after that.
  */
 export async function withHostStatus<T>(
   host: SafeHost,
@@ -231,7 +242,7 @@ class StatusDisplay {
     this.#host = host;
   }
 
-  /** What an aborted call still says after the end is for nobody. */
+  /** Ignores progress of an aborted call after the end. */
   advance(progress: SummaryProgress): void {
     if (this.#hasEnded) return;
     this.#host.progress(progress);
@@ -244,10 +255,10 @@ class StatusDisplay {
         this.#host.length(progress.characters);
         break;
       case "hooks":
-        // No request is under way, and what came of an answer stays.
+        // No request is running. The length received so far stays.
         break;
       default:
-        // Sent anew: what had come of an answer is void.
+        // The request is sent again, so the partial answer is void.
         this.show("requesting");
         this.#host.length(0);
     }
@@ -269,7 +280,7 @@ class StatusDisplay {
 
 function everyByTimer(intervalMs: number, tick: () => void): () => void {
   const timer = setInterval(tick, intervalMs);
-  // The sign of life of a compaction must not keep a process alive that has nothing else to do.
+  // The keep-alive timer must not keep the process alive.
   (timer as { unref?: () => void }).unref?.();
   return () => clearInterval(timer);
 }

@@ -1,6 +1,6 @@
 import { type Settings, SMALLEST_WINDOW_TOKENS } from "../measure/window/settings.ts";
 import { LonghaulError } from "../messages/errors.ts";
-import { kindOf, requireJson } from "../messages/given-messages.ts";
+import { describeType, requireJson } from "../messages/require-messages.ts";
 import { field, isRecord } from "../messages/untrusted.ts";
 import { isTimeLimit } from "../models/abortable.ts";
 import { isModel, requireModel } from "../models/require-model.ts";
@@ -18,14 +18,14 @@ import type {
 } from "./options.ts";
 
 /**
- * The names of an interface's options; a group of options may have the names of its members. The compiler sees to it
- * that none is missing.
+ * The option names of an interface. A group of options may list the names of its members. The compiler
+ * ensures that none is missing.
  */
 export type OptionNames<Options> = Readonly<Record<keyof Required<NonNullable<Options>>, unknown>>;
 
 /**
- * Throws `option-invalid` for what is no object, and `option-unknown` for a name that does not exist, also in groups.
- * The path is that of a group.
+ * Throws `option-invalid` if the options are not an object, and `option-unknown` for an unknown name, also in
+ * groups. `path` is the path of a group.
  */
 export function requireOptionNames(options: unknown, names: object, where: string, path = ""): void {
   if (options === undefined) return;
@@ -47,17 +47,20 @@ export function invalidOption(
   given: unknown,
   remedy = `Pass ${expected}, or leave it out.`,
 ): LonghaulError {
-  return new LonghaulError("option-invalid", `${option} must be ${expected}, but is ${shown(given)}.`, {
-    remedy,
-    facts: { option },
-  });
+  return new LonghaulError(
+    "option-invalid",
+    `Invalid value for ${option}: it must be ${expected}, but is ${shown(given)}.`,
+    { remedy, facts: { option } },
+  );
 }
 
 const shown = (value: unknown): string =>
-  typeof value === "string" && value !== "" && value.length <= 40 ? JSON.stringify(value) : kindOf(value);
+  typeof value === "string" && value !== "" && value.length <= 40
+    ? JSON.stringify(value)
+    : describeType(value);
 
 function unknownOption(name: string, names: object, where: string): LonghaulError {
-  const meant = nearest(name, names);
+  const meant = findNearestOption(name, names);
   return new LonghaulError("option-unknown", `${where} has no option "${name}".`, {
     remedy:
       meant === undefined
@@ -67,8 +70,8 @@ function unknownOption(name: string, names: object, where: string): LonghaulErro
   });
 }
 
-/** Former names, and names that other libraries use for the same thing. */
-const SAME_THING: Readonly<Record<string, string>> = {
+/** Former names, and names that other libraries use for the same option. */
+const OPTION_SYNONYMS: Readonly<Record<string, string>> = {
   windowtokens: "window.tokens",
   windowevidence: "window.evidence",
   contextwindow: "window.tokens",
@@ -89,9 +92,11 @@ const SAME_THING: Readonly<Record<string, string>> = {
   memoryfiles: "modules",
 };
 
-/** The option that was meant: a name for the same thing, or one that is two letters away at most, also in groups. */
-function nearest(name: string, names: object): string | undefined {
-  const same = Object.entries(SAME_THING).filter(([, path]) =>
+/**
+ * The option that was probably meant: a name for the same option, or one within two letters, also in groups.
+ */
+function findNearestOption(name: string, names: object): string | undefined {
+  const same = Object.entries(OPTION_SYNONYMS).filter(([, path]) =>
     Object.hasOwn(names, path.split(".")[0] ?? ""),
   );
   const wanted = name.toLowerCase();
@@ -102,7 +107,7 @@ function nearest(name: string, names: object): string | undefined {
   return closest <= Math.min(2, Math.floor(name.length / 3)) ? path : undefined;
 }
 
-/** The members of all groups, each with its path. */
+/** Members of all groups with their paths. */
 function membersIn(names: object): (readonly [member: string, path: string])[] {
   return Object.entries(names).flatMap(([group, members]) =>
     isRecord(members)
@@ -113,7 +118,7 @@ function membersIn(names: object): (readonly [member: string, path: string])[] {
   );
 }
 
-/** Letters to insert, remove or replace to make one word of the other; swapped neighbors count as one. */
+/** Number of inserted, removed or replaced letters between two words. A swap of neighbors counts as one. */
 function distance(one: string, other: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, at) => at);
@@ -137,7 +142,7 @@ export function requireOneOf(value: unknown, choices: readonly string[], option:
   throw invalidOption(option, choices.map((choice) => `"${choice}"`).join(" or "), value);
 }
 
-function requireFigure(value: unknown, option: string): void {
+function requireNumber(value: unknown, option: string): void {
   if (value === undefined || (typeof value === "number" && value >= 0)) return;
   throw invalidOption(option, "a number that is not negative", value);
 }
@@ -159,7 +164,7 @@ const CLEARING: OptionNames<ClearingOptions> = {
 const COMPACTION: OptionNames<CompactionOptions> = {
   model: true,
   keepRecentTokens: true,
-  summariser: true,
+  summarizer: true,
   reactiveOnly: true,
   autonomous: true,
   instructions: true,
@@ -188,7 +193,7 @@ const SETTINGS: OptionNames<Settings> = {
   collapseEnabled: true,
 };
 
-/** All names, with those of the groups' members. */
+/** All names, including the members of groups. */
 const COMPACTOR = {
   ...INHERITANCE,
   settings: { ...INHERITANCE.settings, values: SETTINGS },
@@ -209,7 +214,7 @@ const MANUAL: OptionNames<ManualOptions> = {
 const CLEAR: OptionNames<ClearOptions> = { keep: true };
 const UNDO: OptionNames<UndoOptions> = { signal: true };
 
-/** Throws for options of `createCompactor` that cannot be meant: nothing of them is ignored silently. */
+/** Throws for invalid options of `createCompactor`, so that none is ignored silently. */
 export function requireCompactorOptions(options: CompactorOptions): void {
   requireAllOptions(options, COMPACTOR, "createCompactor");
 }
@@ -238,7 +243,7 @@ function requireAllOptions(
   requireJson(options.request, "request");
 }
 
-/** Throws unless the chosen form of clearing is the engine's own or that of an installed module. */
+/** Throws unless the chosen clearing form is built in or provided by an installed module. */
 export function requireInstalledForm({ clearing, modules = [] }: CompactorOptions): void {
   const form = clearing?.form;
   if (form !== "cached" && form !== "api") return;
@@ -248,18 +253,13 @@ export function requireInstalledForm({ clearing, modules = [] }: CompactorOption
   throw invalidOption("clearing.form", "a form that the engine or one of its modules has", form, remedy);
 }
 
-/** Throws `window-invalid` unless this is a size that a context window can have. */
+/** Throws `option-invalid` unless this is a possible size of a context window. */
 export function requireWindow(tokens: unknown, option = "windowTokens"): void {
   if (tokens === undefined) return;
   if (typeof tokens === "number" && Number.isFinite(tokens) && tokens >= SMALLEST_WINDOW_TOKENS) return;
-  throw new LonghaulError(
-    "window-invalid",
-    `${option} must be a number of tokens, at least ${SMALLEST_WINDOW_TOKENS}, but is ${kindOf(tokens)}.`,
-    {
-      remedy: "Pass the size of the model's context window, such as 200_000, or leave it out.",
-      facts: { option },
-    },
-  );
+  const expected = `a number of tokens, at least ${SMALLEST_WINDOW_TOKENS}`;
+  const remedy = "Pass the size of the model's context window, such as 200_000, or leave it out.";
+  throw invalidOption(option, expected, tokens, remedy);
 }
 
 function requireWindows({ window: { tokens, models } = {} }: CompactorOptions): void {
@@ -273,20 +273,20 @@ function requireWindows({ window: { tokens, models } = {} }: CompactorOptions): 
 }
 
 const FORMS: readonly ClearingOptions["form"][] = ["auto", "size", "time", "cached", "api", "off"];
-const SUMMARISERS: readonly CompactionOptions["summariser"][] = ["model", "provider", "built-in"];
+const SUMMARIZERS: readonly CompactionOptions["summarizer"][] = ["model", "provider", "built-in"];
 
 function requireChoices({ cost, clearing, compaction }: CompactorOptions): void {
   requireOneOf(cost?.cacheTtl, ["5m", "1h"], "cost.cacheTtl");
   requireOneOf(clearing?.form, FORMS, "clearing.form");
-  requireOneOf(compaction?.summariser, SUMMARISERS, "compaction.summariser");
-  requireFigure(compaction?.keepRecentTokens, "compaction.keepRecentTokens");
-  requireFigure(clearing?.targetTokens, "clearing.targetTokens");
-  requireFigure(clearing?.idleMinutes, "clearing.idleMinutes");
+  requireOneOf(compaction?.summarizer, SUMMARIZERS, "compaction.summarizer");
+  requireNumber(compaction?.keepRecentTokens, "compaction.keepRecentTokens");
+  requireNumber(clearing?.targetTokens, "clearing.targetTokens");
+  requireNumber(clearing?.idleMinutes, "clearing.idleMinutes");
   requireTime(compaction?.firstByteTimeoutMs, "compaction.firstByteTimeoutMs");
   requireTime(compaction?.timeoutMs, "compaction.timeoutMs");
 }
 
-/** An object with this method, and the way to get one. */
+/** Options that must be objects with a certain method, and how to create one. */
 const OBJECTS = [
   [
     "transcript",
@@ -342,7 +342,7 @@ export function requireBeforeOptions(options: BeforeOptions): void {
 
 export function requireManualOptions(options: ManualOptions): void {
   requireOptionNames(options, MANUAL, "compact");
-  requireFigure(options.keepRecentTokens, "keepRecentTokens");
+  requireNumber(options.keepRecentTokens, "keepRecentTokens");
 }
 
 export function requireClearOptions(options: ClearOptions): void {

@@ -19,13 +19,13 @@ import type {
   WindowSources,
 } from "./options.ts";
 
-/** Complete: what nobody set has its default, and what was set wrong is named in `warnings`. */
+/** Options with all defaults. `warnings` lists invalid values. */
 export interface ResolvedOptions
   extends Omit<
     CompactorOptions,
     "model" | "window" | "cost" | "settings" | "clearing" | "compaction" | "ports" | "session"
   > {
-  /** Undefined where the host makes all calls itself. */
+  /** Undefined if the host makes all calls itself. */
   readonly model: Model | undefined;
   readonly modelName: string | undefined;
   readonly facts: KnownModel;
@@ -91,7 +91,7 @@ export function resolveOptions({ cost, ...options }: CompactorOptions): Resolved
   };
 }
 
-/** Where there is a process: the core runs in browsers too. */
+/** Empty without a process, because the core also runs in browsers. */
 function environmentOfProcess(): Readonly<Record<string, string | undefined>> {
   const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } };
   return process?.env ?? {};

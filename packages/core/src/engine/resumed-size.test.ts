@@ -8,10 +8,10 @@ import type { CompactorEvent } from "./events.ts";
 import type { Message, Turn } from "./options.ts";
 
 const WINDOW_TOKENS = 200_000;
-/** What the last response of the long conversation read. */
+/** Input of the last response in the long conversation. */
 const REPORTED_TOKENS = 165_000;
 
-/** Rounds of work at the end of a long conversation, each with what the provider said of all of it. */
+/** Rounds at the end of a long conversation, each with the provider's usage for all of it. */
 function endOfLongWork(): ConversationBuilder {
   const c = new ConversationBuilder();
   for (let round = 8; round >= 0; round--) {
@@ -22,7 +22,7 @@ function endOfLongWork(): ConversationBuilder {
   return c;
 }
 
-/** The first turn of a process that goes on with it. */
+/** The first turn of a process that resumes the conversation. */
 async function resume(conversation: readonly Entry[]): Promise<Turn & { events: readonly CompactorEvent[] }> {
   const events: CompactorEvent[] = [];
   const compactor = createCompactor({
@@ -90,7 +90,7 @@ describe("a session that is resumed", () => {
     const news = c.user("text ".repeat(8_000));
     const { tokens } = await resume([...c.entries.slice(0, -1), mark, news]);
     expect(whole.tokens).toBeGreaterThan(reported);
-    // As much as the provider has found the same words to be worth, and a third more at most: that is the usual margin.
+    // The provider's count for the same words, plus at most a third, which is the usual margin.
     expect(tokens - (whole.tokens - 30_000)).toBeLessThan(8_000 * 1.4);
   });
 
@@ -104,7 +104,7 @@ describe("a session that is resumed", () => {
       model: "claude-mythos-5-2",
       window: { tokens: WINDOW_TOKENS },
       request: { system: "You are careful. ".repeat(100), max_tokens: 1_000 },
-      compaction: { summariser: "built-in", keepRecentTokens: 0 },
+      compaction: { summarizer: "built-in", keepRecentTokens: 0 },
       settings: { environment: {} },
     });
     const first = await compactor.before(c.entries);

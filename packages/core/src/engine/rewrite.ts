@@ -12,71 +12,71 @@ import type { Message } from "./options.ts";
 import type { Needs } from "./parts.ts";
 
 /**
- * Every change of the engine's conversation: messages of the host come in, messages that were sent before are
- * rewritten, or the conversation starts anew. Each change is told to all parts that know something about the old one.
+ * Every change of the engine's conversation: it reads the host's messages, rewrites messages that were
+ * already sent, or starts a new conversation. All parts that know the old conversation are notified.
  */
 
-type Rewritten = Needs<
+type RewriteParts = Needs<
   "thread" | "gauge" | "turn" | "cache" | "pace" | "modules" | "reporter" | "newLink" | "transcript"
 >;
 
 export interface Rewrite {
-  /** The entries to be rewritten. */
+  /** The entries to rewrite. */
   readonly entries: readonly Entry[];
-  /** The line on which the next entry hangs. */
+  /** Parent of the next entry's line. */
   readonly leaf: string | null;
-  /** For the transcript, before the other lines of the rewrite. */
+  /** Marks for the transcript, to write before the other lines of the rewrite. */
   readonly marks: readonly Entry[];
-  /** Continues with these entries. `marks` are new ones of the caller that say what was saved. */
-  goOnWith(entries: readonly Entry[], thinking: LeftOutThinking, marks?: readonly Entry[]): void;
+  /** Continues with these entries. `marks` are the caller's own marks, which record the saving. */
+  apply(entries: readonly Entry[], thinking: RemovedThinking, marks?: readonly Entry[]): void;
 }
 
-interface LeftOutThinking {
+interface RemovedThinking {
   readonly blocks: number;
   readonly reason?: Extract<EventDetail, { readonly type: "thinking-left-out" }>["reason"];
 }
 
-/** Reads the host's list, writes what is new to the transcript, and tells everybody who must know. */
-export function takeIn(parts: Rewritten, messages: readonly Message[]): void {
+/** Reads the host's list, writes new entries to the transcript, and notifies all parts. */
+export function ingest(parts: RewriteParts, messages: readonly Message[]): void {
   const { thread, turn, transcript, reporter, modules, cache } = parts;
   const { reply } = turn;
-  const taken = thread.take(messages, reply);
-  // The lines of new thinking carry the place at which it was written.
+  const taken = thread.ingest(messages, reply);
+  // Computes the positions of new thinking, which its lines carry.
   thread.misplacedThinking();
-  const { added, findings, isAnotherConversation: isAnother, thinkingBlocks } = taken;
-  turn.take(messages);
-  transcript.add(taken.lines, taken.again);
+  const { added, findings, hasEarlierChanges, thinkingBlocks } = taken;
+  turn.setHostMessages(messages);
+  transcript.add(taken.lines, taken.rewrittenLines);
   if (thinkingBlocks > 0) {
     reporter.emit({ type: "thinking-left-out", blocks: thinkingBlocks, reason: "rewrite" });
   }
-  if (isAnother) historyChanged(parts);
-  modules.changed({ kind: "read", added, isAnother });
-  if (added.some(({ type }) => type === "assistant")) turn.replyTaken();
-  noteAdded(parts, added, reply !== undefined);
-  cache.notePause();
+  if (hasEarlierChanges) onHistoryChanged(parts);
+  modules.onChange({ kind: "read", added, hasEarlierChanges });
+  if (added.some(({ type }) => type === "assistant")) turn.clearReply();
+  recordAdded(parts, added, reply !== undefined);
+  cache.recordPause();
   noteFindings(parts, findings);
-  leaveOutMisplacedThinking(parts);
+  removeMisplacedThinking(parts);
 }
 
-function noteAdded(
+function recordAdded(
   { gauge, turn, cache }: Needs<"gauge" | "turn" | "cache">,
   entries: readonly Entry[],
   isCallTimeKnown: boolean,
 ): void {
   for (const entry of entries) {
     gauge.add(entry);
-    if (isCompactBoundary(entry)) turn.foundBoundary();
+    if (isCompactBoundary(entry)) turn.recordBoundary();
     const at = entry.type === "assistant" && !isCallTimeKnown ? Date.parse(timeOf(entry) ?? "") : Number.NaN;
-    if (Number.isFinite(at)) cache.called(at);
+    if (Number.isFinite(at)) cache.recordCallTime(at);
   }
 }
 
 /**
- * Begins a change of messages that were sent before. Results that a request has the provider leave out would come back
- * at once, which may be far more than the window holds, so a rewrite starts from messages in which they are cleared.
- * Nothing changes before {@link Rewrite.goOnWith}.
+ * Starts a change of messages that were already sent. Tool results that the provider drops would come back,
+ * which could exceed the window. So the rewrite starts from messages in which they are cleared. Nothing
+ * changes before {@link Rewrite.apply}.
  */
-export function beginRewrite(parts: Rewritten): Rewrite {
+export function beginRewrite(parts: RewriteParts): Rewrite {
   const { thread, reporter } = parts;
   const cleared = withHiddenCleared(parts);
   const marks = cleared === undefined ? [] : [cleared.mark];
@@ -84,17 +84,20 @@ export function beginRewrite(parts: Rewritten): Rewrite {
     entries: cleared === undefined ? thread.entries : [...cleared.entries, cleared.mark],
     leaf: cleared?.mark.uuid ?? thread.leaf,
     marks,
-    goOnWith(entries, { blocks, reason = "rewrite" }, own = []) {
+    apply(entries, { blocks, reason = "rewrite" }, own = []) {
       noteFindings(parts, thread.rewrite(entries, { kind: "rewritten", marks: [...own, ...marks] }));
-      historyChanged(parts);
-      const leftOut = blocks + (cleared?.thinkingLeftOut ?? 0);
+      onHistoryChanged(parts);
+      const leftOut = blocks + (cleared?.removedThinkingBlocks ?? 0);
       if (leftOut > 0) reporter.emit({ type: "thinking-left-out", blocks: leftOut, reason });
     },
   };
 }
 
-/** Messages that were sent before are another now: an answer under way and the cache are about the old ones. */
-export function historyChanged({
+/**
+ * Called after messages changed that were already sent. A pending answer and the cache belong to the old
+ * ones.
+ */
+export function onHistoryChanged({
   turn,
   cache,
   pace,
@@ -104,23 +107,26 @@ export function historyChanged({
   turn.abandonAnswer();
   cache.invalidate();
   pace.rewritten();
-  gauge.providerFreed(0);
-  modules.changed({ kind: "rewritten" });
+  gauge.setProviderClearedTokens(0);
+  modules.onChange({ kind: "rewritten" });
 }
 
-/** From here on the conversation is this one: everything known of the old one, or made ready for it, is forgotten. */
-export function restart(parts: Rewritten & Needs<"background" | "agentId">, entries: readonly Entry[]): void {
+/** Replaces the conversation. Everything known about or prepared for the old one is dropped. */
+export function restart(
+  parts: RewriteParts & Needs<"background" | "agentId">,
+  entries: readonly Entry[],
+): void {
   const { thread, cache, modules, background, turn, agentId, reporter } = parts;
   noteFindings(parts, thread.rewrite(entries, { kind: "restarted" }));
-  historyChanged(parts);
-  cache.restart();
-  modules.changed({ kind: "restarted" });
+  onHistoryChanged(parts);
+  cache.reset();
+  modules.onChange({ kind: "restarted" });
   background.reset();
-  // A subagent must not reset what others share; caches that it was given are its own.
-  if (turn.ownsSharedState || agentId !== undefined) reporter.host.cleanCaches();
+  // A subagent must not reset shared state, but its caches are its own.
+  if (turn.ownsSharedState || agentId !== undefined) reporter.host.clearCaches();
 }
 
-/** The agent no longer sees the files that these entries showed, so its next read must be a real one. */
+/** The agent no longer sees the files in these entries, so its next read must return the content again. */
 export function forgetFiles(
   { reporter, options }: Needs<"reporter" | "options">,
   gone: readonly Entry[],
@@ -141,7 +147,7 @@ export function noteFindings(
   reporter.emit({ type: "request-repaired", rules });
 }
 
-/** Results cleared in the messages, and the mark that says so. */
+/** Messages with cleared results, and the mark that records the clearing. */
 export interface ClearedMessages extends AppliedClearing {
   readonly mark: MicrocompactBoundaryEntry;
 }
@@ -151,9 +157,9 @@ export function withCleared(
   clearing: Clearing,
 ): ClearedMessages {
   const { bindsThinking } = gauge;
-  const { hiddenTokens, hiddenSinceReport } = modules.leftOut();
-  // The last usage is without the hidden results, but for the newest of them.
-  const saved = gainOf(thread, clearing) - (hiddenTokens - hiddenSinceReport);
+  const { hiddenTokens, hiddenSinceReport } = modules.omittedTokens();
+  // The last usage does not include the hidden results, except the newest of them.
+  const saved = tokensFreedBy(thread, clearing) - (hiddenTokens - hiddenSinceReport);
   const mark: MicrocompactBoundaryEntry = {
     ...newLink(thread.leaf),
     type: "system",
@@ -168,13 +174,13 @@ export function withCleared(
   return { ...applyClearing(thread.entries, clearing, { bindsThinking }), mark };
 }
 
-/** Tokens of the estimate that a clearing frees. */
-export function gainOf({ contents }: Needs<"thread">["thread"], { results }: Clearing): number {
+/** Estimated tokens that a clearing frees. */
+export function tokensFreedBy({ contents }: Needs<"thread">["thread"], { results }: Clearing): number {
   const { placeholderTokens } = contents.results;
   return results.reduce((sum, { tokens }) => sum + tokens - placeholderTokens, 0);
 }
 
-/** Undefined if the provider leaves nothing out. */
+/** Undefined if the provider drops no results. */
 function withHiddenCleared(
   parts: Needs<"thread" | "gauge" | "modules" | "newLink">,
 ): ClearedMessages | undefined {
@@ -185,62 +191,67 @@ function withHiddenCleared(
   return edited.length === 0 ? undefined : withCleared(parts, results.describe("cached", edited));
 }
 
-interface Shortened {
+interface ShortenedEntries {
   readonly entries: readonly Entry[];
   readonly blocks: number;
 }
 
-/** Leaves out thinking that the model wrote behind other messages than those that are sent before it now. */
-export function leaveOutMisplacedThinking(parts: Rewritten): void {
-  // Without its thinking a message may be sent otherwise, which moves the thinking behind it.
+/** Removes thinking that the model wrote after other messages than those that now precede it. */
+export function removeMisplacedThinking(parts: RewriteParts): void {
+  // Removing thinking can change how a message is sent, which moves later thinking.
   for (;;) {
     const misplaced = parts.thread.misplacedThinking();
     if (misplaced.size === 0) return;
-    leaveOut(parts, "rewrite", (entries) => withoutBlocks(entries, misplaced));
+    removeBlocks(parts, "rewrite", (entries) => withoutBlocks(entries, misplaced));
   }
 }
 
-/** Leaves out all thinking. False if there is none. */
-export function leaveOutAllThinking(parts: Rewritten): boolean {
-  const withoutAny = (entries: readonly Entry[]): Shortened => withoutThinkingFrom(entries, 0);
+/** Removes all thinking. Returns false if there is none. */
+export function removeAllThinking(parts: RewriteParts): boolean {
+  const withoutAny = (entries: readonly Entry[]): ShortenedEntries => withoutThinkingFrom(entries, 0);
   if (withoutAny(parts.thread.entries).blocks === 0) return false;
-  leaveOut(parts, "mismatch", withoutAny);
+  removeBlocks(parts, "mismatch", withoutAny);
   return true;
 }
 
-/** The session file gets the shortened lines again, under the same ids. */
-function leaveOut(
-  parts: Rewritten,
+/** Removes blocks, and writes the shortened lines again to the session file under the same ids. */
+function removeBlocks(
+  parts: RewriteParts,
   reason: "rewrite" | "mismatch",
-  shorten: (entries: readonly Entry[]) => Shortened,
+  shorten: (entries: readonly Entry[]) => ShortenedEntries,
 ): void {
   const rewrite = beginRewrite(parts);
   const { entries, blocks } = shorten(rewrite.entries);
-  const again = entries.filter((entry, at) => entry !== rewrite.entries[at]);
-  rewrite.goOnWith(entries, { blocks, reason });
-  parts.transcript.add([...rewrite.marks, ...again], new Set(again));
+  const rewritten = entries.filter((entry, at) => entry !== rewrite.entries[at]);
+  rewrite.apply(entries, { blocks, reason });
+  parts.transcript.add([...rewrite.marks, ...rewritten], new Set(rewritten));
 }
 
-/** Share of the request's bytes for pictures and documents: texts need the rest. */
+/** Byte limit for images and documents. Texts need the rest of the request. */
 const MEDIA_BYTES = MAX_REQUEST_BYTES * 0.75;
-/** A batch leaves this share, so that the next one is far off: each costs a rewrite of the cached prefix. */
-const LEFT_SHARE = 0.75;
+/**
+ * Share that remains after a batch. It delays the next batch, because each one rewrites the cached prefix.
+ */
+const REMAINING_SHARE = 0.75;
 
-/** Old pictures give way before the provider's limits are passed; one by one they would break the cache each turn. */
-export function limitMedia(parts: Rewritten): void {
+/**
+ * Replaces old images in a batch before the provider's limits are reached. Replacing them one by one would
+ * break the cache on every turn.
+ */
+export function limitMedia(parts: RewriteParts): void {
   const { thread, gauge } = parts;
   const { count, bytes } = thread.contents.media;
   const maxCount = maxMediaFor(gauge.facts.windowTokens);
   if (count <= maxCount && bytes <= MEDIA_BYTES) return;
-  const left = { maxCount: Math.floor(maxCount * LEFT_SHARE), maxBytes: MEDIA_BYTES * LEFT_SHARE };
+  const left = { maxCount: Math.floor(maxCount * REMAINING_SHARE), maxBytes: MEDIA_BYTES * REMAINING_SHARE };
   if (withOldMediaAsMarks(thread.entries, left) === thread.entries) return;
   const rewrite = beginRewrite(parts);
   const marked = withOldMediaAsMarks(rewrite.entries, left);
   const first = marked.findIndex((entry, index) => entry !== rewrite.entries[index]);
-  // The cleared results may have held all that was too much.
+  // The cleared results may already have contained all surplus media.
   const { entries, blocks } =
     gauge.bindsThinking && first !== -1 ? withoutThinkingFrom(marked, first) : { entries: marked, blocks: 0 };
-  rewrite.goOnWith(entries, { blocks });
+  rewrite.apply(entries, { blocks });
   parts.transcript.add(rewrite.marks);
   const { count: leftCount } = thread.contents.media;
   parts.reporter.emit({ type: "media-replaced", replaced: count - leftCount, left: leftCount });

@@ -7,40 +7,40 @@ import type { LeastSaving } from "../compaction/worthwhile.ts";
 import { attemptsOf, type SummaryProgress } from "../compaction/write/attempts.ts";
 import type { HookOutcome } from "../hooks/hook.ts";
 import { provenIn } from "../measure/window/session-window.ts";
+import { asAtomicWrite } from "../messages/atomic-write.ts";
 import type { Entry, SessionRecord } from "../messages/entry.ts";
 import { copiedIds } from "../messages/lines.ts";
-import { asOneWrite } from "../messages/one-write.ts";
 import { untilAborted } from "../models/abortable.ts";
 import type { Trigger } from "./events.ts";
 import { forkOf } from "./fork.ts";
 import type { CompactionRequest, Needs } from "./parts.ts";
-import { netSavingOf, usuallyKept, type Weighed } from "./pay-off.ts";
 import { codeOf, failureReason, withHostStatus } from "./reporter.ts";
 import { forgetFiles, restart } from "./rewrite.ts";
+import { type CostParts, netSavingOf, typicalKeptTokens } from "./rewrite-decisions.ts";
 
 /** The parts that a compaction reads and changes. */
-export type Compacted = Weighed & Needs<"agentId" | "now" | "newLink" | "transcript" | "subagents">;
+export type CompactionParts = CostParts & Needs<"agentId" | "now" | "newLink" | "transcript" | "subagents">;
 
-/** Carries a plan out and lets the conversation go on with the result. A failure leaves everything as it was. */
-export async function runCompaction(parts: Compacted, request: CompactionRequest): Promise<Compaction> {
+/** Runs a plan and continues the conversation with the result. A failure changes nothing. */
+export async function runCompaction(parts: CompactionParts, request: CompactionRequest): Promise<Compaction> {
   const startedAt = parts.now();
   const { trigger, plan } = request;
   parts.reporter.emit({ type: "compaction-started", trigger, tokens: plan.tokensBefore });
   try {
     const compaction = await withHostStatus(parts.reporter.host, {}, async (onProgress) => {
-      // What is compacted away must be in the transcript first; better to know before the model is asked.
+      // Summarized messages must be in the transcript first. It is better to fail before the model call.
       await untilAborted(request.signal, parts.transcript.flush());
       const made = await compact(plan, parts.options.ports, compactOptions(parts, request, onProgress));
-      await adopt(parts, made);
+      await applyCompaction(parts, made);
       return made;
     });
-    forgetFiles(parts, plan.summarised, plan.keptPlace === "after" ? plan.pairs() : undefined);
+    forgetFiles(parts, plan.summarized, plan.keptPlace === "after" ? plan.pairs() : undefined);
     const [first] = compaction.written.attempts;
-    // Hooks may ask for what the source does not know; then somebody else wrote the summary.
+    // Hooks may add instructions that the source cannot fulfill. Then another source wrote the summary.
     if (request.source !== undefined && first !== undefined && first.outcome !== "written")
       request.onSourceDeclined?.(first.reason ?? "instructions");
     reportSuccess(parts, request, compaction, parts.now() - startedAt);
-    // The conversation goes on as a new one.
+    // The conversation continues as a new one.
     parts.turn.renewId();
     return compaction;
   } catch (error) {
@@ -49,7 +49,12 @@ export async function runCompaction(parts: Compacted, request: CompactionRequest
   }
 }
 
-export function reportFailure(parts: Compacted, trigger: Trigger, error: unknown, durationMs: number): void {
+export function reportFailure(
+  parts: CompactionParts,
+  trigger: Trigger,
+  error: unknown,
+  durationMs: number,
+): void {
   const reason = failureReason(error);
   const attempts = attemptsOf(error);
   parts.reporter.emit({
@@ -61,19 +66,19 @@ export function reportFailure(parts: Compacted, trigger: Trigger, error: unknown
     durationMs,
   });
   parts.reporter.noteFailure(error);
-  parts.reporter.emitAll(parts.health.failed({ trigger, reason }));
+  parts.reporter.emitAll(parts.health.recordFailure({ trigger, reason }));
 }
 
-/** For the boundary: a usage may have proven a larger window since the session was opened. */
-function recordFor({ gauge, options }: Needs<"gauge" | "options">): SessionRecord {
+/** Session record for the boundary. A usage may have proven a larger window since the session was opened. */
+function sessionRecordFor({ gauge, options }: Needs<"gauge" | "options">): SessionRecord {
   const { modelName: model } = options;
   const window = provenIn(model, gauge.facts) ?? options.window.evidence;
   return { ...(model === undefined ? {} : { model }), ...(window === undefined ? {} : { window }) };
 }
 
-/** How this conversation is compacted. */
+/** Options of a compaction of this conversation. */
 export function compactOptions(
-  parts: Compacted,
+  parts: CompactionParts,
   request: CompactionRequest,
   onProgress: (progress: SummaryProgress) => void,
 ): CompactOptions {
@@ -83,12 +88,12 @@ export function compactOptions(
   let retries = 0;
   return {
     prepared,
-    leastSaving: leastSavingFor(parts, request),
+    leastSaving: requiredSavingFor(parts, request),
     instructions: [options.compaction.instructions, instructions].filter(Boolean).join("\n\n") || undefined,
     source,
     model: options.model,
     summaryModel: options.compaction.model,
-    summariser: request.withoutModel ? "built-in" : options.compaction.summariser,
+    summarizer: request.withoutModel ? "built-in" : options.compaction.summarizer,
     fork: trigger === "reactive" ? undefined : forkOf(parts),
     state: hostState(parts),
     fileTools: options.fileTools,
@@ -102,11 +107,11 @@ export function compactOptions(
     },
     onHook: (outcome) => reportHook(parts, outcome),
     transcriptPath: options.transcript?.path,
-    sessionRecord: recordFor(parts),
+    sessionRecord: sessionRecordFor(parts),
     recallTool: parts.frame.recallTool,
     targetTokens,
     limitTokens: request.limitTokens ?? parts.gauge.limitTokens,
-    // What the thresholds set aside for it.
+    // The output tokens that the thresholds reserve.
     maxOutputTokens: parts.gauge.thresholds.size - parts.gauge.thresholds.effective,
     windowOf: parts.gauge.windowOf,
     timeLimits: options.timeLimits,
@@ -132,10 +137,10 @@ export function compactOptions(
 }
 
 /**
- * After an overflow the next call must fit, whatever the compaction costs. The same holds at the blocking limit where
- * an unseen tool result is kept: it can be summarized only after the next call.
+ * After an overflow, the next call must fit, whatever the compaction costs. The same applies at the blocking
+ * limit if an unseen tool result is kept, because it can be summarized only after the next call.
  */
-function leastSavingFor(
+function requiredSavingFor(
   { gauge: { thresholds } }: Needs<"gauge">,
   { trigger, plan, force = false }: CompactionRequest,
 ): LeastSaving {
@@ -145,39 +150,40 @@ function leastSavingFor(
   return force ? "none" : "worthwhile";
 }
 
-/** From here on the conversation is the compacted one. The transcript has it before anything is forgotten. */
-async function adopt(parts: Compacted, compaction: Compaction): Promise<void> {
+/** Replaces the conversation with the compacted one. Writes the transcript before anything is dropped. */
+async function applyCompaction(parts: CompactionParts, compaction: Compaction): Promise<void> {
   const { ports, transcript } = parts.options;
   const lines =
-    transcript === undefined ? [] : asOneWrite(linesInPlace(compaction, conventionsOf(undefined), ports));
+    transcript === undefined ? [] : asAtomicWrite(linesInPlace(compaction, conventionsOf(undefined), ports));
   if (lines.length > 0) await parts.transcript.commit(lines);
-  const entries = asWritten(rebuild(compaction), lines);
+  const entries = withWrittenLines(rebuild(compaction), lines);
   restart(parts, entries);
   for (const entry of entries) parts.reporter.host.message(entry);
 }
 
 /**
- * The engine's own entries name their compaction, as their lines do. They are written again if the host changes the
- * list, and an undo must not take them for messages that came since. A copy names its original.
+ * Uses the written lines for the engine's own entries, because these name their compaction. They are written
+ * again if the host edits the list, and an undo must not mistake them for later messages. Copies keep their
+ * entries.
  */
-function asWritten(entries: readonly Entry[], lines: readonly Entry[]): readonly Entry[] {
+function withWrittenLines(entries: readonly Entry[], lines: readonly Entry[]): readonly Entry[] {
   const own = new Map(lines.filter((line) => copiedIds(line).length === 0).map((line) => [line.uuid, line]));
   return entries.map((entry) => own.get(entry.uuid) ?? entry);
 }
 
-/** What the host told, and what is known here besides: subagents under way, facts of modules. */
+/** The host's state, plus running subagents and facts of modules. */
 function hostState({ options, subagents, modules }: Needs<"options" | "subagents" | "modules">): HostState {
   const { state = {} } = options;
   const running = subagents();
   return {
     ...modules.hostState(),
     ...state,
-    ...(running.length === 0 ? {} : { agents: () => agentsWith(running, state) }),
+    ...(running.length === 0 ? {} : { agents: () => withRunningAgents(running, state) }),
   };
 }
 
-/** A host that keeps its own list tells more of them. */
-async function agentsWith(
+/** Adds running subagents to the host's own list, if it keeps one. */
+async function withRunningAgents(
   running: readonly BackgroundAgent[],
   state: HostState,
 ): Promise<readonly BackgroundAgent[]> {
@@ -187,14 +193,14 @@ async function agentsWith(
 }
 
 function reportSuccess(
-  parts: Compacted,
+  parts: CompactionParts,
   { trigger, plan, prepared }: CompactionRequest,
   compaction: Compaction,
   durationMs: number,
 ): void {
   const { gauge, turn, health } = parts;
   const threshold = gauge.thresholds.autoCompact;
-  const chain = turn.compacted({ turn: health.turn, threshold });
+  const chain = turn.recordCompaction({ turn: health.turn, threshold });
   parts.reporter.emit({
     type: "restored",
     items: compaction.restored.items.map(({ kind, name, tokens }) => ({ kind, name, tokens })),
@@ -207,7 +213,7 @@ function reportSuccess(
     tier: tierOf(compaction),
     tokensBefore: plan.tokensBefore,
     tokensAfter,
-    messagesSummarised: compaction.messagesSummarised,
+    messagesSummarized: compaction.messagesSummarized,
     messagesKept: compaction.messagesKept,
     attempts: compaction.attempts,
     usage: compaction.usage,
@@ -223,13 +229,13 @@ function reportSuccess(
     }),
   });
   parts.reporter.noteAttempts(compaction.attempts);
-  // What came while the summary was written differs from one compaction to the next.
-  const cameSince = prepared === undefined ? 0 : Math.max(0, plan.keptTokens - usuallyKept(parts));
+  // Messages that arrived while the summary was written vary between compactions.
+  const cameSince = prepared === undefined ? 0 : Math.max(0, plan.keptTokens - typicalKeptTokens(parts));
   parts.pace.compacted(tokensAfter - cameSince);
-  parts.reporter.emitAll(parts.health.compacted({ trigger }));
+  parts.reporter.emitAll(parts.health.recordCompaction({ trigger }));
 }
 
-function reportHook(parts: Compacted, outcome: HookOutcome): void {
+function reportHook(parts: CompactionParts, outcome: HookOutcome): void {
   const { event, kind, durationMs } = outcome;
   parts.reporter.emit({ type: "hook-ended", event, kind, state: outcome.state, durationMs });
   parts.reporter.host.hookMessage(outcome.text);

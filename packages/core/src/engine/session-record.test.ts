@@ -5,7 +5,7 @@ import { type CompactMetadata, isCompactBoundary } from "../messages/entry.ts";
 
 const MODEL = "claude-sonnet-4-5";
 
-/** The record on the boundary of a manual compaction, after responses that reported these usages. */
+/** The record on the boundary of a manual compaction, after responses with these usages. */
 async function recordAfter(...reported: readonly number[]): Promise<CompactMetadata["longhaul"]> {
   const c = new ConversationBuilder();
   for (let turn = 0; turn < 19; turn++) {

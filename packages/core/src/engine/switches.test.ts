@@ -17,7 +17,7 @@ import type { ClearingOptions } from "./options.ts";
 const HOUR_MS = 3_600_000;
 const WINDOW_TOKENS = 40_000;
 
-/** A model that nobody calls: only its capabilities matter. */
+/** A model that is never called. Only its capabilities matter. */
 const modelWith = (capabilities: Partial<ModelCapabilities>): Model => ({
   name: "claude-haiku-4-5",
   capabilities: { ...PLAIN_CAPABILITIES, ...capabilities },
@@ -61,7 +61,7 @@ const reads = (count: number, lines: number): readonly ApiMessage[] => [
   ]).flat(),
 ];
 
-/** One conversation in which each form of clearing has something to do. */
+/** One conversation in which each form of clearing finds something to clear. */
 async function clearedBy(
   form: ClearingOptions["form"],
   options: CompactorOptions,

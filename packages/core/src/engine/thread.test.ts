@@ -27,8 +27,8 @@ const answered = (id: string, text: string): ApiMessage => ({
 });
 
 function turn(thread: Thread, messages: readonly Message[]): readonly Message[] {
-  thread.take(messages, undefined);
-  return thread.handBack(messages);
+  thread.ingest(messages, undefined);
+  return thread.toHostForm(messages);
 }
 
 describe("a conversation of plain messages", () => {
@@ -39,7 +39,7 @@ describe("a conversation of plain messages", () => {
     messages.push(called("a"), answered("a", "text"));
     expect(turn(thread, messages)).toBe(messages);
     expect(thread.entries).toHaveLength(3);
-    expect(thread.sent).toEqual(messages);
+    expect(thread.outgoingMessages).toEqual(messages);
   });
 
   it("takes in only what is new: each entry hangs on the one before and is made once", () => {
@@ -47,7 +47,7 @@ describe("a conversation of plain messages", () => {
     const messages = [asked("go"), called("a"), answered("a", "text")];
     turn(thread, messages);
     const before = [...thread.entries];
-    const { added } = thread.take([...messages, called("b")], undefined);
+    const { added } = thread.ingest([...messages, called("b")], undefined);
     expect(added).toHaveLength(1);
     expect(added[0]?.parentUuid).toBe(before.at(-1)?.uuid);
     expect(thread.entries.slice(0, 3)).toEqual(before);
@@ -59,19 +59,19 @@ describe("a conversation of plain messages", () => {
     turn(thread, messages);
     const [first] = thread.entries;
     const edited = messages.map((message, at) => (at === 2 ? answered("a", "edited") : message));
-    const { added } = thread.take(edited, undefined);
-    expect(JSON.stringify(thread.sent)).toContain("edited");
+    const { added } = thread.ingest(edited, undefined);
+    expect(JSON.stringify(thread.outgoingMessages)).toContain("edited");
     expect(thread.entries[0]).toBe(first);
     expect(added).toHaveLength(1);
   });
 
-  it("is recognised in both forms after a rewrite: as handed back, and as the host had it before", () => {
+  it("is recognized in both forms after a rewrite: as handed back, and as the host had it before", () => {
     for (const keepsItsOwn of [true, false]) {
       const thread = newThread();
       const own = [asked("go"), called("a"), answered("a", "text")];
       turn(thread, own);
       thread.rewrite(thread.entries.slice(0, 1));
-      const returned = thread.handBack(own);
+      const returned = thread.toHostForm(own);
       expect(returned).toEqual([asked("go")]);
       const next = [...(keepsItsOwn ? own : returned), asked("next")];
       expect(turn(thread, next)).toEqual([asked("go"), asked("next")]);
@@ -83,14 +83,14 @@ describe("a conversation of plain messages", () => {
     for (const keepsItsOwn of [true, false]) {
       const thread = newThread();
       const own: Message[] = [asked("go"), called("a"), asked("never mind")];
-      const first = thread.take(own, undefined);
+      const first = thread.ingest(own, undefined);
       expect(first.findings.map(({ rule }) => rule)).toContain("tool-use-unanswered");
-      const returned = thread.handBack(own);
+      const returned = thread.toHostForm(own);
       expect(JSON.stringify(returned)).toContain("tool_result");
       const next = [...(keepsItsOwn ? own : returned), answered("a", "the real one")];
       const handed = turn(thread, next);
       expect(JSON.stringify(handed)).toContain("the real one");
-      expect(handed).toEqual(thread.sent);
+      expect(handed).toEqual(thread.outgoingMessages);
       expect(turn(thread, handed)).toBe(handed);
     }
   });
@@ -123,7 +123,7 @@ describe("a conversation of entries", () => {
     c.user("new words");
     const thread = newThread();
     expect(turn(thread, c.entries)).toBe(c.entries);
-    expect(JSON.stringify(thread.sent)).not.toContain("old words");
+    expect(JSON.stringify(thread.outgoingMessages)).not.toContain("old words");
     expect(thread.entries).toHaveLength(3);
   });
 
@@ -135,6 +135,6 @@ describe("a conversation of entries", () => {
     c.boundary();
     c.summary("what was");
     turn(thread, [...c.entries]);
-    expect(JSON.stringify(thread.sent)).not.toContain("old words");
+    expect(JSON.stringify(thread.outgoingMessages)).not.toContain("old words");
   });
 });

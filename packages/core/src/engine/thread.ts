@@ -8,46 +8,46 @@ import {
   type RewindMark,
   type RewindRecord,
 } from "../messages/entry.ts";
-import { requireList, requireReadable } from "../messages/given-messages.ts";
 import { newestLineUuid } from "../messages/lines.ts";
 import type { ApiMessage } from "../messages/message.ts";
+import { requireList, requireReadable } from "../messages/require-messages.ts";
 import { clearedIdsIn, withClearedResults } from "../messages/stand-ins.ts";
 import { isRecord } from "../messages/untrusted.ts";
 import { withoutThinkingIn } from "../messages/without-thinking.ts";
 import type { Finding } from "../request/check/rule.ts";
-import { ChangedInPlace } from "./compare-messages.ts";
-import { continuing, type EditedLines, editedLines, isMark, withMarks } from "./edited-lines.ts";
+import { InPlaceChangeDetector } from "./compare-messages.ts";
+import { type EditedLines, isMark, linkContinuation, prepareEditedLines, withMarks } from "./edited-lines.ts";
 import type { Message } from "./options.ts";
-import type { Reply } from "./plain-form.ts";
-import { isReport } from "./usage-trust.ts";
+import type { Reply } from "./plain-messages.ts";
+import { isUsageReport } from "./usage-trust.ts";
 import { Views, type ViewsOptions } from "./views.ts";
 
 export interface ThreadOptions extends ViewsOptions {
   readonly newLink: (parentUuid: string | null) => EntryLink;
   readonly bindsThinking: () => boolean;
-  /** True if the session file has a line with this id. Undefined if the host does not say. */
+  /** Returns true if the session file has a line with this id. Undefined if the host does not provide it. */
   readonly isWritten?: ((uuid: string) => boolean) | undefined;
 }
 
-/** A list of the host, as it was read. */
-export interface Taken {
-  /** Entries that were not in the conversation before. */
+/** Result of reading the host's list. */
+export interface IngestResult {
+  /** Entries that are new in the conversation. */
   readonly added: readonly Entry[];
-  /** Entries for the session file: those, and entries that it holds otherwise. */
+  /** Entries for the session file: the new ones, and those that differ from the file. */
   readonly lines: readonly Entry[];
-  /** Lines that are written although the file has their ids. */
-  readonly again: ReadonlySet<Entry>;
-  /** Thinking blocks that were left out because the host changed a message before them. */
+  /** Lines to write although the file already has their ids. */
+  readonly rewrittenLines: ReadonlySet<Entry>;
+  /** Number of thinking blocks that were removed because the host changed an earlier message. */
   readonly thinkingBlocks: number;
   readonly findings: readonly Finding[];
-  /** The host changed what we knew: everything was read from the start. */
-  readonly isAnotherConversation: boolean;
+  /** True if the host changed known messages, so that everything was read from the start. */
+  readonly hasEarlierChanges: boolean;
 }
 
 /** One conversation: reads the host's list and keeps its {@link Views} up to date. */
 export class Thread extends Views {
   readonly #options: ThreadOptions;
-  readonly #changedInPlace = new ChangedInPlace();
+  readonly #inPlaceChanges = new InPlaceChangeDetector();
   /** Messages that can be read without loss. */
   readonly #readable = new WeakSet<object>();
 
@@ -57,18 +57,18 @@ export class Thread extends Views {
   }
 
   /**
-   * Reads the host's list: the conversation as it gave it or as it was handed back, in turns if it likes, and what
-   * came since. A list with other messages is a conversation that the host changed, and is read again from there.
+   * Reads the host's list: its own list or the one that it got back, in any alternation, plus new messages.
+   * If known messages differ, the host edited the conversation, which is then read again from there.
    */
-  take(given: readonly Message[], reply: Reply | undefined): Taken {
+  ingest(given: readonly Message[], reply: Reply | undefined): IngestResult {
     requireList(given);
-    const messages = this.#changedInPlace.replaceIn(given);
+    const messages = this.#inPlaceChanges.replaceIn(given);
     this.#requireReadable(messages);
     this.#noteAnswer(messages, reply);
     const reading = this.host.read(messages);
     if (reading.kind === "other") return this.#readAll(messages, reply);
     for (const { message, original } of reading.copies)
-      if (isRecord(message)) this.plain.recognised(message as unknown as ApiMessage, original);
+      if (isRecord(message)) this.plain.recognize(message as unknown as ApiMessage, original);
     const added = reading.kind === "continued" ? reading.added : reading.since;
     if (added.some((message) => isEntry(message) && isMark(message))) return this.#readAll(messages, reply);
     return reading.kind === "continued"
@@ -76,35 +76,37 @@ export class Thread extends Views {
       : this.#readSinceRewrite(messages, added, reply);
   }
 
-  /** The form in which the session file holds an entry: with facts that a process that resumes it cannot find out. */
-  readonly asLine = (entry: Entry): Entry => this.reports.asLine(this.boundThinking.asLine(entry));
+  /** Adds facts to an entry for the session file that a resuming process cannot compute. */
+  readonly toLine = (entry: Entry): Entry => this.reports.toLine(this.boundThinking.toLine(entry));
 
-  /** The entry that a host means by an index into its own messages, or by an entry's uuid. */
-  referTo(ref: string | number, messages: readonly Message[]): string | number {
+  /** Resolves a reference of the host: an index into its messages, or an entry's uuid. */
+  resolveReference(ref: string | number, messages: readonly Message[]): string | number {
     if (typeof ref === "string") return ref;
     const { host, plain } = this;
-    const message = host.standIn(this.#changedInPlace.standIn(messages[ref] as Message));
+    const message = host.knownMessageFor(this.#inPlaceChanges.replacementFor(messages[ref] as Message));
     if (isEntry(message)) return message.uuid ?? -1;
-    return (isRecord(message) && plain.known(message as unknown as ApiMessage)?.[0]?.uuid) || -1;
+    return (isRecord(message) && plain.entriesFor(message as unknown as ApiMessage)?.[0]?.uuid) || -1;
   }
 
-  /** Entries that came back from the transcript, and copies of entries under new ids. */
-  readBack(entries: readonly Entry[], copies: readonly (readonly [Entry, Entry])[] = []): void {
-    this.plain.readBack(entries);
-    for (const [original, copy] of copies) this.plain.renewed(original, copy);
+  /** Registers entries from the transcript, and copies of entries under new ids. */
+  registerStored(entries: readonly Entry[], copies: readonly (readonly [Entry, Entry])[] = []): void {
+    this.plain.registerStored(entries);
+    for (const [original, copy] of copies) this.plain.registerLine(original, copy);
   }
 
-  /** The thinking blocks that the model would refuse behind the messages as they are sent now. */
+  /** Thinking blocks that the model would refuse after the current messages. */
   misplacedThinking(): ReadonlySet<number> {
-    return this.#options.bindsThinking() ? this.boundThinking.misplacedIn(this.sent) : NO_BLOCKS;
+    return this.#options.bindsThinking()
+      ? this.boundThinking.findMisplaced(this.outgoingMessages)
+      : NO_BLOCKS;
   }
 
-  /** A request with these messages goes out. */
-  noteSent(): void {
-    this.boundThinking.noteSent();
+  /** Records that a request with these messages is sent. */
+  recordSent(): void {
+    this.boundThinking.recordSent();
   }
 
-  /** Throws before anything is recorded. Each message object is checked once. */
+  /** Throws before anything is recorded. Checks each message object once. */
   #requireReadable(messages: readonly Message[]): void {
     for (const [index, message] of messages.entries()) {
       if (!isRecord(message) || this.#readable.has(message)) continue;
@@ -113,70 +115,76 @@ export class Thread extends Views {
     }
   }
 
-  /** The host may change its list before it passes the response: the usage is about the list without the change. */
+  /**
+   * The host may edit its list before it passes the response. The usage refers to the list before the edit.
+   */
   #noteAnswer(messages: readonly Message[], reply: Reply | undefined): void {
     const { id, usage } = reply?.facts ?? {};
     if (reply === undefined || id === undefined || usage === undefined) return;
     const isAnswered = (message: Message): message is AssistantEntry =>
-      isEntry(message) && isReport(message) && message.message.id === id;
+      isEntry(message) && isUsageReport(message) && message.message.id === id;
     const answer = messages.findLast(isAnswered);
-    if (answer !== undefined) this.reports.answeredFirst(answer, reply);
+    if (answer !== undefined) this.reports.recordAnswerIfNew(answer, reply);
   }
 
-  #continue(messages: readonly Message[], added: readonly Message[], reply: Reply | undefined): Taken {
+  #continue(messages: readonly Message[], added: readonly Message[], reply: Reply | undefined): IngestResult {
     const { leaf, known } = this;
     const wrapped = this.#wrapAll(added, leaf, reply, () => undefined);
-    const entries = continuing(wrapped.entries, leaf, {
+    const entries = linkContinuation(wrapped.entries, leaf, {
       isKnown: (uuid) => known.has(uuid),
-      isThere: (id) => this.entries.some(({ uuid }) => uuid === id),
+      isPresent: (id) => this.entries.some(({ uuid }) => uuid === id),
     });
     const findings = this.append(entries, { given: messages, added, leaf: wrapped.leaf });
     return {
       added: entries,
       lines: entries,
-      again: NONE,
+      rewrittenLines: NONE,
       thinkingBlocks: 0,
       findings,
-      isAnotherConversation: false,
+      hasEarlierChanges: false,
     };
   }
 
-  /** The host changed messages that came after the last rewrite: what was rewritten stays so. */
-  #readSinceRewrite(given: readonly Message[], since: readonly Message[], reply: Reply | undefined): Taken {
+  /** The host edited messages after the last rewrite. The rewritten part stays. */
+  #readSinceRewrite(
+    given: readonly Message[],
+    since: readonly Message[],
+    reply: Reply | undefined,
+  ): IngestResult {
     const { entries: before, base } = this;
-    const own = this.#wrapAll(since, newestLineUuid(base) ?? null, reply, this.#recognition([]));
+    const own = this.#wrapAll(since, newestLineUuid(base) ?? null, reply, this.#createRecognizer([]));
     const whole = [...base, ...own.entries];
-    this.boundThinking.learn(own.entries);
+    this.boundThinking.loadPositions(own.entries);
     const edited = this.#edit(before, whole, own.fresh);
-    const isSentSo = edited.thinkingBlocks === 0;
-    const findings = this.reread(edited.entries, { given, since, leaf: own.leaf, isSentSo });
-    return { ...takenFrom(before, whole, edited), findings, isAnotherConversation: true };
+    const isSentUnchanged = edited.thinkingBlocks === 0;
+    const findings = this.reread(edited.entries, { given, since, leaf: own.leaf, isSentUnchanged });
+    return { ...ingestResultFrom(before, whole, edited), findings, hasEarlierChanges: true };
   }
 
-  #readAll(given: readonly Message[], reply: Reply | undefined): Taken {
+  #readAll(given: readonly Message[], reply: Reply | undefined): IngestResult {
     const { entries: before, host } = this;
     const form = isEntry(given.find(isRecord)) ? "entries" : "messages";
     this.setForm(form);
-    // A host may make all its messages anew and change but one: those that say the same are still the same.
+    // A host may recreate all messages and change only one. Equal messages keep their entries.
     const newest = given.findLast(isAnswer);
     const isReplyThere = newest !== undefined && !host.hasReply(newest);
-    const recognized = this.#recognition(host.sharedWith(given));
+    const recognized = this.#createRecognizer(host.findKnownObjects(given));
     const { entries, fresh } = this.#wrapAll(given, null, isReplyThere ? reply : undefined, recognized);
     const boundary = entries.findLastIndex((entry) => isCompactBoundary(entry));
     const whole = form === "messages" ? withMarks(before, entries) : entries.slice(Math.max(0, boundary));
     const edited = this.#edit(before, whole, fresh);
-    this.boundThinking.learn(whole);
+    this.boundThinking.loadPositions(whole);
     const fromBoundary = toSentForm(edited.entries, this.#options.bindsThinking());
-    const isSentSo = fromBoundary === edited.entries && edited.thinkingBlocks === 0;
+    const isSentUnchanged = fromBoundary === edited.entries && edited.thinkingBlocks === 0;
     const leaf = newestLineUuid(whole) ?? null;
-    const findings = this.reread(fromBoundary, { given, since: undefined, leaf, isSentSo });
-    return { ...takenFrom(before, whole, edited), findings, isAnotherConversation: before.length > 0 };
+    const findings = this.reread(fromBoundary, { given, since: undefined, leaf, isSentUnchanged });
+    return { ...ingestResultFrom(before, whole, edited), findings, hasEarlierChanges: before.length > 0 };
   }
 
-  /** The conversation as it can be sent and written after the host changed it. */
+  /** Prepares an edited conversation for sending and writing. */
   #edit(before: readonly Entry[], given: readonly Entry[], fresh: ReadonlySet<Entry>): EditedLines {
     const { bindsThinking, isWritten } = this.#options;
-    const edited = editedLines({
+    const edited = prepareEditedLines({
       before,
       given,
       fresh,
@@ -187,7 +195,7 @@ export class Thread extends Views {
     });
     for (const [at, entry] of edited.entries.entries()) {
       const original = given[at] as Entry;
-      if (entry !== original && saysTheSameAs(entry, original)) this.plain.renewed(original, entry);
+      if (entry !== original && hasSameMessage(entry, original)) this.plain.registerLine(original, entry);
     }
     return edited;
   }
@@ -208,20 +216,22 @@ export class Thread extends Views {
     };
   }
 
-  /** Entries of messages that are known. One object that stands in the list twice is two messages. */
-  #recognition(
+  /**
+   * Returns a lookup of the entries of known messages. An object that occurs twice counts as two messages.
+   */
+  #createRecognizer(
     earlier: readonly (Message | undefined)[],
   ): (message: ApiMessage, at: number) => readonly Entry[] | undefined {
     const taken = new Set<Entry>();
     return (message, at) => {
-      const recognised = this.plain.recognised(message, earlier[at]);
-      const known = recognised?.filter((entry) => !taken.has(entry));
+      const recognized = this.plain.recognize(message, earlier[at]);
+      const known = recognized?.filter((entry) => !taken.has(entry));
       for (const entry of known ?? []) taken.add(entry);
       return known;
     };
   }
 
-  /** Entries for these messages, the first of which hangs on `parentUuid`. */
+  /** Creates entries for these messages. The parent of the first is `parentUuid`. */
   #wrapAll(
     messages: readonly Message[],
     parentUuid: string | null,
@@ -247,7 +257,7 @@ export class Thread extends Views {
         else {
           const own = given === newest ? reply : undefined;
           const entry = plain.wrap(given, this.#options.newLink(leaf), own?.facts);
-          if (own !== undefined) reports.answered(entry, own);
+          if (own !== undefined) reports.recordAnswer(entry, own);
           entries.push(entry);
           fresh.add(entry);
         }
@@ -262,8 +272,9 @@ const NONE: ReadonlySet<Entry> = new Set();
 const NO_BLOCKS: ReadonlySet<number> = new Set();
 
 /**
- * Entries of a session as they were sent: on disk results are whole that a mark says were cleared. The very list if
- * there is no such mark. The model wrote what comes after the mark in knowledge of the clearing, so its thinking stays.
+ * Converts stored entries to the form that was sent. The file contains the full results that a mark records
+ * as cleared. Returns the same list if there is no such mark. The model wrote later thinking after the
+ * clearing, so it stays.
  */
 function toSentForm(entries: readonly Entry[], bindsThinking: boolean): readonly Entry[] {
   const cleared = withClearedResults(entries, clearedIdsIn(entries));
@@ -272,20 +283,20 @@ function toSentForm(entries: readonly Entry[], bindsThinking: boolean): readonly
   return withoutThinkingIn(cleared, [{ from, to: cleared.findLastIndex(isMicrocompactBoundary) }]);
 }
 
-/** The same message as another line. */
-const saysTheSameAs = (entry: Entry, original: Entry): boolean =>
+/** True if both entries have the same message. */
+const hasSameMessage = (entry: Entry, original: Entry): boolean =>
   "message" in entry && "message" in original && entry.message === original.message;
 
-function takenFrom(
+function ingestResultFrom(
   before: readonly Entry[],
   given: readonly Entry[],
-  { entries, again, mark, thinkingBlocks }: EditedLines,
-): Pick<Taken, "added" | "lines" | "again" | "thinkingBlocks"> {
+  { entries, rewrittenLines, mark, thinkingBlocks }: EditedLines,
+): Pick<IngestResult, "added" | "lines" | "rewrittenLines" | "thinkingBlocks"> {
   const old = new Set(before);
   const added = entries.filter((_, at) => !old.has(given[at] as Entry));
-  const lines = entries.filter((entry) => !old.has(entry)).map((entry) => again.get(entry) ?? entry);
+  const lines = entries.filter((entry) => !old.has(entry)).map((entry) => rewrittenLines.get(entry) ?? entry);
   const all = mark === undefined ? lines : [mark, ...lines];
-  return { added, lines: all, again: new Set(again.values()), thinkingBlocks };
+  return { added, lines: all, rewrittenLines: new Set(rewrittenLines.values()), thinkingBlocks };
 }
 
 const isAnswer = (message: Message): boolean => isRecord(message) && message.role === "assistant";

@@ -27,7 +27,7 @@ const talk = (...rounds: readonly (readonly ApiMessage[])[]): readonly ApiMessag
   ...rounds.flat(),
 ];
 
-/** The todos of every call that the turn sends. */
+/** The to-dos of every call in the sent request. */
 const sentTodos = ({ request }: Turn<Message>): readonly unknown[] =>
   request.messages.flatMap(({ content }) =>
     typeof content === "string"

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ConversationBuilder } from "../../../../test/support/builders.ts";
 import type { Entry } from "../messages/entry.ts";
-import { fromTranscript, TRANSCRIPT_TIMEOUT_MS, TranscriptQueue } from "./transcript-queue.ts";
+import { readWithTimeLimit, TRANSCRIPT_TIMEOUT_MS, TranscriptQueue } from "./transcript-queue.ts";
 
 const entry = (text: string): Entry => new ConversationBuilder(text).user(text);
 
@@ -18,7 +18,7 @@ class Disk {
     for (const line of entries) this.lines.push(line);
   }
 
-  /** Uses `this`, as a class may. */
+  /** Uses `this`, like a method of a class may. */
   has(uuid: string): boolean {
     return this.lines.some((line) => line.uuid === uuid);
   }
@@ -53,7 +53,7 @@ describe("the way to the transcript", () => {
     const failing = async (): Promise<never> => {
       throw new Error("no space left");
     };
-    await expect(fromTranscript(new Disk(), undefined, failing)).rejects.toMatchObject({
+    await expect(readWithTimeLimit(new Disk(), undefined, failing)).rejects.toMatchObject({
       code: "transcript-failed",
       cause: { message: "no space left" },
     });
@@ -112,7 +112,7 @@ describe("the way to the transcript", () => {
   });
 });
 
-/** Answers each append only when it is told to. */
+/** Completes each append only on request. */
 class HungDisk {
   readonly path = "/session.jsonl";
   readonly lines: Entry[] = [];

@@ -1,113 +1,119 @@
 import type { Entry } from "../messages/entry.ts";
 import { LonghaulError } from "../messages/errors.ts";
-import { withinTime } from "../models/abortable.ts";
+import { waitWithTimeLimit } from "../models/abortable.ts";
 import type { TranscriptPort } from "./options.ts";
 
-/** A disk answers within seconds. A port that takes longer counts as hung, and nothing is compacted meanwhile. */
+/**
+ * A disk responds within seconds. A port that takes longer counts as hung, and nothing is compacted
+ * meanwhile.
+ */
 export const TRANSCRIPT_TIMEOUT_MS = 30_000;
 
 export interface TranscriptQueueOptions {
   readonly onFailure?: (waiting: number) => void;
-  /** The form in which the file holds an entry. */
-  readonly asLine?: (entry: Entry) => Entry;
+  /** Converts an entry to its form in the file. */
+  readonly toLine?: (entry: Entry) => Entry;
 }
 
 /**
- * Writes what is new without making a turn wait for the disk. What could not be written is kept and tried again:
- * nothing may be compacted away before {@link flush} has succeeded. One append at a time: while one hangs, no other
- * begins, so that a late one is neither written twice nor out of order.
+ * Writes new entries without making a turn wait for the disk. Failed entries are kept and retried, and
+ * nothing may be compacted before {@link flush} succeeds. Only one append runs at a time. While one hangs, no
+ * other starts, so that a late append is neither repeated nor out of order.
  */
 export class TranscriptQueue {
   readonly #port: TranscriptPort | undefined;
   readonly #onFailure: (waiting: number) => void;
-  readonly #asLine: (entry: Entry) => Entry;
+  readonly #toLine: (entry: Entry) => Entry;
   #waiting: Entry[] = [];
   #writing: Promise<void> | undefined;
-  /** Appends that somebody has waited for in vain; undefined again once one of them ends. */
+  /** An append that timed out. Undefined again after it ends. */
   #hung: Promise<void> | undefined;
-  /** How many were waiting when writing last failed; 0 while it works. */
+  /** Number of waiting entries at the last failure. 0 while writing works. */
   #stuckAt = 0;
 
   constructor(
     port: TranscriptPort | undefined,
-    { onFailure = () => undefined, asLine = (entry) => entry }: TranscriptQueueOptions = {},
+    { onFailure = () => undefined, toLine = (entry) => entry }: TranscriptQueueOptions = {},
   ) {
     this.#port = port;
     this.#onFailure = onFailure;
-    this.#asLine = asLine;
+    this.#toLine = toLine;
   }
 
-  /** @param again entries that are written even if the file has lines with their ids. */
-  add(entries: readonly Entry[], again?: ReadonlySet<Entry>): void {
+  /** @param rewritten Entries to write even if the file has lines with their ids. */
+  add(entries: readonly Entry[], rewritten?: ReadonlySet<Entry>): void {
     const port = this.#port;
     if (port === undefined) return;
     for (const entry of entries) {
       const isWritten = entry.uuid !== undefined && port.has?.(entry.uuid) === true;
-      if (!isWritten || again?.has(entry) === true) this.#waiting.push(this.#asLine(entry));
+      if (!isWritten || rewritten?.has(entry) === true) this.#waiting.push(this.#toLine(entry));
     }
-    // On a full disk the backlog is tried again when it has doubled, not with every entry.
+    // On a full disk, writing is retried when the backlog has doubled, not with every entry.
     if (this.#waiting.length === 0 || this.#waiting.length < this.#stuckAt * 2) return;
     void this.#write().catch(() => undefined);
   }
 
-  /** The end of the conversation: also a port that was given up gets the time to write what waits. */
+  /** Ends the conversation. Even a port that timed out gets time to write the waiting entries. */
   async close(): Promise<void> {
     this.#hung = undefined;
     await this.flush();
   }
 
-  /** Resolves when everything is written for good. Fails where that takes too long: then it may still be written later. */
+  /**
+   * Resolves when everything is durable. Throws if that takes too long, but the entries may still be written
+   * later.
+   */
   async flush(): Promise<void> {
-    await this.#settled(this.#writing?.catch(() => undefined));
+    await this.#waitFor(this.#writing?.catch(() => undefined));
     try {
-      await this.#settled(this.#write());
+      await this.#waitFor(this.#write());
     } catch (cause) {
       throw isTimeout(cause) ? cause : notWritten(this.#port?.path ?? "", this.#waiting.length, cause);
     }
   }
 
   /**
-   * What must be written now or never: a compaction that did not come about must not turn up later. The exception is a
-   * port that hangs and writes it after all: the conversation continues uncompacted, and a session that is resumed from
-   * the file is the compacted one with everything that came since. Nothing is missing from either.
+   * Writes entries now or never, because a failed compaction must not appear later. The exception is a port
+   * that hangs and writes the entries after all. The conversation then continues uncompacted, while a session
+   * resumed from the file is compacted and has all later messages. Neither loses anything.
    */
   async commit(entries: readonly Entry[]): Promise<void> {
     const port = this.#port;
     if (port === undefined) return;
-    // Somebody may add entries between the end of the flush and now.
+    // New entries may arrive right after the flush.
     do await this.flush();
     while (this.#writing !== undefined);
     try {
-      await this.#settled(this.#alone(() => port.append(entries.map(this.#asLine))));
+      await this.#waitFor(this.#runAppend(() => port.append(entries.map(this.#toLine))));
     } catch (cause) {
       throw isTimeout(cause) ? cause : notWritten(port.path, entries.length, cause);
     }
   }
 
   #write(): Promise<void> {
-    return this.#writing ?? this.#alone(() => this.#writeWaiting());
+    return this.#writing ?? this.#runAppend(() => this.#writeWaiting());
   }
 
-  /** One at a time, in order: only to be called while nothing is being written. */
-  #alone(append: () => Promise<void>): Promise<void> {
+  /** Runs one append. Call it only while nothing is being written. */
+  #runAppend(append: () => Promise<void>): Promise<void> {
     const appending = async (): Promise<void> => append();
     const writing = appending().finally(() => {
       this.#writing = undefined;
       this.#hung = undefined;
-      // What came between the last look and now has nobody else to write it.
+      // Entries that arrived since the last check have no other writer.
       if (this.#waiting.length > 0 && this.#stuckAt === 0) void this.#write().catch(() => undefined);
     });
     this.#writing = writing;
     return writing;
   }
 
-  /** Waits for an append, but not forever, and not again for one that has been waited for already. */
-  async #settled(work: Promise<void> | undefined): Promise<void> {
+  /** Waits for an append with a time limit. Fails at once for an append that already timed out. */
+  async #waitFor(work: Promise<void> | undefined): Promise<void> {
     const writing = this.#writing;
     if (work === undefined || writing === undefined) return await work;
     const path = this.#port?.path ?? "";
     if (writing === this.#hung) throw transcriptTimedOut(path);
-    await withinTime(
+    await waitWithTimeLimit(
       undefined,
       TRANSCRIPT_TIMEOUT_MS,
       () => work,
@@ -140,8 +146,8 @@ export class TranscriptQueue {
 const isTimeout = (error: unknown): boolean =>
   error instanceof LonghaulError && error.code === "transcript-timed-out";
 
-/** Asks the transcript and waits no longer than a disk takes. Errors of the port become typed. */
-export function fromTranscript<T>(
+/** Reads from the transcript with a time limit. Converts errors of the port to typed errors. */
+export function readWithTimeLimit<T>(
   { path }: TranscriptPort,
   signal: AbortSignal | undefined,
   ask: () => Promise<T>,
@@ -153,16 +159,16 @@ export function fromTranscript<T>(
       throw cause instanceof LonghaulError ? cause : notRead(path, cause);
     }
   };
-  return withinTime(signal, TRANSCRIPT_TIMEOUT_MS, typed, () => transcriptTimedOut(path));
+  return waitWithTimeLimit(signal, TRANSCRIPT_TIMEOUT_MS, typed, () => transcriptTimedOut(path));
 }
 
 function transcriptTimedOut(path: string): LonghaulError {
   const seconds = TRANSCRIPT_TIMEOUT_MS / 1_000;
   return new LonghaulError(
     "transcript-timed-out",
-    `The transcript did not answer within ${seconds} seconds, so the conversation was not changed.`,
+    `The transcript did not respond within ${seconds} seconds, so longhaul did not change the conversation.`,
     {
-      remedy: `Check whether the disk or the service behind ${path} hangs. Entries that wait are written when it answers.`,
+      remedy: `Check whether the disk or the service behind ${path} hangs. longhaul writes the waiting entries when it responds.`,
       facts: { path, limitMs: TRANSCRIPT_TIMEOUT_MS },
     },
   );
@@ -170,10 +176,10 @@ function transcriptTimedOut(path: string): LonghaulError {
 
 function notWritten(path: string, entries: number, cause: unknown): LonghaulError {
   return new LonghaulError(
-    "transcript-failed",
-    "The transcript could not be written, so nothing was compacted: what is compacted away must be in it first.",
+    "transcript-not-written",
+    "longhaul could not write the transcript, so it did not change the conversation. A compaction removes only messages that are in the transcript.",
     {
-      remedy: `See that ${path} can be written (space, permissions), then go on.`,
+      remedy: `Check the free space and the permissions of ${path}, then continue. longhaul tries again.`,
       facts: { path, entries },
       cause,
     },
@@ -182,10 +188,10 @@ function notWritten(path: string, entries: number, cause: unknown): LonghaulErro
 
 function notRead(path: string, cause: unknown): LonghaulError {
   return new LonghaulError(
-    "transcript-failed",
-    "The transcript could not be read, so the conversation was not changed.",
+    "transcript-unreadable",
+    "longhaul could not read the transcript, so it did not change the conversation.",
     {
-      remedy: `Check that ${path} can be read, then try again.`,
+      remedy: `Check that the file ${path} exists and that you may read it, then try again.`,
       facts: { path },
       cause,
     },

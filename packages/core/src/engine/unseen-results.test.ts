@@ -12,7 +12,7 @@ import type { Message, Turn } from "./options.ts";
 const words = (count: number, seed: number): string =>
   Array.from({ length: count }, (_, at) => `w${(at * 31 + seed * 7) % 997}`).join(" ");
 
-/** Rounds that fill most of a window of 200,000, then calls whose results no model has seen. */
+/** Rounds that fill most of a 200,000-token window, followed by calls whose results no model has seen. */
 function conversation(unseen: readonly number[], rounds = 24, roundWords = 3_000): readonly ApiMessage[] {
   const ids = unseen.map((_, at) => `new-${at}`);
   return [
@@ -32,10 +32,10 @@ const engine = (options: CompactorOptions = {}): Compactor =>
     clearing: { form: "off" },
     ...options,
     settings: { environment: {}, ...options.settings },
-    compaction: { summariser: "built-in", background: false, ...options.compaction },
+    compaction: { summarizer: "built-in", background: false, ...options.compaction },
   });
 
-/** Texts of the results that the next request carries as answers to its last calls. */
+/** Texts of the results that answer the last calls in the next request. */
 function answersOf({ request: { messages } }: Turn<Message>): readonly string[] {
   const call = messages.findLastIndex(({ role }) => role === "assistant");
   const answer = messages[call + 1]?.content ?? [];

@@ -9,19 +9,19 @@ import { inputTokens, reportedUsage } from "../messages/responses.ts";
 import { ScriptSample, UsageGuard } from "./usage-trust.ts";
 
 const CLAUDE_RATIO = startCalibration("claude").ratio;
-/** A file that begins in the middle of its session: what the model read first was never in it. */
+/** A file that starts in the middle of its session. It lacks the first messages that the model read. */
 const BEGINS_IN_THE_MIDDLE = "episodic-memory__large-conversation.jsonl";
 
-const LEAST_BOUNDED_TOKENS = 4_000;
+const MIN_BOUNDED_TOKENS = 4_000;
 
 interface Course {
   readonly responses: number;
-  /** Responses that are long enough for a lower bound. */
+  /** Number of responses that are long enough for a lower bound. */
   readonly bounded: number;
   readonly distrusted: readonly number[];
 }
 
-/** Judges each response by what stood before it, as a host would that sees the file grow. */
+/** Judges each response by the entries before it, like a host that sees the file grow. */
 function judgeSession(entries: readonly Entry[], report: (usage: Usage) => Usage): Course {
   const [guard, script] = [new UsageGuard(), new ScriptSample()];
   let meter = new ContextMeter();
@@ -30,7 +30,7 @@ function judgeSession(entries: readonly Entry[], report: (usage: Usage) => Usage
   let anchorTokens: number | undefined;
   let lastId: string | undefined;
   for (const entry of entries) {
-    // Some files hold several threads, one after the other.
+    // Some files contain several threads in sequence.
     if (entry.parentUuid === null) meter = new ContextMeter();
     if (entry.parentUuid === null || isCompactBoundary(entry)) [whole, anchorTokens] = [0, undefined];
     const usage = reportedUsage(entry);
@@ -38,17 +38,17 @@ function judgeSession(entries: readonly Entry[], report: (usage: Usage) => Usage
     if (usage !== undefined && entry.type === "assistant") {
       if (entry.message.id !== lastId) {
         responses += 1;
-        if (whole >= LEAST_BOUNDED_TOKENS) bounded += 1;
+        if (whole >= MIN_BOUNDED_TOKENS) bounded += 1;
         lastId = entry.message.id;
         const { tokens, source } = meter.size();
         const verdict = guard.judge({
           usage: report(usage),
           expectedTokens: source === "usage" ? tokens : whole,
           anchorTokens,
-          estimateOfWhole: whole,
-          lowestTokens: whole < LEAST_BOUNDED_TOKENS ? 0 : whole / script.overcount,
-          overheadKnown: false,
-          ceiling: script.ceiling,
+          estimatedRequestTokens: whole,
+          minTokens: whole < MIN_BOUNDED_TOKENS ? 0 : whole / script.maxOvercount,
+          isOverheadKnown: false,
+          maxRatio: script.maxRatio,
           windowTokens: inputTokens(usage) > 200_000 ? 1_000_000 : 200_000,
         });
         isTrusted = verdict.trusted;
@@ -78,7 +78,7 @@ const multiplied =
     cache_creation_input_tokens: (usage.cache_creation_input_tokens ?? 0) * factor,
   });
 
-/** Subagents of old versions wrote into the same file; each thread has a context of its own. */
+/** Subagents of old versions wrote into the same file, but each thread has its own context. */
 async function threadOf(path: string): Promise<readonly Entry[]> {
   const { entries } = await loadSession(path);
   const side = entries.filter((entry) => entry.isSidechain === true);

@@ -2,19 +2,19 @@ import { describe, expect, it } from "vitest";
 import { ConversationBuilder, toolResult, usage } from "../../../../test/support/builders.ts";
 import { ScriptSample, UsageGuard, type UsageVerdict } from "./usage-trust.ts";
 
-const LATIN_OVERCOUNT = 2;
+const LATIN_MAX_OVERCOUNT = 2;
 
 interface Course {
   readonly overheadTokens?: number;
-  readonly overheadKnown?: boolean;
-  readonly ceiling?: number;
-  /** True tokens per estimated one. */
+  readonly isOverheadKnown?: boolean;
+  readonly maxRatio?: number;
+  /** Actual tokens per estimated token. */
   readonly ratio?: number;
   readonly startTokens?: number;
   readonly stepTokens?: number;
 }
 
-/** A conversation that grows by the same amount each turn, and what becomes of the figures it reports. */
+/** A conversation that grows by the same amount each turn, and the verdicts on its reported figures. */
 class Conversation {
   readonly guard = new UsageGuard();
   readonly #course: Required<Course>;
@@ -26,8 +26,8 @@ class Conversation {
   constructor(course: Course = {}) {
     this.#course = {
       overheadTokens: 20_000,
-      overheadKnown: false,
-      ceiling: 1.65,
+      isOverheadKnown: false,
+      maxRatio: 1.65,
       ratio: 1,
       startTokens: 500,
       stepTokens: 2_000,
@@ -44,22 +44,22 @@ class Conversation {
     this.#hidden += tokens;
   }
 
-  /** The conversation is compacted: no report is about it yet. */
+  /** Compacts the conversation, so that no report is about it yet. */
   rewrite(): void {
     this.#anchor = undefined;
   }
 
   turn(report: (trueTokens: number) => number = (tokens) => tokens): UsageVerdict {
-    const { overheadTokens, overheadKnown, ceiling, stepTokens } = this.#course;
-    const whole = this.#estimate + (overheadKnown ? overheadTokens : 0);
+    const { overheadTokens, isOverheadKnown, maxRatio, stepTokens } = this.#course;
+    const whole = this.#estimate + (isOverheadKnown ? overheadTokens : 0);
     const verdict = this.guard.judge({
       usage: usage(report(this.trueTokens), 10),
       expectedTokens: this.#anchor === undefined ? whole : this.#anchor + whole - this.#estimateAtAnchor,
       anchorTokens: this.#anchor,
-      estimateOfWhole: whole,
-      lowestTokens: whole / LATIN_OVERCOUNT,
-      overheadKnown,
-      ceiling,
+      estimatedRequestTokens: whole,
+      minTokens: whole / LATIN_MAX_OVERCOUNT,
+      isOverheadKnown: isOverheadKnown,
+      maxRatio,
       windowTokens: 200_000,
     });
     if (verdict.trusted) {
@@ -98,7 +98,7 @@ describe("figures in a row", () => {
   });
 
   it.each([2, 6])("%d times the true size is distrusted once and then believed", (factor) => {
-    const conversation = new Conversation({ overheadKnown: true });
+    const conversation = new Conversation({ isOverheadKnown: true });
     expect(distrusted(conversation.turns(40, times(factor)))).toBe(1);
     conversation.rewrite();
     expect(distrusted(conversation.turns(40, times(factor)))).toBeLessThanOrEqual(1);
@@ -111,8 +111,8 @@ describe("figures in a row", () => {
   });
 
   it.each([0.4, 0.1, 0.01])("%d of the true size is never believed, however often it comes", (factor) => {
-    for (const overheadKnown of [true, false]) {
-      const conversation = new Conversation({ startTokens: 50_000, overheadTokens: 5_000, overheadKnown });
+    for (const isOverheadKnown of [true, false]) {
+      const conversation = new Conversation({ startTokens: 50_000, overheadTokens: 5_000, isOverheadKnown });
       expect(distrusted(conversation.turns(80, times(factor)))).toBe(80);
     }
   });
@@ -156,8 +156,8 @@ describe("figures in a row", () => {
   });
 
   it("after an overflow the first high figure is believed", () => {
-    const conversation = new Conversation({ overheadKnown: true });
-    conversation.guard.overflowed();
+    const conversation = new Conversation({ isOverheadKnown: true });
+    conversation.guard.recordOverflow();
     expect(distrusted(conversation.turns(20, times(3)))).toBe(0);
   });
 });
@@ -166,7 +166,7 @@ describe("how far an estimate can be off", () => {
   const sample = (...texts: readonly string[]): number => {
     const subject = new ScriptSample();
     for (const text of texts) subject.addText(text);
-    return subject.ceiling;
+    return subject.maxRatio;
   };
   const hindi = "हमें सेटिंग फ़ाइल को नई डायरेक्टरी में ले जाना है ";
 
@@ -190,8 +190,8 @@ describe("how far an estimate can be off", () => {
     builder.push({ type: "user", message: { content: [null, { type: "text" }, 5] } } as never);
     const subject = new ScriptSample();
     for (const entry of builder.entries) subject.add(entry);
-    expect(subject.ceiling).toBe(3.2);
-    expect(subject.overcount).toBe(3.2);
-    expect(new ScriptSample().overcount).toBe(LATIN_OVERCOUNT);
+    expect(subject.maxRatio).toBe(3.2);
+    expect(subject.maxOvercount).toBe(3.2);
+    expect(new ScriptSample().maxOvercount).toBe(LATIN_MAX_OVERCOUNT);
   });
 });

@@ -7,10 +7,10 @@ const facts: UsageFacts = {
   usage: usage(1_000, 10, 90_000, 9_000),
   expectedTokens: 100_000,
   anchorTokens: 90_000,
-  estimateOfWhole: 70_000,
-  lowestTokens: 35_000,
-  overheadKnown: false,
-  ceiling: 1.65,
+  estimatedRequestTokens: 70_000,
+  minTokens: 35_000,
+  isOverheadKnown: false,
+  maxRatio: 1.65,
   windowTokens: 200_000,
 };
 const judge = (change: Partial<UsageFacts>) => new UsageGuard().judge({ ...facts, ...change });
@@ -79,8 +79,8 @@ describe("one response's figures", () => {
       windowTokens: 32_000,
       anchorTokens: 10_000,
       expectedTokens: 10_000,
-      estimateOfWhole: 8_000,
-      lowestTokens: 4_000,
+      estimatedRequestTokens: 8_000,
+      minTokens: 4_000,
     };
     expect(reporting(10_500 + 8_000, small).trusted).toBe(true);
     expect(reporting(10_500 + 8_001, small).trusted).toBe(false);
@@ -92,20 +92,20 @@ describe("one response's figures", () => {
     expect(reporting(34_999, { anchorTokens: undefined })).toMatchObject({ why: "too-low" });
     expect(reporting(34_999, { anchorTokens: 100, expectedTokens: 1_000 })).toMatchObject({ why: "too-low" });
     expect(reporting(35_000, { anchorTokens: 500_000, expectedTokens: 500_000 }).trusted).toBe(true);
-    expect(reporting(10, { lowestTokens: 0 }).trusted).toBe(true);
+    expect(reporting(10, { minTokens: 0 }).trusted).toBe(true);
   });
 
   it("the first response teaches what system prompt and tools take, unless these are known", () => {
     const first = {
       anchorTokens: undefined,
-      estimateOfWhole: 20_000,
+      estimatedRequestTokens: 20_000,
       expectedTokens: 20_000,
-      lowestTokens: 10_000,
+      minTokens: 10_000,
     };
     expect(reporting(133_000, first).trusted).toBe(true);
     expect(reporting(133_001, first).trusted).toBe(false);
-    expect(reporting(37_000, { ...first, overheadKnown: true }).trusted).toBe(true);
-    expect(reporting(40_000, { ...first, overheadKnown: true })).toMatchObject({ why: "too-high" });
+    expect(reporting(37_000, { ...first, isOverheadKnown: true }).trusted).toBe(true);
+    expect(reporting(40_000, { ...first, isOverheadKnown: true })).toMatchObject({ why: "too-high" });
   });
 
   it("never throws, and never trusts what is no positive number", () => {
@@ -124,10 +124,10 @@ describe("one response's figures", () => {
       usage: anyUsage,
       expectedTokens: number,
       anchorTokens: fc.option(number, { nil: undefined }),
-      estimateOfWhole: number,
-      lowestTokens: number,
-      overheadKnown: fc.boolean(),
-      ceiling: number,
+      estimatedRequestTokens: number,
+      minTokens: number,
+      isOverheadKnown: fc.boolean(),
+      maxRatio: number,
       windowTokens: number,
     });
     fc.assert(
@@ -145,7 +145,7 @@ describe("one response's figures", () => {
 describe("a limit that the provider stated", () => {
   it("is not exceeded by a figure that is believed, however often it repeats", () => {
     const guard = new UsageGuard();
-    guard.overflowed();
+    guard.recordOverflow();
     const stated = { ...facts, windowTokens: 100_000, statedLimitTokens: 100_000 };
     for (let turn = 0; turn < 5; turn++) {
       expect(guard.judge({ ...stated, usage: usage(140_000, 10) })).toMatchObject({ why: "too-high" });
@@ -154,8 +154,8 @@ describe("a limit that the provider stated", () => {
 
   it("does not hold where the estimate exceeds it as well", () => {
     const guard = new UsageGuard();
-    guard.overflowed();
-    const stated = { ...facts, estimateOfWhole: 130_000, statedLimitTokens: 100_000 };
+    guard.recordOverflow();
+    const stated = { ...facts, estimatedRequestTokens: 130_000, statedLimitTokens: 100_000 };
     expect(guard.judge({ ...stated, usage: usage(140_000, 10) })).toMatchObject({ trusted: true });
   });
 });

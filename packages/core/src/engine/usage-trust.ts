@@ -9,80 +9,84 @@ import {
 } from "../messages/entry.ts";
 import { timeOf } from "../messages/lines.ts";
 import { type ContentBlock, isBlock } from "../messages/message.ts";
-import { clearedBefore, inputTokens, reportedUsage, savedTokens } from "../messages/responses.ts";
+import { clearedTokensOf, inputTokens, reportedUsage, savedTokensOf } from "../messages/responses.ts";
 import { isStandIn } from "../messages/stand-ins.ts";
 import { asList, field, isRecord } from "../messages/untrusted.ts";
-import { extended, hash } from "./compare-messages.ts";
+import { extendDigest, hash } from "./compare-messages.ts";
 import type { EventDetail } from "./events.ts";
 
 /*
- * Do I believe this usage? One verdict for each reported figure, by the first row that applies:
+ * Do I believe this usage? One verdict for each reported figure, by the first matching row:
  *
  * | verdict        | when                                                                          | next figure                     |
  * | -------------- | ----------------------------------------------------------------------------- | ------------------------------- |
- * | `missing`      | a figure is absent or no number                                               |                                 |
- * | `not-positive` | a figure is negative, or nothing was read                                     |                                 |
+ * | `missing`      | a figure is absent or not a number                                            |                                 |
+ * | `not-positive` | a figure is negative, or the input is 0                                       |                                 |
  * | `too-high`     | the answer alone is longer than any model writes                              |                                 |
- * | `too-high`     | above the limit that the provider itself stated, and our estimate is below it | counts as the first high one    |
+ * | `too-high`     | above the provider's own stated limit, and our estimate is below it           | counts as the first high one    |
  * | `too-high`     | above the highest possible figure, for the first time in a row                | is believed if it is high again |
- * | `too-low`      | below the safe lower bound: part of the request is missing in it              |                                 |
+ * | `too-low`      | below the safe lower bound: part of the request is missing                    |                                 |
  * | trusted        | everything else                                                               |                                 |
  *
- * After three wrong figures in a row, nothing that was learned from earlier figures counts either. The table judges the
- * figure alone. {@link ReportedPrefixes} decides whether it is about this conversation, and `Views` combines both.
+ * After three wrong figures in a row, everything learned from earlier figures is dropped too. The table
+ * judges the figure alone. {@link ReportedPrefixes} decides if it is about this conversation, and `Views`
+ * combines both.
  */
 
-/** One wrong figure is an accident; after so many in a row nothing that was learned before is sure either. */
+/** One wrong figure may be an accident. After this many in a row, earlier figures are not reliable either. */
 const WRONG_IN_A_ROW = 3;
 
 interface UsageTrustPorts {
   readonly emit: (detail: EventDetail) => void;
-  /** The figures have turned out to be wrong, one after the other. */
-  readonly onWrong: () => void;
+  /** Called after several wrong figures in a row. */
+  readonly onRepeatedWrong: () => void;
 }
 
-/** What one conversation thinks of the figures it is told. Each is judged once, however often it turns up. */
+/**
+ * Decides which reported figures one conversation trusts. Judges each figure once, even if it is reported
+ * again.
+ */
 export class UsageTrust {
   readonly #ports: UsageTrustPorts;
   #wrongInRow = 0;
   readonly #guard = new UsageGuard();
   readonly #scripts = new ScriptSample();
-  readonly #judged = new WeakMap<object, boolean>();
-  /** The newest verdict: hosts report one response in several objects. */
+  readonly #verdicts = new WeakMap<object, boolean>();
+  /** The newest verdict. Hosts may report one response in several objects. */
   #newest: { readonly call: number; readonly tokens: number; readonly trusted: boolean } | undefined;
 
   constructor(ports: UsageTrustPorts) {
     this.#ports = ports;
   }
 
-  /** What is written in the conversation tells how far an estimate of it can be off. */
+  /** Samples the text of an entry, which determines the possible error of the estimate. */
   add(entry: Entry): void {
     this.#scripts.add(entry);
   }
 
-  /** The largest factor by which our estimate overcounts, see `ScriptSample`. */
-  get overcount(): number {
-    return this.#scripts.overcount;
+  /** Largest factor by which our estimate overcounts, see `ScriptSample`. */
+  get maxOvercount(): number {
+    return this.#scripts.maxOvercount;
   }
 
   /** True if a figure is within the error of our estimate, see `agreesWithEstimate`. */
-  isLikely(tokens: number, facts: Omit<Parameters<typeof agreesWithEstimate>[1], "ceiling">): boolean {
-    return agreesWithEstimate(tokens, { ...facts, ceiling: this.#scripts.ceiling });
+  isPlausible(tokens: number, facts: Omit<Parameters<typeof agreesWithEstimate>[1], "maxRatio">): boolean {
+    return agreesWithEstimate(tokens, { ...facts, maxRatio: this.#scripts.maxRatio });
   }
 
-  /** `call`: counts the calls of the conversation. */
+  /** `call` is the number of the call in the conversation. */
   isCredible(
     usage: unknown,
     call: number,
-    expectation: () => Omit<UsageFacts, "usage" | "ceiling">,
+    expectation: () => Omit<UsageFacts, "usage" | "maxRatio">,
   ): boolean {
     const key = isRecord(usage) ? usage : undefined;
-    const known = key && (this.#judged.get(key) ?? this.#knownBy(key, call));
+    const known = key && (this.#verdicts.get(key) ?? this.#knownBy(key, call));
     if (known !== undefined) return known;
-    const verdict = this.#guard.judge({ usage, ceiling: this.#scripts.ceiling, ...expectation() });
+    const verdict = this.#guard.judge({ usage, maxRatio: this.#scripts.maxRatio, ...expectation() });
     const { trusted } = verdict;
     if (key) {
-      this.#judged.set(key, trusted);
+      this.#verdicts.set(key, trusted);
       this.#newest = { call, tokens: inputTokens(key as unknown as Usage), trusted };
     }
     if (verdict.trusted) this.#wrongInRow = 0;
@@ -100,30 +104,33 @@ export class UsageTrust {
 
   #distrust({ reportedTokens, expectedTokens, why }: Extract<UsageVerdict, { trusted: false }>): void {
     this.#ports.emit({ type: "usage-distrusted", reportedTokens, expectedTokens, why });
-    // A figure that is not there says nothing about the others.
+    // A missing figure says nothing about the others.
     if (why !== "too-high" && why !== "too-low") return;
     this.#wrongInRow += 1;
-    if (this.#wrongInRow === WRONG_IN_A_ROW) this.#ports.onWrong();
+    if (this.#wrongInRow === WRONG_IN_A_ROW) this.#ports.onRepeatedWrong();
   }
 
-  /** The provider refused what we took to fit: its figures were right. */
-  overflowed(): void {
-    this.#guard.overflowed();
+  /** The provider refused a request that we expected to fit, so its figures were right. */
+  recordOverflow(): void {
+    this.#guard.recordOverflow();
   }
 }
 
-/** What hosts put into one step without showing it; seen up to 28,000 in recorded sessions, and allowed for more. */
+/**
+ * Tokens that hosts may add in one step without showing them. Recorded sessions have up to 28,000, and this
+ * allows for more.
+ */
 const HIDDEN_TOKENS = 45_000;
-/** Of a window that is small, hidden content takes no more than this share. */
+/** In a small window, hidden content takes at most this share. */
 const HIDDEN_SHARE_OF_WINDOW = 0.25;
-/** System prompt and tools that were not shown to us, at most. */
+/** Maximum tokens of an unknown system prompt and tools. */
 const UNKNOWN_OVERHEAD_TOKENS = 100_000;
-/** What providers add of their own to a request that is known in full. */
+/** Tokens that providers add to a fully known request. */
 const PROVIDER_TOKENS = 4_000;
-/** A reported size is exact, but hosts change a reminder here and there. */
+/** A reported size is exact, but hosts change reminders slightly. */
 const DRIFT_SHARE = 0.05;
 /** No model writes more in one answer. */
-const MOST_OUTPUT_TOKENS = 1_000_000;
+const MAX_OUTPUT_TOKENS = 1_000_000;
 
 type DistrustReason = Extract<EventDetail, { readonly type: "usage-distrusted" }>["why"];
 
@@ -133,38 +140,40 @@ export type UsageVerdict =
       readonly trusted: false;
       readonly why: DistrustReason;
       readonly reportedTokens: number | undefined;
-      /** What to go by instead. */
+      /** The size to use instead. */
       readonly expectedTokens: number;
     };
 
 export interface UsageFacts {
-  /** As it came: anything. */
+  /** The untrusted usage from the response. */
   readonly usage: unknown;
-  /** What the call should have read: the last trusted size and what came since, or all of it by estimate. */
+  /**
+   * Expected input of the call: the last trusted size plus the growth since, or an estimate of everything.
+   */
   readonly expectedTokens: number;
-  /** The last trusted size that `expectedTokens` starts from, if any. */
+  /** The last trusted size, on which `expectedTokens` is based, if any. */
   readonly anchorTokens: number | undefined;
   /**
-   * The whole request as far as it is known, by the estimate usual for the model. It must not be calibrated
-   * by this conversation's own usage, or wrong figures would confirm themselves.
+   * Typical estimate of the whole known request for the model. It must not be calibrated with this
+   * conversation's usage, or wrong figures would confirm themselves.
    */
-  readonly estimateOfWhole: number;
-  /** The request cannot be smaller, see `Gauge`. */
-  readonly lowestTokens: number;
-  /** Whether system prompt and tools are in `estimateOfWhole`. */
-  readonly overheadKnown: boolean;
-  /** How many true tokens an estimated one can be, see `ScriptSample`. */
-  readonly ceiling: number;
+  readonly estimatedRequestTokens: number;
+  /** Lower bound for the request, see `Gauge`. */
+  readonly minTokens: number;
+  /** True if `estimatedRequestTokens` includes system prompt and tools. */
+  readonly isOverheadKnown: boolean;
+  /** Maximum of actual tokens per estimated token, see `ScriptSample`. */
+  readonly maxRatio: number;
   readonly windowTokens: number;
-  /** The provider refused a longer prompt and stated this limit; undefined where it stated none. */
+  /** Limit that the provider stated when it refused a longer prompt. Undefined if it stated none. */
   readonly statedLimitTokens?: number | undefined;
 }
 
 /**
- * Judges the figures of one conversation. A figure above the estimate may be an accident, so the first one is not
- * believed. The second in a row is: the provider counts, and we only estimate. A figure below the safe lower bound is
- * never believed, because part of it is missing. Nor is a figure above both the estimate and the limit that the provider
- * itself stated: it would have refused the call.
+ * Judges the figures of one conversation. A figure above the estimate may be an accident, so the first one is
+ * not trusted. The second in a row is, because the provider counts and we only estimate. A figure below the
+ * safe lower bound is never trusted, because part of it is missing. A figure above both the estimate and the
+ * provider's own limit is not trusted either, because the provider would have refused the call.
  */
 export class UsageGuard {
   #wasTooHigh = false;
@@ -180,45 +189,45 @@ export class UsageGuard {
     if (!isUsage(usage)) return distrust("missing");
     const tokens = inputTokens(usage);
     if (!(Math.min(...figuresOf(usage)) >= 0 && tokens > 0)) return distrust("not-positive", tokens);
-    if (usage.output_tokens > MOST_OUTPUT_TOKENS) return distrust("too-high", tokens);
+    if (usage.output_tokens > MAX_OUTPUT_TOKENS) return distrust("too-high", tokens);
     const { statedLimitTokens: limit = Number.POSITIVE_INFINITY } = facts;
-    if (tokens > limit && facts.estimateOfWhole <= limit) {
+    if (tokens > limit && facts.estimatedRequestTokens <= limit) {
       this.#wasTooHigh = false;
       return distrust("too-high", tokens);
     }
     const isRepeated = this.#wasTooHigh;
-    this.#wasTooHigh = tokens > highest(facts);
+    this.#wasTooHigh = tokens > highestPossible(facts);
     if (this.#wasTooHigh && !isRepeated) return distrust("too-high", tokens);
-    return tokens < facts.lowestTokens ? distrust("too-low", tokens) : { trusted: true, tokens };
+    return tokens < facts.minTokens ? distrust("too-low", tokens) : { trusted: true, tokens };
   }
 
-  /** The provider refused a request that we expected to fit. Its next high figure repeats that. */
-  overflowed(): void {
+  /** The provider refused a request that we expected to fit. Its next high figure counts as a repetition. */
+  recordOverflow(): void {
     this.#wasTooHigh = true;
   }
 }
 
-function highest({ anchorTokens, expectedTokens, windowTokens, ...facts }: UsageFacts): number {
+function highestPossible({ anchorTokens, expectedTokens, windowTokens, ...facts }: UsageFacts): number {
   if (anchorTokens === undefined) {
-    const unseen = facts.overheadKnown ? PROVIDER_TOKENS : UNKNOWN_OVERHEAD_TOKENS;
-    return facts.estimateOfWhole * facts.ceiling + Math.min(unseen, windowTokens);
+    const unseen = facts.isOverheadKnown ? PROVIDER_TOKENS : UNKNOWN_OVERHEAD_TOKENS;
+    return facts.estimatedRequestTokens * facts.maxRatio + Math.min(unseen, windowTokens);
   }
   const hidden = Math.min(HIDDEN_TOKENS, windowTokens * HIDDEN_SHARE_OF_WINDOW);
   const growth = Math.max(0, expectedTokens - anchorTokens);
-  return anchorTokens * (1 + DRIFT_SHARE) + growth * facts.ceiling + hidden;
+  return anchorTokens * (1 + DRIFT_SHARE) + growth * facts.maxRatio + hidden;
 }
 
 /**
- * True if a figure is possible by our estimate of the whole request alone. A high figure that is believed because it
- * repeats raises the count, but it proves no window: the window would grow with each wrong figure.
+ * True if our estimate of the whole request allows this figure. A high figure that is trusted as a repetition
+ * raises the count but proves no window. Otherwise the window would grow with each wrong figure.
  */
 function agreesWithEstimate(
   tokens: number,
-  facts: Pick<UsageFacts, "estimateOfWhole" | "ceiling" | "overheadKnown" | "windowTokens">,
+  facts: Pick<UsageFacts, "estimatedRequestTokens" | "maxRatio" | "isOverheadKnown" | "windowTokens">,
 ): boolean {
   const hidden = Math.min(HIDDEN_TOKENS, facts.windowTokens * HIDDEN_SHARE_OF_WINDOW);
-  const unseen = facts.overheadKnown ? PROVIDER_TOKENS : hidden;
-  return tokens <= facts.estimateOfWhole * facts.ceiling + unseen;
+  const unseen = facts.isOverheadKnown ? PROVIDER_TOKENS : hidden;
+  return tokens <= facts.estimatedRequestTokens * facts.maxRatio + unseen;
 }
 
 function isUsage(value: unknown): value is Usage {
@@ -239,24 +248,29 @@ const figuresOf = (usage: Usage): readonly number[] => [
   usage.cache_read_input_tokens ?? 0,
 ];
 
-/** True tokens per estimated one, at most: in the letters and languages that every vocabulary was made for. */
-const LATIN_CEILING = 1.65;
-/** In any other: Hindi and Thai are up to three times as many tokens in one vocabulary as in another. */
-const ANY_CEILING = 3.2;
 /**
- * Estimated tokens per true one, at most. The largest seen in recorded sessions is 1.8, where the provider left out the
- * thinking of earlier turns.
+ * Maximum of actual tokens per estimated token, in the scripts and languages that every vocabulary covers.
  */
-const LATIN_OVERCOUNT = 2;
-const ANY_OVERCOUNT = ANY_CEILING;
-/** So much of other scripts raises the ceiling. */
-const OTHER_SHARE = 0.1;
+const LATIN_MAX_RATIO = 1.65;
+/**
+ * The same maximum for other scripts. Hindi and Thai need up to three times as many tokens in one vocabulary
+ * as in another.
+ */
+const OTHER_SCRIPTS_MAX_RATIO = 3.2;
+/**
+ * Maximum of estimated tokens per actual token. The largest value in recorded sessions is 1.8, after the
+ * provider dropped the thinking of earlier turns.
+ */
+const LATIN_MAX_OVERCOUNT = 2;
+const OTHER_SCRIPTS_MAX_OVERCOUNT = OTHER_SCRIPTS_MAX_RATIO;
+/** Share of other scripts that raises the maximum. */
+const OTHER_SCRIPTS_SHARE = 0.1;
 
-/** Looked at in each text, evenly spread: a sample costs the same however long the text is. */
-const LOOKS = 32;
+/** Number of evenly spaced characters to sample per text, so that the cost does not depend on its length. */
+const SAMPLE_SIZE = 32;
 const LAST_LATIN = 0x24f;
 
-/** How far an estimate of a conversation can be off, told by the scripts that it is written in. */
+/** Determines the possible error of an estimate from the scripts in the conversation. */
 export class ScriptSample {
   #characters = 0;
   #others = 0;
@@ -267,7 +281,7 @@ export class ScriptSample {
   }
 
   addText(text: string): void {
-    const looks = Math.min(LOOKS, text.length);
+    const looks = Math.min(SAMPLE_SIZE, text.length);
     if (looks === 0) return;
     let others = 0;
     for (let look = 0; look < looks; look++) {
@@ -277,16 +291,16 @@ export class ScriptSample {
     this.#others += (others / looks) * text.length;
   }
 
-  get ceiling(): number {
-    return this.#isOfOthers ? ANY_CEILING : LATIN_CEILING;
+  get maxRatio(): number {
+    return this.#hasOtherScripts ? OTHER_SCRIPTS_MAX_RATIO : LATIN_MAX_RATIO;
   }
 
-  get overcount(): number {
-    return this.#isOfOthers ? ANY_OVERCOUNT : LATIN_OVERCOUNT;
+  get maxOvercount(): number {
+    return this.#hasOtherScripts ? OTHER_SCRIPTS_MAX_OVERCOUNT : LATIN_MAX_OVERCOUNT;
   }
 
-  get #isOfOthers(): boolean {
-    return this.#others > this.#characters * OTHER_SHARE;
+  get #hasOtherScripts(): boolean {
+    return this.#others > this.#characters * OTHER_SCRIPTS_SHARE;
   }
 
   #addBlock(block: ContentBlock): void {
@@ -297,26 +311,28 @@ export class ScriptSample {
   }
 }
 
-/** What is known of an entry's report when a conversation is read from the start. */
+/** State of an entry's report when a conversation is read from the start. */
 interface ReportState {
-  /** Something was cleared or collapsed after it. */
+  /** Something was cleared or collapsed after the report. */
   readonly isBeforeMark: boolean;
-  /** Nothing can be learned from it: between it and others lay what is cleared or collapsed now. */
+  /**
+   * The report must not be used for calibration, because content before it was cleared or collapsed since.
+   */
   readonly isOld: boolean;
 }
 
 /**
- * What a mark says was saved is about the newest report before it, and about no other. A host that goes back may cut the
- * mark off. Then a report that is older than a stand-in above it is about messages that the stand-in replaced.
+ * Classifies reports. The saving in a mark refers only to the newest report before it. A host that goes back
+ * may cut off the mark. Then a report that is older than a stand-in above it refers to the replaced messages.
  */
 export function reportsBeforeMark(entries: readonly Entry[]): (entry: Entry, index: number) => ReportState {
-  const lastMark = entries.findLastIndex((entry) => savedTokens(entry) !== undefined);
-  const newest = entries.slice(0, Math.max(0, lastMark)).findLast(isReport);
+  const lastMark = entries.findLastIndex((entry) => savedTokensOf(entry) !== undefined);
+  const newest = entries.slice(0, Math.max(0, lastMark)).findLast(isUsageReport);
   const markedAt = timeAt(entries[lastMark]);
   const replacedAt = newestStandIns(entries);
   return (entry, index) => {
     const isBeforeMark = index < lastMark;
-    if (!isReport(entry)) return { isBeforeMark, isOld: false };
+    if (!isUsageReport(entry)) return { isBeforeMark, isOld: false };
     const toldAt = isBeforeMark ? Math.max(timeAt(entry), markedAt) : timeAt(entry);
     const isReplaced = (replacedAt[index] ?? NEVER) > toldAt;
     return { isBeforeMark, isOld: isReplaced || (isBeforeMark && !isOfSameResponse(entry, newest)) };
@@ -325,7 +341,7 @@ export function reportsBeforeMark(entries: readonly Entry[]): (entry: Entry, ind
 
 const NEVER = Number.NEGATIVE_INFINITY;
 
-/** For each place, when the newest stand-in above it was written. Empty if there is none. */
+/** For each position, the time of the newest stand-in above it. Empty if there is none. */
 function newestStandIns(entries: readonly Entry[]): readonly number[] {
   if (!entries.some(isStandIn)) return [];
   let newest = NEVER;
@@ -340,21 +356,21 @@ function timeAt(entry: Entry | undefined): number {
   return Number.isNaN(time) ? NEVER : time;
 }
 
-export const isReport = (entry: Entry): entry is AssistantEntry =>
+export const isUsageReport = (entry: Entry): entry is AssistantEntry =>
   entry.type === "assistant" && reportedUsage(entry) !== undefined;
 
-/** One response may be several entries. */
+/** True if both entries belong to one response. */
 const isOfSameResponse = (one: AssistantEntry, other: AssistantEntry | undefined): boolean =>
   one === other || (one.message.id !== undefined && one.message.id === other?.message.id);
 
-/** The newest reports. An older one is never the newest of a conversation again. */
-const MOST_REPORTS = 4_096;
+/** Maximum number of reports to remember. An older one is never the newest of a conversation again. */
+const MAX_REPORTS = 4_096;
 const EMPTY: Prefix = { length: 0, digest: 0, tokens: 0 };
 
-/** Hosts exchange a reminder here and there. A list that differs by more than this is another one. */
+/** Hosts change reminders slightly. A list that differs by more than this is another conversation. */
 const SMALL_CHANGE = { share: 0.05, tokens: 500 } as const;
 
-/** The beginning of a conversation: how many entries, a digest of what they are, and their estimated tokens. */
+/** The start of a conversation: number of entries, a digest of them, and their estimated tokens. */
 export interface Prefix {
   readonly length: number;
   readonly digest: number;
@@ -362,41 +378,41 @@ export interface Prefix {
 }
 
 interface Reported extends Prefix {
-  /** The entries are those before the response, not those of the request that it answers. */
+  /** The entries are those before the response, not those of the answered request. */
   readonly isExact: boolean;
   /** Tokens of the request that the provider cleared and did not report. */
   readonly clearedTokens: number;
 }
 
-/** A response, and the request that it answers. */
-interface Answered {
-  readonly to: Prefix;
+/** A response's request. */
+interface AnsweredRequest {
+  readonly prefix: Prefix;
   readonly clearedTokens: number;
 }
 
-/** No beginning of a conversation has this length, so only the tokens are compared. */
+/** No prefix has this length, so only the tokens are compared. */
 const UNKNOWN_ENTRIES = { length: -1, digest: 0, isExact: false } as const;
 
 /**
- * A reported usage is the size of one exact request. It counts only in a conversation that starts with the entries of
- * that request, or with nearly those. Entries are compared by id and size, so that adding one costs nothing. Lines of
- * the session file carry the tokens of these entries, so that a new process knows them. A report without a record is
+ * A reported usage is the size of one exact request. It counts only in a conversation that starts with
+ * (nearly) the entries of that request. Entries are compared by id and size, so adding one costs almost
+ * nothing. Session lines carry the tokens of these entries for the next process. A report without a record is
  * trusted.
  */
 export class ReportedPrefixes {
-  /** Of no entry, of the first, of the first two, … */
+  /** Prefixes of 0, 1, 2, … entries. */
   #prefixes: Prefix[] = [EMPTY];
-  /** By the response's id, which copies of its message share. */
+  /** Reports by response id, which copies of the message share. */
   readonly #reports = new Map<string, Reported>();
-  /** The newest response that was compared. Entries between its parts change nothing. */
+  /** The newest compared response. Entries between its parts change nothing. */
   #compared: { readonly key: string | undefined; readonly grown: number | undefined } | undefined;
 
-  /** All entries so far. */
+  /** The prefix of all entries. */
   get whole(): Prefix {
     return this.#prefixes.at(-1) ?? EMPTY;
   }
 
-  /** The conversation is read again. */
+  /** Called before the conversation is read again. */
   restart(): void {
     this.#prefixes = [EMPTY];
     this.#compared = undefined;
@@ -404,28 +420,30 @@ export class ReportedPrefixes {
 
   add({ uuid = "" }: Entry, estimate: number): void {
     const { length, digest, tokens } = this.whole;
-    const own = extended(hash(uuid), Math.round(estimate));
-    this.#prefixes.push({ length: length + 1, digest: extended(digest, own), tokens: tokens + estimate });
+    const own = extendDigest(hash(uuid), Math.round(estimate));
+    this.#prefixes.push({ length: length + 1, digest: extendDigest(digest, own), tokens: tokens + estimate });
   }
 
-  /** The response in this entry answered the conversation `to`. */
-  answered(entry: Entry, { to, clearedTokens }: Answered): void {
+  /** Records that the response in this entry answered the conversation `to`. */
+  recordAnswer(entry: Entry, { prefix: to, clearedTokens }: AnsweredRequest): void {
     if (entry.type === "assistant") this.#remember(keyOf(entry), { ...to, isExact: false, clearedTokens });
   }
 
-  /** The same for a response that the host wrote as an entry by itself. A report that is known stays as it is. */
-  answeredFirst(entry: AssistantEntry, answer: Answered): void {
-    if (!this.#reports.has(keyOf(entry) ?? "")) this.answered(entry, answer);
+  /**
+   * Like {@link recordAnswer}, for a response that the host wrote as an entry. A known report does not change.
+   */
+  recordAnswerIfNew(entry: AssistantEntry, answer: AnsweredRequest): void {
+    if (!this.#reports.has(keyOf(entry) ?? "")) this.recordAnswer(entry, answer);
   }
 
-  /** Tokens of the request that the usage in this entry does not include, because the provider cleared them. */
+  /** Tokens that the usage in this entry does not include, because the provider cleared them. */
   clearedBefore(entry: AssistantEntry): number {
-    return this.#reports.get(keyOf(entry) ?? "")?.clearedTokens ?? clearedBefore(entry);
+    return this.#reports.get(keyOf(entry) ?? "")?.clearedTokens ?? clearedTokensOf(entry);
   }
 
-  /** The entry with a record of the conversation that its usage is about; the entry itself if nothing is known. */
-  asLine(entry: Entry): Entry {
-    if (!isEntry(entry) || !isReport(entry) || recordedTokens(entry) !== undefined) return entry;
+  /** Adds a record of the reported conversation to the entry. Returns the same entry if nothing is known. */
+  toLine(entry: Entry): Entry {
+    if (!isEntry(entry) || !isUsageReport(entry) || recordedTokens(entry) !== undefined) return entry;
     const reported = this.#reports.get(keyOf(entry) ?? "");
     if (reported === undefined) return entry;
     const { tokens, clearedTokens } = reported;
@@ -435,12 +453,13 @@ export class ReportedPrefixes {
   }
 
   /**
-   * The estimated tokens by which the entries so far have grown since the usage in the next entry was reported for
-   * them. Undefined where it was reported for another conversation.
+   * Estimated tokens that were added to the entries since the usage in the next entry was reported. Undefined
+   * if it was reported for another conversation.
    *
-   * @param isRecordOld entries before this one were cleared or collapsed since, so the record in its line is no measure.
+   * @param isRecordOld True if earlier entries were cleared or collapsed since, so that the record in the
+   * line does not apply.
    */
-  grownSince(entry: AssistantEntry, isRecordOld = false): number | undefined {
+  tokensAddedSince(entry: AssistantEntry, isRecordOld = false): number | undefined {
     const key = keyOf(entry);
     if (key !== undefined && key === this.#compared?.key) return this.#compared.grown;
     const known = key === undefined ? undefined : this.#reports.get(key);
@@ -477,11 +496,11 @@ export class ReportedPrefixes {
     this.#reports.delete(key);
     this.#reports.set(key, prefix);
     const [oldest] = this.#reports.keys();
-    if (this.#reports.size > MOST_REPORTS && oldest !== undefined) this.#reports.delete(oldest);
+    if (this.#reports.size > MAX_REPORTS && oldest !== undefined) this.#reports.delete(oldest);
   }
 }
 
-/** With the figure, because some hosts give every response the same id. */
+/** Includes the figure, because some hosts give every response the same id. */
 function keyOf({ uuid, message }: AssistantEntry): string | undefined {
   const id = message.id ?? uuid;
   return id === undefined
@@ -489,7 +508,7 @@ function keyOf({ uuid, message }: AssistantEntry): string | undefined {
     : `${id} ${message.usage === undefined ? 0 : inputTokens(message.usage)}`;
 }
 
-/** Files are not trusted: only a count is a record. */
+/** Files are untrusted. Only a valid count is a record. */
 function recordedTokens(entry: AssistantEntry): number | undefined {
   const tokens = field(entry, PREFIX_FIELD);
   return typeof tokens === "number" && Number.isFinite(tokens) && tokens >= 0 ? tokens : undefined;

@@ -10,7 +10,7 @@ import {
 } from "../messages/entry.ts";
 import { copiedIds, newestLineUuid } from "../messages/lines.ts";
 import type { ApiMessage } from "../messages/message.ts";
-import { savedTokens } from "../messages/responses.ts";
+import { savedTokensOf } from "../messages/responses.ts";
 import { CheckedMessages } from "../request/check/growing-check.ts";
 import type { CheckOptions, Finding } from "../request/check/rule.ts";
 import { FlattenedEntries, type FlattenOptions, flatten } from "../request/flatten/flatten.ts";
@@ -19,61 +19,69 @@ import { Contents, Measures } from "./contents.ts";
 import type { CheckedFrame } from "./current-turn.ts";
 import { HostView } from "./host-view.ts";
 import type { Message } from "./options.ts";
-import { PlainForm } from "./plain-form.ts";
-import { isReport, type Prefix, ReportedPrefixes, reportsBeforeMark } from "./usage-trust.ts";
+import { PlainMessages } from "./plain-messages.ts";
+import { isUsageReport, type Prefix, ReportedPrefixes, reportsBeforeMark } from "./usage-trust.ts";
 
 export interface ViewsOptions {
   readonly countText: CountText;
   readonly check: CheckOptions & { readonly model?: string };
-  /** The request of the turn under way. After a change call {@link Views.reframe}. */
+  /** The current request fields. Call {@link Views.reframe} after a change. */
   readonly frame?: () => CheckedFrame;
   /** Tools whose results can be cleared, and which of them read files. */
   readonly clearable: ResultIndexOptions;
-  /** Tokens that go with every call besides messages, until a report tells. */
+  /** Tokens of every call besides messages, until a usage is reported. */
   readonly overheadTokens: () => number;
-  /** True if a reported usage is to be believed. */
+  /** True if a reported usage is trusted. */
   readonly isTrusted: (entry: AssistantEntry) => boolean;
 }
 
-/** A rewrite: what it does to the count of tokens and to the index of results. */
-export type Rewriting =
-  /** Results were emptied; `mark` says so, and how much the last reported usage now overstates. */
+/** The effect of a rewrite on the token count and the index of results. */
+export type RewriteEffect =
+  /** Results were cleared. `mark` records this, and by how much the last usage is now too high. */
   | { readonly kind: "cleared"; readonly clearing: Clearing; readonly mark: Entry }
-  /** Something of ours comes after the newest message, and goes with it: roles alternate. */
+  /**
+   * The engine added attachments after the newest message. They are merged with it, because roles must
+   * alternate.
+   */
   | { readonly kind: "attached"; readonly attachments: readonly AttachmentEntry[] }
-  /** Something in the middle was changed; the reported usage holds but for what `marks` subtract. */
+  /**
+   * Earlier messages were changed. The reported usage stays valid, except for the tokens that `marks`
+   * subtract.
+   */
   | { readonly kind: "rewritten"; readonly marks: readonly Entry[] }
-  /** The conversation was replaced: what was reported of the old one no longer holds. */
+  /** The conversation was replaced. Reports about the old one are void. */
   | { readonly kind: "restarted" };
 
 /**
- * The views of one conversation: its entries (the canonical form), the checked messages of a request, the count of
- * tokens, the index of what is in it, the host's own list, and the plain messages that entries stand for. Three methods
- * change the conversation, and each brings all views up to date: {@link append}, {@link reread} and {@link rewrite}. A
- * turn costs what is new in it. A thread decides which of them a list of the host needs.
+ * The views of one conversation: its entries (the canonical form), the checked messages of a request, the
+ * token count, the index of contents, the host's list, and the plain messages of entries. Three methods
+ * change the conversation and update all views: {@link append}, {@link reread} and {@link rewrite}. The cost
+ * of a turn depends only on its new messages. A thread selects the method for a host's list.
  */
 export abstract class Views {
   readonly measures: Measures;
   /** Plain messages and their entries. */
-  protected readonly plain: PlainForm = new PlainForm();
-  /** The places at which a model that binds its thinking wrote it. */
+  protected readonly plain: PlainMessages = new PlainMessages();
+  /** Positions at which a model with bound thinking wrote it. */
   protected readonly boundThinking: BoundThinking = new BoundThinking();
   protected readonly reports: ReportedPrefixes = new ReportedPrefixes();
   protected readonly host: HostView = new HostView();
   readonly #options: ViewsOptions;
   #form: "messages" | "entries" = "messages";
   #entries: Entry[] = [];
-  /** The entries at the last rewrite, or when the conversation began. */
+  /** The entries after the last rewrite, or at the start of the conversation. */
   #base: readonly Entry[] = [];
   #outgoing: CheckedMessages | FlattenedEntries;
   #meter: ContextMeter;
   #contents: Contents;
   #leaf: string | null = null;
-  /** The request around the messages changed, so they may be sent otherwise than they were handed back. */
+  /**
+   * True if the request fields changed, so that the messages to send may differ from those that the host has.
+   */
   #isReframed = false;
-  /** Ids of all lines that were in the conversation at some time, and of lines that they copy. */
+  /** Ids of all lines that were ever in the conversation, and of the lines that they copy. */
   readonly #known = new Set<string>();
-  /** We have changed something in it since: what was reported with these is about another conversation. */
+  /** Ids of entries whose reports are void, because the engine changed the conversation since. */
   #outdated: ReadonlySet<string | undefined> = new Set();
 
   constructor(options: ViewsOptions) {
@@ -92,7 +100,7 @@ export abstract class Views {
     return this.#base;
   }
 
-  /** The line on which the next entry hangs. */
+  /** Parent of the next entry's line. */
   get leaf(): string | null {
     return this.#leaf;
   }
@@ -101,7 +109,7 @@ export abstract class Views {
     return this.#meter;
   }
 
-  /** Results, pictures and calls in the conversation. */
+  /** Tool results, images and calls in the conversation. */
   get contents(): Contents {
     return this.#contents;
   }
@@ -110,45 +118,45 @@ export abstract class Views {
     return this.#known;
   }
 
-  /** The checked messages of a request. A later turn adds to them; a rewrite makes new ones. */
-  get sent(): readonly ApiMessage[] {
+  /** The checked messages of a request. A later turn appends to them, and a rewrite creates new ones. */
+  get outgoingMessages(): readonly ApiMessage[] {
     return this.#outgoing.messages;
   }
 
-  /** The conversation so far, for the usage that its answer will report. */
+  /** The prefix so far, for the usage that the next answer will report. */
   get prefix(): Prefix {
     return this.reports.whole;
   }
 
-  /** The conversation in the host's form: its own array if that says the same. */
-  handBack(messages: readonly Message[]): readonly Message[] {
-    return this.host.handBack(messages);
+  /** The conversation in the host's form. Returns the host's own array if it is equal. */
+  toHostForm(messages: readonly Message[]): readonly Message[] {
+    return this.host.toHostForm(messages);
   }
 
-  /** The messages of this moment, for a request that is made now or later: what comes after is not in it. */
+  /** Captures the current messages for a request now or later. Later messages are not included. */
   outbox(): () => readonly ApiMessage[] {
     return this.#outgoing.outbox();
   }
 
-  /** Entries came after the newest: `added` of the host's list `given`. */
+  /** Appends entries. `added` are the new messages of the host's list `given`. */
   protected append(
     entries: readonly Entry[],
     { given, added, leaf }: { given: readonly Message[]; added: readonly Message[]; leaf: string | null },
   ): readonly Finding[] {
     this.#leaf = leaf;
-    this.boundThinking.learn(entries);
+    this.boundThinking.loadPositions(entries);
     const wasRepaired = this.#isRepaired();
     const findings = this.#appendOutgoing(added, entries);
     for (const entry of entries) this.#add(entry);
-    // What is new may also undo a repair: a result that was made up gives way to the real one.
-    if (wasRepaired || this.#isRepaired()) this.#offer(given);
+    // New messages may also undo a repair: the real result replaces a generated one.
+    if (wasRepaired || this.#isRepaired()) this.#returnIfRepaired(given);
     this.#isReframed = false;
     return findings;
   }
 
   /**
-   * The host changed its list: everything is counted from the start. `since`: the messages after the last rewrite, where
-   * only they changed; else all of them. `isSentSo`: the host's messages are sent as they are.
+   * Counts everything again after the host edited its list. `since` has the messages after the last rewrite
+   * if only they changed. `isSentUnchanged` is true if the host's messages are sent unchanged.
    */
   protected reread(
     entries: readonly Entry[],
@@ -156,14 +164,14 @@ export abstract class Views {
       readonly given: readonly Message[];
       readonly since: readonly Message[] | undefined;
       readonly leaf: string | null;
-      readonly isSentSo: boolean;
+      readonly isSentUnchanged: boolean;
     },
   ): readonly Finding[] {
-    const { given, since, leaf, isSentSo } = change;
+    const { given, since, leaf, isSentUnchanged } = change;
     this.#leaf = leaf;
     if (since === undefined) this.#outgoing = this.#newOutgoing();
     let findings: readonly Finding[];
-    if (!isSentSo) findings = this.#replaceOutgoing(entries);
+    if (!isSentUnchanged) findings = this.#replaceOutgoing(entries);
     else if (since === undefined) findings = this.#appendOutgoing(given, entries);
     else {
       const kept = this.#base.length;
@@ -172,24 +180,26 @@ export abstract class Views {
     this.#countAll(entries);
     if (since === undefined) {
       this.#base = this.#entries.slice();
-      this.host.begin(given);
+      this.host.start(given);
     }
-    if (!isSentSo) this.#handBackAll();
-    else if (this.#isRepaired()) this.#offer(given);
+    if (!isSentUnchanged) this.#returnAll();
+    else if (this.#isRepaired()) this.#returnIfRepaired(given);
     this.#isReframed = false;
     return findings;
   }
 
-  /** We changed the conversation: these are its entries now. The last of them is the newest line of the transcript. */
+  /**
+   * Replaces the entries after a change by the engine. The last entry is the newest line of the transcript.
+   */
   rewrite(
     entries: readonly Entry[],
-    rewriting: Rewriting = { kind: "rewritten", marks: [] },
+    rewriting: RewriteEffect = { kind: "rewritten", marks: [] },
   ): readonly Finding[] {
     this.#count(entries, rewriting);
     if (rewriting.kind !== "attached")
-      this.#outdated = new Set(entries.filter(isReport).map(({ uuid }) => uuid));
+      this.#outdated = new Set(entries.filter(isUsageReport).map(({ uuid }) => uuid));
     const findings = this.#replaceOutgoing(entries);
-    this.boundThinking.learn(entries);
+    this.boundThinking.loadPositions(entries);
     this.#entries = [...entries];
     this.reports.restart();
     for (const entry of entries) {
@@ -197,16 +207,16 @@ export abstract class Views {
       this.#noteLine(entry);
     }
     this.#leaf = newestLineUuid(entries) ?? null;
-    this.#handBackAll();
+    this.#returnAll();
     return findings;
   }
 
-  /** The form of a list that is read from the start. */
+  /** Sets the form of a list that is read from the start. */
   protected setForm(form: "messages" | "entries"): void {
     this.#form = form;
   }
 
-  /** Checks all messages again, against the request that goes with them from now on. */
+  /** Checks all messages again with the current request fields. */
   reframe(): readonly Finding[] {
     const { items } = this.#outgoing;
     this.#outgoing = this.#newOutgoing();
@@ -216,35 +226,35 @@ export abstract class Views {
       : this.#outgoing.replace(items as readonly Entry[]);
   }
 
-  /** Hands back what is sent since {@link reframe}. */
-  offerSent(given: readonly Message[]): void {
-    if (this.#isRepaired()) this.#offer(given);
+  /** Returns the messages to the host as they are sent after {@link reframe}. */
+  returnSentMessages(given: readonly Message[]): void {
+    if (this.#isRepaired()) this.#returnIfRepaired(given);
     this.#isReframed = false;
   }
 
-  /** What the reports so far have taught was wrong: everything is estimated as is usual for the model. */
-  unlearn(): void {
+  /** Drops everything learned from wrong reports, and uses the typical estimate for the model. */
+  resetCalibration(): void {
     const entries = this.#entries.filter((entry) => !isCompactBoundary(entry));
     this.#estimateAll(entries, startCalibration(this.#options.check.model));
   }
 
-  /** The provider counted the whole conversation. */
-  counted(tokens: number): void {
+  /** Records the provider's count of the whole conversation. */
+  setExactCount(tokens: number): void {
     this.#meter.counted(tokens);
   }
 
-  /** The messages of these entries, all of them or a part. */
+  /** Messages of all or some entries. */
   messagesFor(entries: readonly Entry[]): readonly ApiMessage[] {
     const isWhole = entries.length === this.#entries.length && entries[0] === this.#entries[0];
     if (isWhole) return this.outbox()();
     return this.#form === "messages" ? this.plain.messagesFor(entries) : flatten(entries, this.#flattening());
   }
 
-  /** Count of tokens and index of results, after a rewrite. */
-  #count(entries: readonly Entry[], rewriting: Rewriting): void {
+  /** Updates the token count and the index of results after a rewrite. */
+  #count(entries: readonly Entry[], rewriting: RewriteEffect): void {
     switch (rewriting.kind) {
       case "cleared":
-        this.#contents.cleared(rewriting.clearing, entries.slice(0, -1));
+        this.#contents.recordClearing(rewriting.clearing, entries.slice(0, -1));
         this.#contents.add(rewriting.mark, entries.length - 1);
         this.#meter.add(rewriting.mark);
         break;
@@ -292,19 +302,19 @@ export abstract class Views {
 
   #add(entry: Entry, { isOld = false, isBeforeMark = false } = {}): void {
     this.#noteLine(entry);
-    // Entries are counted as they are: a mark says how far a report is off, and so far there was none.
-    const isVoidMark = savedTokens(entry) !== undefined && this.#meter.size().source === "estimate";
-    // A report about another conversation, such as the one before a compaction, is no wrong figure.
+    // Without an earlier report, entries are counted directly, and a mark has nothing to correct.
+    const isVoidMark = savedTokensOf(entry) !== undefined && this.#meter.size().source === "estimate";
+    // A report about another conversation, such as the one before a compaction, is not a wrong figure.
     const grown =
-      isReport(entry) && !this.#meter.isFromBeforeCompaction(entry)
-        ? this.reports.grownSince(entry, isBeforeMark)
+      isUsageReport(entry) && !this.#meter.isFromBeforeCompaction(entry)
+        ? this.reports.tokensAddedSince(entry, isBeforeMark)
         : undefined;
-    // The messages of the report have been cleared or collapsed since. Only the mark makes them comparable.
-    const isJudged = isReport(entry) && grown !== undefined && !isOld && !isBeforeMark;
-    const isOther = isReport(entry) && grown === undefined;
+    // The reported messages were cleared or collapsed since, and only the mark makes them comparable.
+    const isJudged = isUsageReport(entry) && grown !== undefined && !isOld && !isBeforeMark;
+    const isOther = isUsageReport(entry) && grown === undefined;
     const ignoreUsage = isVoidMark || isOld || isOther || (isJudged && !this.#options.isTrusted(entry));
     const tokens = this.measures.ofEntry(entry);
-    const clearedTokens = isReport(entry) ? this.reports.clearedBefore(entry) : 0;
+    const clearedTokens = isUsageReport(entry) ? this.reports.clearedBefore(entry) : 0;
     this.#meter.add(entry, { tokens, ignoreUsage, grownTokens: grown ?? 0, clearedTokens });
     this.reports.add(entry, tokens);
     this.#contents.add(entry, this.#entries.push(entry) - 1);
@@ -328,18 +338,18 @@ export abstract class Views {
       : this.#outgoing.replace(entries);
   }
 
-  /** Hands back what is sent, since the check repaired it. */
-  #offer(given: readonly Message[]): void {
-    if (this.host.offer(this.sent, given)) this.#base = this.#entries.slice();
+  /** Returns the sent messages to the host if the check repaired them. */
+  #returnIfRepaired(given: readonly Message[]): void {
+    if (this.host.replaceIfChanged(this.outgoingMessages, given)) this.#base = this.#entries.slice();
   }
 
-  /** The host's list is sent otherwise than it was given: the host gets back what is sent. */
-  #handBackAll(): void {
+  /** The sent messages differ from the host's list, so the host gets them back. */
+  #returnAll(): void {
     this.#base = this.#entries.slice();
-    this.host.replace(this.#form === "messages" ? this.sent : this.#entries);
+    this.host.replace(this.#form === "messages" ? this.outgoingMessages : this.#entries);
   }
 
-  /** True if plain messages may be sent otherwise than they were given. Entries stay as they are in any case. */
+  /** True if plain messages may be sent differently from the given ones. Entries never change. */
   #isRepaired(): boolean {
     return this.#outgoing instanceof CheckedMessages && (this.#isReframed || !this.#outgoing.isUntouched);
   }

@@ -2,12 +2,12 @@ import { scriptedModel } from "@longhaul/simulator";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { deepFreeze } from "../../../../test/support/deep-freeze.ts";
+import { MAX_OUTPUT_CHARACTERS } from "./display-text.ts";
 import type { CommandResult, HookInput } from "./hook.ts";
 import { readHookSettings } from "./hook-settings.ts";
 import { createHooks } from "./runner.ts";
-import { MAX_OUTPUT_CHARACTERS } from "./shown-text.ts";
 
-/** Settings files that are nearly right: each part may also be any JSON. */
+/** Generates settings files that are almost valid: any part may also be arbitrary JSON. */
 function arbitrarySettings(): fc.Arbitrary<unknown> {
   const orAnything = (likely: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
     fc.oneof({ weight: 6, arbitrary: likely }, fc.jsonValue({ maxDepth: 1 }));
@@ -48,7 +48,7 @@ const arbitraryResult = (): fc.Arbitrary<CommandResult> =>
       stdout: fc.oneof(fc.string({ unit: "binary" }), fc.json(), fc.constant("x".repeat(20_000))),
       stderr: fc.string({ unit: "binary" }),
     }),
-    fc.constantFrom({ state: "ended" as const }, { state: "goes-on-alone" as const }),
+    fc.constantFrom({ state: "ended" as const }, { state: "in-background" as const }),
     fc.record({ state: fc.constant("not-started" as const), reason: fc.string() }),
   );
 

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { HookEvent } from "./hook.ts";
 import {
-  announcesAsync,
-  answerOfCommand,
-  answerOfFunction,
-  answerOfModel,
+  isAsyncAnnouncement,
+  readCommandAnswer,
+  readFunctionAnswer,
+  readModelAnswer,
   type Verdict,
 } from "./hook-answer.ts";
 
 const exited = (exitCode: number | null, stdout: unknown = "", stderr = ""): Verdict =>
-  answerOfCommand(
+  readCommandAnswer(
     {
       state: "exited",
       exitCode,
@@ -89,32 +89,34 @@ describe("what the end of a command means", () => {
 
   it("an answer that comes later has no output now", () => {
     expect(exited(0, { async: true })).toEqual(completed(""));
-    expect(announcesAsync('{"async": true, "asyncTimeout": 5}')).toBe(true);
+    expect(isAsyncAnnouncement('{"async": true, "asyncTimeout": 5}')).toBe(true);
     for (const line of ["", "{}", '{"async": 1}', "async", '[{"async":true}]']) {
-      expect(announcesAsync(line)).toBe(false);
+      expect(isAsyncAnnouncement(line)).toBe(false);
     }
   });
 });
 
 describe("what the answer of a model means", () => {
   it("words are its output", () => {
-    expect(answerOfModel(" Keep the plan. ", "PreCompact")).toEqual(completed("Keep the plan."));
+    expect(readModelAnswer(" Keep the plan. ", "PreCompact")).toEqual(completed("Keep the plan."));
   });
 
   it("ok or not, with a reason, also in a code block", () => {
-    expect(answerOfModel('{"ok": false, "reason": "no"}', "PreCompact")).toEqual({
+    expect(readModelAnswer('{"ok": false, "reason": "no"}', "PreCompact")).toEqual({
       state: "blocked",
       reason: "no",
     });
-    expect(answerOfModel('```json\n{"ok": false}\n```\n', "PreCompact")).toMatchObject({ state: "blocked" });
-    expect(answerOfModel('{"ok": true, "reason": "fine"}', "PreCompact")).toEqual(completed("", "fine"));
+    expect(readModelAnswer('```json\n{"ok": false}\n```\n', "PreCompact")).toMatchObject({
+      state: "blocked",
+    });
+    expect(readModelAnswer('{"ok": true, "reason": "fine"}', "PreCompact")).toEqual(completed("", "fine"));
   });
 
   it("everything that a command may answer, it may answer too", () => {
-    expect(answerOfModel(JSON.stringify({ decision: "block", reason: "no" }), "PreCompact")).toMatchObject({
+    expect(readModelAnswer(JSON.stringify({ decision: "block", reason: "no" }), "PreCompact")).toMatchObject({
       state: "blocked",
     });
-    expect(answerOfModel(JSON.stringify({ ok: true, ...context("said") }), "PreCompact")).toEqual(
+    expect(readModelAnswer(JSON.stringify({ ok: true, ...context("said") }), "PreCompact")).toEqual(
       completed("said"),
     );
   });
@@ -122,14 +124,14 @@ describe("what the answer of a model means", () => {
 
 describe("what a function gives back", () => {
   it("words, an answer, or nothing", () => {
-    expect(answerOfFunction("{words}", "PreCompact")).toEqual(completed("{words}"));
-    expect(answerOfFunction(context("said"), "PreCompact")).toEqual(completed("said"));
-    expect(answerOfFunction({ decision: "block", reason: "no" }, "PreCompact")).toEqual({
+    expect(readFunctionAnswer("{words}", "PreCompact")).toEqual(completed("{words}"));
+    expect(readFunctionAnswer(context("said"), "PreCompact")).toEqual(completed("said"));
+    expect(readFunctionAnswer({ decision: "block", reason: "no" }, "PreCompact")).toEqual({
       state: "blocked",
       reason: "no",
     });
     for (const value of [undefined, null, {}, { some: "data" }, 7, true, [], Symbol("x")]) {
-      expect(answerOfFunction(value, "PreCompact")).toEqual(completed(""));
+      expect(readFunctionAnswer(value, "PreCompact")).toEqual(completed(""));
     }
   });
 });

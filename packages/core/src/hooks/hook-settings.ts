@@ -1,20 +1,20 @@
 import { field, isRecord, type JsonRecord, stringField } from "../messages/untrusted.ts";
+import { displayName } from "./display-text.ts";
 import { HOOK_EVENTS, type HookEvent } from "./hook.ts";
-import { shownName } from "./shown-text.ts";
 
-/** One hook as a settings file tells of it. */
+/** One hook as a settings file defines it. */
 export type HookDefinition = CommandHook | ModelHook;
 
 export interface CommandHook {
   readonly type: "command";
   readonly command: string;
   readonly shell: string | undefined;
-  /** Nobody waits for it and nobody reads what it prints. */
+  /** The runner does not wait for the hook and ignores its output. */
   readonly isAsync: boolean;
   readonly timeoutMs: number | undefined;
 }
 
-/** Asks a model, or an agent with tools. */
+/** A hook that asks a model, or an agent with tools. */
 export interface ModelHook {
   readonly type: "prompt" | "agent";
   readonly prompt: string;
@@ -28,23 +28,23 @@ interface HookGroup {
 
 interface ReadHookSettings {
   readonly hooks: Readonly<Record<HookEvent, readonly HookGroup[]>>;
-  /** One sentence for each thing that was ignored; the same thing is named once. */
+  /** One sentence for each ignored setting, without duplicates. */
   readonly warnings: readonly string[];
 }
 
-/** Longer waits overflow the timer, which then fires at once. */
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+/** A longer delay overflows the timer, which then fires immediately. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Shells of Claude Code; any other word could be any program. */
+/** The shells that Claude Code accepts. Any other word could name any program. */
 const SHELLS: readonly string[] = ["bash", "powershell"];
 
 type Warn = (warning: string) => void;
-/** Tells why something is ignored, in place of its value. */
-export type Refuse = (reason: string) => undefined;
+/** Reports why a value is ignored, and returns undefined in its place. */
+export type ReportIgnored = (reason: string) => undefined;
 
 /**
- * The hooks in a parsed settings file, in the shape of Claude Code's. Not trusted: what has another shape is
- * ignored and named in a warning.
+ * Reads the hooks from a parsed settings file in Claude Code's format. The file is untrusted: parts with an
+ * unexpected shape are ignored and named in a warning.
  */
 export function readHookSettings(file: unknown): ReadHookSettings {
   const warnings = new Set<string>();
@@ -57,7 +57,7 @@ export function readHookSettings(file: unknown): ReadHookSettings {
   for (const [event, groups] of Object.entries(hooksOf(file, warn))) {
     const known = HOOK_EVENTS.find((name) => name === event);
     if (known) hooks[known] = readGroups(known, groups, warn);
-    else warn(`Hooks for ${shownName(event)} are ignored: there are only ${HOOK_EVENTS.join(", ")} here.`);
+    else warn(`Hooks for ${displayName(event)} are ignored: there are only ${HOOK_EVENTS.join(", ")} here.`);
   }
   return { hooks, warnings: [...warnings] };
 }
@@ -71,7 +71,8 @@ function hooksOf(file: unknown, warn: Warn): JsonRecord {
 }
 
 function readGroups(event: HookEvent, raw: unknown, warn: Warn): readonly HookGroup[] {
-  const refuse: Refuse = (reason) => void warn(`A part of the hooks for ${event} is ignored: ${reason}.`);
+  const refuse: ReportIgnored = (reason) =>
+    void warn(`A part of the hooks for ${event} is ignored: ${reason}.`);
   if (!Array.isArray(raw)) return refuse("an event has a list of matchers") ?? [];
   return raw.flatMap((group: unknown): HookGroup[] => {
     if (!isRecord(group) || !Array.isArray(group.hooks)) {
@@ -84,7 +85,7 @@ function readGroups(event: HookEvent, raw: unknown, warn: Warn): readonly HookGr
   });
 }
 
-function readHook(raw: unknown, refuse: Refuse): HookDefinition | undefined {
+function readHook(raw: unknown, refuse: ReportIgnored): HookDefinition | undefined {
   const type = stringField(raw, "type");
   if (type === undefined) return refuse("a hook is an object with a type");
   const timeoutMs = readTimeout(field(raw, "timeout"), refuse);
@@ -99,23 +100,23 @@ function readHook(raw: unknown, refuse: Refuse): HookDefinition | undefined {
     if (prompt.trim() === "") return refuse(`a hook of type ${type} needs a prompt`);
     return { type, prompt, timeoutMs };
   }
-  return refuse(`hooks of type ${shownName(type)} are not supported here`);
+  return refuse(`hooks of type ${displayName(type)} are not supported here`);
 }
 
-/** Undefined for the shell of the system: where nobody set one, or set one that is not known. */
-function readShell(shell: unknown, refuse: Refuse): string | undefined {
+/** Returns undefined for the system's default shell: no shell is set, or the shell is unknown. */
+function readShell(shell: unknown, refuse: ReportIgnored): string | undefined {
   if (shell === undefined || shell === null) return undefined;
   return SHELLS.find((name) => name === shell) ?? refuse(`a shell is one of ${SHELLS.join(", ")}`);
 }
 
-/** In seconds, as the file has it; undefined where nobody set one that can be used. */
-export function readTimeout(seconds: unknown, refuse: Refuse): number | undefined {
+/** Converts the file's seconds to milliseconds. Returns undefined if no usable timeout is set. */
+export function readTimeout(seconds: unknown, refuse: ReportIgnored): number | undefined {
   if (seconds === undefined || seconds === null) return undefined;
-  if (typeof seconds === "number" && seconds > 0) return Math.min(seconds * 1_000, LONGEST_TIMEOUT_MS);
+  if (typeof seconds === "number" && seconds > 0) return Math.min(seconds * 1_000, MAX_TIMEOUT_MS);
   return refuse("a timeout is a number of seconds above 0");
 }
 
-/** Occasions of an event that a hook is for, read from the `matcher` of a settings file. */
+/** Occurrences of an event that a hook applies to, read from the `matcher` of a settings file. */
 export type Matcher =
   | { readonly kind: "all" }
   | { readonly kind: "list"; readonly words: readonly string[] }
@@ -123,24 +124,29 @@ export type Matcher =
 
 export const MATCHES_ALL: Matcher = Object.freeze({ kind: "all" });
 
-/** More than the longest list of words that there are, written as a pattern. */
-const LONGEST_PATTERN = 100;
-/** `* + ? { |`: each is a point at which a search can turn back. */
-const MOST_CHOICES = 12;
-/** The words that are matched are shorter: manual, auto, startup, resume, clear, compact. */
-const LONGEST_WORD = 10;
+/** Longer than a pattern that lists all words that can occur. */
+const MAX_PATTERN_CHARACTERS = 100;
+/**
+ * Maximum number of `* + ? { |` in a pattern. Each of them is a point at which the regex engine can
+ * backtrack.
+ */
+const MAX_CHOICES = 12;
+/** Longer than the words to match: manual, auto, startup, resume, clear, compact. */
+const MAX_WORD_CHARACTERS = 10;
 
 const WORD_LIST = /^[\w\-,| ]*$/;
 const CHOICE = /[*+?{|]/g;
-/** Only here can the ways to match multiply without limit: `(\w?){100}` tries more than 10^9 on `manual`. */
+/**
+ * Only a repeated group can backtrack without limit: `(\w?){100}` makes more than 10^9 attempts on `manual`.
+ */
 const REPEATED_GROUP = /\)[*+{]/;
 
-/** Undefined for what is no matcher, with the reason told to `refuse`. */
-export function readMatcher(raw: unknown, refuse: Refuse): Matcher | undefined {
+/** Returns undefined for an invalid matcher, after it has passed the reason to `refuse`. */
+export function readMatcher(raw: unknown, refuse: ReportIgnored): Matcher | undefined {
   if (raw === undefined || raw === null || raw === "" || raw === "*") return MATCHES_ALL;
   if (typeof raw !== "string") return refuse("a matcher must be text");
   if (WORD_LIST.test(raw)) return { kind: "list", words: raw.split(/[,|]/).map((word) => word.trim()) };
-  if (!isHarmless(raw)) {
+  if (!isSafePattern(raw)) {
     return refuse("the pattern of a matcher is too long or repeats a group, and could take for ever");
   }
   try {
@@ -151,16 +157,16 @@ export function readMatcher(raw: unknown, refuse: Refuse): Matcher | undefined {
 }
 
 /**
- * With a dozen choices, none of them repeated, and words of a few letters, a search that turns back at each
- * of them ends after a few million steps at worst.
+ * True if the pattern cannot hang. With a dozen choices, no repeated group, and words of a few letters,
+ * backtracking ends after a few million steps at worst.
  */
-function isHarmless(pattern: string): boolean {
+function isSafePattern(pattern: string): boolean {
   const choices = pattern.match(CHOICE)?.length ?? 0;
-  return pattern.length <= LONGEST_PATTERN && choices <= MOST_CHOICES && !REPEATED_GROUP.test(pattern);
+  return pattern.length <= MAX_PATTERN_CHARACTERS && choices <= MAX_CHOICES && !REPEATED_GROUP.test(pattern);
 }
 
 export function isMatch(matcher: Matcher, word: string | undefined): boolean {
   if (matcher.kind === "all") return true;
-  if (word === undefined || word.length > LONGEST_WORD) return false;
+  if (word === undefined || word.length > MAX_WORD_CHARACTERS) return false;
   return matcher.kind === "list" ? matcher.words.includes(word) : matcher.pattern.test(word);
 }

@@ -1,9 +1,9 @@
-/** Events that hooks are called at, as Claude Code names them. */
+/** Events that run hooks, with Claude Code's names. */
 export type HookEvent = "PreCompact" | "PostCompact" | "SessionStart";
 
 export const HOOK_EVENTS: readonly HookEvent[] = ["PreCompact", "PostCompact", "SessionStart"];
 
-/** Facts that every hook gets, as JSON on standard input or as an argument. */
+/** Input of every hook, as JSON on standard input or as an argument. */
 export interface HookInput {
   readonly hook_event_name: HookEvent;
   readonly session_id: string;
@@ -11,20 +11,20 @@ export interface HookInput {
   readonly cwd: string;
   readonly permission_mode?: string;
   readonly agent_id?: string;
-  /** PreCompact and PostCompact. */
+  /** Set for PreCompact and PostCompact. */
   readonly trigger?: "manual" | "auto";
-  /** PreCompact: what the user asked the summary to look after. */
+  /** Set for PreCompact: the user's instructions for the summary. */
   readonly custom_instructions?: string | null;
-  /** PostCompact. */
+  /** Set for PostCompact. */
   readonly compact_summary?: string;
-  /** SessionStart. */
+  /** Set for SessionStart. */
   readonly source?: "startup" | "resume" | "clear" | "compact";
 }
 
-/** End of one hook. `text` is for the person at the screen; it may hold what the hook printed. */
+/** Result of one hook. `text` is for the user and may contain the hook's output. */
 export interface HookOutcome {
   readonly event: HookEvent;
-  /** The command, the prompt or the function, shortened. */
+  /** The command, prompt or function name, shortened. */
   readonly name: string;
   readonly kind: "command" | "prompt" | "agent" | "callback" | "function";
   readonly state: "completed" | "failed" | "timed-out" | "blocked" | "aborted";
@@ -34,57 +34,64 @@ export interface HookOutcome {
 
 export interface HookRun {
   readonly outcomes: readonly HookOutcome[];
-  /** Output of the hooks that succeeded, trimmed, with an empty line between; "" when nothing was said. */
+  /**
+   * Trimmed output of the hooks that succeeded, separated by blank lines. Empty if no hook printed anything.
+   */
   readonly output: string;
-  /** A hook that explicitly stops what was about to happen. Only PreCompact can be blocked. */
+  /** Set if a hook stopped the pending action. Only PreCompact can be blocked. */
   readonly blocked?: { readonly by: string; readonly reason: string };
 }
 
 export interface HookRunOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called right before the hooks start, with their number. Not called where none is configured for the event. */
+  /** Called right before the hooks start, with their number. Not called if the event has no hooks. */
   readonly onStart?: ((hooks: number) => void) | undefined;
 }
 
-/** Runs whatever is configured for an event, all at once. Never throws, but for an abort it reports as such. */
+/** Runs all hooks of an event in parallel. Never throws: it reports an abort as an outcome. */
 export interface HookRunner {
-  /** Milliseconds for one run, 30,000 by default. A longer run counts as a hook that timed out. */
+  /**
+   * Time limit of one run in milliseconds, 30,000 by default. A longer run counts as a hook that timed out.
+   */
   readonly timeoutMs?: number | undefined;
   run(input: HookInput, options?: HookRunOptions): Promise<HookRun>;
 }
 
-/** A shell command of the user's, with everything it needs. */
+/** A shell command of the user, with everything it needs to run. */
 export interface CommandRequest {
   readonly command: string;
-  /** Written to its standard input. */
+  /** Text for the command's standard input. */
   readonly input: string;
-  /** The folder in which it runs; "" is that of this process. */
+  /** Working directory. "" means the directory of this process. */
   readonly cwd: string;
-  /** Added to the environment of this process. */
+  /** Variables to add to the environment of this process. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Ends it, with everything that it started. */
+  /** Ends the command and all its child processes. */
   readonly signal: AbortSignal;
-  /** The system's own shell unless given. */
+  /** Default: the system's shell. */
   readonly shell?: string | undefined;
   /**
-   * Asked at the start, with "", and with the first line of output: true when nobody needs to wait for the
-   * rest. The signal still ends the command then, but this process may end before it.
+   * Returns true if nobody needs to wait for the command. The runner calls it with "" at the start, then with
+   * the first line of output. The signal still ends such a command, but this process may exit first.
    */
-  readonly goesOnAlone?: ((firstLine: string) => boolean) | undefined;
+  readonly runsInBackground?: ((firstLine: string) => boolean) | undefined;
 }
 
 export type CommandResult =
   | {
       readonly state: "exited";
-      /** Null where a signal ended it. */
+      /** Null if a signal ended the command. */
       readonly exitCode: number | null;
       readonly stdout: string;
       readonly stderr: string;
     }
-  | { readonly state: "goes-on-alone" }
-  /** By our signal, with everything that it started. */
+  | { readonly state: "in-background" }
+  /** Our signal ended the command and all its child processes. */
   | { readonly state: "ended" }
   | { readonly state: "not-started"; readonly reason: string };
 
-/** Never rejects. Output beyond what anybody reads is dropped as it comes, and never fills the memory. */
+/**
+ * Runs a shell command. Never rejects. Drops output beyond the limit as it arrives, so that memory use stays
+ * bounded.
+ */
 export type RunCommand = (request: CommandRequest) => Promise<CommandResult>;

@@ -55,7 +55,7 @@ describe("which occasions a hook is for", () => {
     expect(matches(".*.*.*.*.*.*.*.*.*.*.*\\d", "a".repeat(100_000))).toBe(false);
   });
 
-  // Without the limits some of these run until the test is given up.
+  // Without the limits, some of these patterns run until the test times out.
   it("every pattern that is accepted comes to an end", () => {
     const piece = fc.constantFrom(
       ".",

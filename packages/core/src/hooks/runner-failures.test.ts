@@ -153,7 +153,7 @@ describe("an abort", () => {
     expect(new Set(outcomes.map(({ state }) => state))).toEqual(new Set(["aborted"]));
     expect(signals.every((signal) => signal.aborted)).toBe(true);
     expect({ output, blocked }).toEqual({ output: "", blocked: undefined });
-    // Node warns of a leak when there are more than ten.
+    // Node warns of a leak above ten listeners.
     expect(added).toHaveBeenCalledTimes(1);
     expect(removed).toHaveBeenCalledTimes(1);
   });

@@ -10,7 +10,7 @@ const input: HookInput = {
   transcript_path: "/t.jsonl",
   cwd: "/project",
   trigger: "manual",
-  // What a replacement in text would take for its own marks.
+  // Patterns that `String.replace` would expand.
   custom_instructions: "keep $& and $1",
 };
 const settingsOf = (type: string, prompt: string, more: object = {}) => ({

@@ -1,4 +1,5 @@
 import type { Model } from "../models/port.ts";
+import { displayName, outcomeText } from "./display-text.ts";
 import { type Handler, type Handlers, type HookAgent, type HookCallbacks, readHandlers } from "./handlers.ts";
 import {
   HOOK_EVENTS,
@@ -11,34 +12,33 @@ import {
 import { failed, type Verdict } from "./hook-answer.ts";
 import { isMatch } from "./hook-settings.ts";
 import {
-  CLEAN_UP_MS,
+  CLEANUP_TIMEOUT_MS,
   DEFAULT_TIMEOUT_MS,
+  describeEnd,
   type Limited,
-  LONGEST_MS,
+  MAX_TIMER_MS,
   runLimited,
-  withStops,
-  wordsFor,
+  withSharedStop,
 } from "./run-limit.ts";
-import { outcomeText, shownName } from "./shown-text.ts";
 
 export interface HooksOptions {
   /**
-   * The parsed settings file, or several of them in a list. Only the user's own: whoever writes this file
-   * runs programs as the user.
+   * The parsed settings file, or a list of them. Pass only files that the user controls, because their author
+   * can run programs as the user.
    */
   readonly settings?: unknown;
   readonly callbacks?: HookCallbacks | undefined;
-  /** Asked by hooks of kind `prompt`. */
+  /** Answers hooks of type `prompt`. */
   readonly model?: Model | undefined;
-  /** Asked by hooks of kind `agent`. */
+  /** Answers hooks of type `agent`. */
   readonly agent?: HookAgent | undefined;
-  /** Runs hooks of kind `command`; on node, `runCommand` of `@longhaul/sessions`. */
+  /** Runs hooks of type `command`. On Node, use `runCommand` of `@longhaul/sessions`. */
   readonly runCommand?: RunCommand | undefined;
   readonly now?: (() => number) | undefined;
 }
 
 export interface Hooks extends HookRunner {
-  /** Parts of the settings that cannot be used, one sentence each. */
+  /** One sentence for each setting that cannot be used. */
   readonly warnings: readonly string[];
 }
 
@@ -47,30 +47,32 @@ export function createHooks(options: HooksOptions = {}): Hooks {
   const { settings, callbacks, now = Date.now } = options;
   const files: readonly unknown[] = Array.isArray(settings) ? settings : [settings];
   const handlers = readHandlers(
-    { files, callbacks, means: options },
+    { files, callbacks, executors: options },
     (warning) => void warnings.add(warning),
   );
   return {
     warnings: [...warnings],
-    timeoutMs: longestRunMs(handlers),
+    timeoutMs: maxRunMs(handlers),
     run: (input, { signal, onStart } = {}) =>
-      withStops(signal, async (stops) => {
-        const hooks = matching(handlers, input);
+      withSharedStop(signal, async (stops) => {
+        const hooks = findMatchingHandlers(handlers, input);
         if (hooks.length > 0) onStart?.(hooks.length);
-        return gather(await Promise.all(hooks.map((hook) => runHook(hook, input, { stops, signal, now }))));
+        return combineOutcomes(
+          await Promise.all(hooks.map((hook) => runHook(hook, input, { stops, signal, now }))),
+        );
       }),
   };
 }
 
-/** Each hook has its own limit. A run is over when the slowest hook has been ended and cleaned up. */
-function longestRunMs(handlers: Handlers): number {
+/** Longest time that a run can take: the limit of the slowest hook plus the time for its cleanup. */
+function maxRunMs(handlers: Handlers): number {
   const limits = HOOK_EVENTS.flatMap((event) =>
     handlers[event].map(({ timeoutMs = DEFAULT_TIMEOUT_MS }) => timeoutMs),
   );
-  return Math.min(LONGEST_MS, Math.max(DEFAULT_TIMEOUT_MS, ...limits) + 2 * CLEAN_UP_MS);
+  return Math.min(MAX_TIMER_MS, Math.max(DEFAULT_TIMEOUT_MS, ...limits) + 2 * CLEANUP_TIMEOUT_MS);
 }
 
-function matching(handlers: Handlers, input: HookInput): readonly Handler[] {
+function findMatchingHandlers(handlers: Handlers, input: HookInput): readonly Handler[] {
   const occasion = input.hook_event_name === "SessionStart" ? input.source : input.trigger;
   const once = new Map<unknown, Handler>();
   const event = HOOK_EVENTS.find((name) => name === input.hook_event_name);
@@ -87,7 +89,7 @@ interface RunContext {
   readonly now: () => number;
 }
 
-interface Ended {
+interface FinishedHook {
   readonly outcome: HookOutcome;
   readonly output: string;
   readonly reason: string;
@@ -97,15 +99,15 @@ async function runHook(
   handler: Handler,
   input: HookInput,
   { stops, signal, now }: RunContext,
-): Promise<Ended> {
+): Promise<FinishedHook> {
   const startedAt = now();
   const timeoutMs = handler.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const end = await waitFor(handler, input, timeoutMs, stops, signal);
-  const { state, output, said } = endOf(end, input, timeoutMs);
-  const name = shownName(handler.name);
+  const { state, output, text: said } = endOf(end, input, timeoutMs);
+  const name = displayName(handler.name);
   const event = input.hook_event_name;
   const text = outcomeText(event, name, state, said);
-  // A clock that was set back in between.
+  // The clock may have been set back meanwhile.
   const durationMs = Math.max(0, now() - startedAt);
   return { outcome: { event, name, kind: handler.kind, state, text, durationMs }, output, reason: said };
 }
@@ -122,15 +124,15 @@ async function waitFor(
     return await runLimited((own) => handler.run(input, own), {
       timeoutMs,
       stops,
-      cleanUpMs: handler.kind === "command" ? CLEAN_UP_MS : 0,
-      goesOn: (verdict) => verdict.state === "completed" && verdict.goesOn === true,
+      cleanupTimeoutMs: handler.kind === "command" ? CLEANUP_TIMEOUT_MS : 0,
+      runsInBackground: (verdict) => verdict.state === "completed" && verdict.runsInBackground === true,
     });
   } catch (error) {
     return { state: "done", value: failed(reasonOf(error)) };
   }
 }
 
-/** Anything can be thrown, also what cannot be made a text. */
+/** Describes any thrown value, even one that cannot be converted to a string. */
 function reasonOf(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);
@@ -139,22 +141,22 @@ function reasonOf(error: unknown): string {
   }
 }
 
-interface End {
+interface HookEnd {
   readonly state: HookOutcome["state"];
   readonly output: string;
-  readonly said: string;
+  readonly text: string;
 }
 
-function endOf(end: Limited<Verdict>, input: HookInput, timeoutMs: number): End {
-  if (end.state !== "done") return { state: end.state, output: "", said: wordsFor(end.state, timeoutMs) };
+function endOf(end: Limited<Verdict>, input: HookInput, timeoutMs: number): HookEnd {
+  if (end.state !== "done") return { state: end.state, output: "", text: describeEnd(end.state, timeoutMs) };
   const verdict = end.value;
   if (verdict.state === "completed")
-    return { state: "completed", output: verdict.output, said: verdict.shown };
+    return { state: "completed", output: verdict.output, text: verdict.shown };
   const isGranted = verdict.state === "blocked" && input.hook_event_name === "PreCompact";
-  return { state: isGranted ? "blocked" : "failed", output: "", said: verdict.reason };
+  return { state: isGranted ? "blocked" : "failed", output: "", text: verdict.reason };
 }
 
-function gather(ended: readonly Ended[]): HookRun {
+function combineOutcomes(ended: readonly FinishedHook[]): HookRun {
   const blocking = ended.find(({ outcome }) => outcome.state === "blocked");
   return {
     outcomes: ended.map(({ outcome }) => outcome),

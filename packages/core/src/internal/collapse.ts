@@ -1,2 +1,2 @@
 export { collapsedIn, type SpanReport, spanReport } from "../modules/collapse/report.ts";
-export { asCondensed, SPAN_SYSTEM_PROMPT } from "../modules/collapse/summarise-span.ts";
+export { asCondensed, SPAN_SYSTEM_PROMPT } from "../modules/collapse/summarize-span.ts";

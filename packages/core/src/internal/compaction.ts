@@ -18,7 +18,7 @@ export { type ExtractOptions, extractFacts, type FactSheet } from "../compaction
 export { findFacts } from "../compaction/facts/find-facts.ts";
 export { firstAfterSummary, type MessageRef } from "../compaction/plan/choose-cut.ts";
 export {
-  isWorthSummarising,
+  isWorthSummarizing,
   planAt,
   planUnder,
   RESULT_SHARE,
@@ -32,7 +32,7 @@ export {
   type AskOptions,
   ask,
   isTruncated,
-  messagesToSummarise,
+  messagesToSummarize,
   ownRequest,
   textIn,
 } from "../compaction/write/ask-model.ts";

@@ -1,3 +1,4 @@
+export { asAtomicWrite, markMoved, withoutTornWrites } from "../messages/atomic-write.ts";
 export { claudeVersion, isAtLeast } from "../messages/claude-version.ts";
 export {
   CLEARED_FIELD,
@@ -22,12 +23,11 @@ export {
   isQueueOperation,
   isSlashCommand,
   isTypedMessage,
-  keptMessagesBelow,
+  keptMessagesAfterBoundary,
   timeOf,
 } from "../messages/lines.ts";
 export { type ApiVersion, contentBlocks, isBlock, isMedia, isThinking, tagOf } from "../messages/message.ts";
-export { asOneWrite, movedWith, withoutTornWrites } from "../messages/one-write.ts";
-export { previousSound, soundCuts } from "../messages/pairs.ts";
+export { previousSoundCut, soundCuts } from "../messages/pairs.ts";
 export {
   hasOpenCalls,
   inputTokens,
@@ -49,12 +49,12 @@ export {
   isSettled,
   isSnipMarker,
   isStandIn,
+  replacesMessage,
   standInUuids,
-  standsFor,
   withStandInsApplied,
 } from "../messages/stand-ins.ts";
 export { formatCount, withoutControls } from "../messages/text.ts";
-export type { FollowedTodo } from "../messages/todo-ledger.ts";
+export type { TrackedTodo } from "../messages/todo-ledger.ts";
 export {
   filePathIn,
   fileUseOf,
@@ -63,19 +63,19 @@ export {
   RECALL_TOOL_NAME,
   writesWholeFile,
 } from "../messages/tool-kinds.ts";
-export { isUndoMark, turnedBack, undoRecordOf } from "../messages/undo-marks.ts";
+export { isUndoMark, rewindRecordOf, undoRecordOf } from "../messages/undo-marks.ts";
 export {
   asList,
   contentText,
   field,
-  figureField,
   firstString,
   isNestedTooDeep,
   isRecord,
   type JsonRecord,
   listField,
-  MOST_NESTED_LEVELS,
+  MAX_NESTED_LEVELS,
   mayNestTooDeep,
+  numberField,
   parseJson,
   stringField,
   stringListField,

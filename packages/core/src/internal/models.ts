@@ -6,18 +6,28 @@ export {
   linkedTo,
   TimeBudget,
   throwIfAborted,
-  withinTime,
+  waitWithTimeLimit,
 } from "../models/abortable.ts";
 export { modelErrorOf } from "../models/ai-sdk-failure.ts";
 export { modelErrorFrom } from "../models/anthropic-failure.ts";
-export { callInput, isBrokenInput, parsedInput } from "../models/call-input.ts";
-export { fitToShow } from "../models/fit-to-show.ts";
+export { isInvalidInput, parsedInput, toInputObject } from "../models/call-input.ts";
 export { type MapBlock, withBlocks } from "../models/map-blocks.ts";
 export { isMissingPackage, loadingProblem } from "../models/missing-package.ts";
-export { type FailedCall, failedCall } from "../models/model-error.ts";
+export { createModelError, type FailedCall } from "../models/model-error.ts";
 export { timedOut, timeLimitsOf } from "../models/model-time-limits.ts";
 export type { WindowOf } from "../models/output-limit.ts";
 export { estimateRequest, PLAIN_CAPABILITIES } from "../models/plain-model.ts";
 export { withoutMarks } from "../models/prompt-cache-marks.ts";
-export { missedMetadata, type ProviderMemory, packMemory, unpackMemory } from "../models/provider-memory.ts";
-export { droppingMismatches, hasThinking, ThinkingMemory, thinkingLeftOut } from "../models/sent-thinking.ts";
+export {
+  type ProviderMemory,
+  packMemory,
+  requiredMetadata,
+  unpackMemory,
+} from "../models/provider-memory.ts";
+export { sanitizeErrorText } from "../models/sanitize-error-text.ts";
+export {
+  hasThinking,
+  ThinkingMemory,
+  thinkingRemovalChange,
+  withMismatchesDropped,
+} from "../models/sent-thinking.ts";

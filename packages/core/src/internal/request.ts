@@ -7,6 +7,6 @@ export {
   TOOL_USE_ID_PATTERN,
 } from "../request/check/limits.ts";
 export { reminder } from "../request/flatten/attachment-content.ts";
-export { countMessages, messagesBehind } from "../request/flatten/count-messages.ts";
+export { countMessages, countOriginalMessages } from "../request/flatten/count-messages.ts";
 export { FlattenedEntries } from "../request/flatten/flatten.ts";
-export { wordsIn } from "../request/flatten/words-in.ts";
+export { readableText } from "../request/flatten/readable-text.ts";

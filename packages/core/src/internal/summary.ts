@@ -1,6 +1,6 @@
 export {
   entriesOf,
-  summariseMessages,
+  summarizeMessages,
   summaryRequestIn,
   withoutSummaryRequest,
 } from "../compaction/summary/builtin/builtin-model.ts";

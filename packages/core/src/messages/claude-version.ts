@@ -1,4 +1,4 @@
-/** Versions of Claude models, read from their names, and the tokenizer that a version has. */
+/** Version of a Claude model, parsed from its name. It determines the tokenizer. */
 
 export interface ClaudeVersion {
   /** The family: opus, sonnet, haiku, fable, mythos. */
@@ -7,7 +7,10 @@ export interface ClaudeVersion {
   readonly minor: number;
 }
 
-/** Names are `claude-<line>-<major>[-<minor>][-<date>]`; the older `claude-3-5-…` order is not read. */
+/**
+ * Parses names like `claude-<line>-<major>[-<minor>][-<date>]`. Does not parse the older `claude-3-5-…`
+ * order.
+ */
 export function claudeVersion(model: unknown): ClaudeVersion | undefined {
   if (typeof model !== "string") return undefined;
   const match = /claude-([a-z]+)-(\d{1,2})(?!\d)(?:[-.](\d{1,2})(?!\d))?/.exec(model);
@@ -20,9 +23,9 @@ export function isAtLeast(version: ClaudeVersion | undefined, major: number, min
   return version.major > major || (version.major === major && version.minor >= minor);
 }
 
-/** The tokenizer of 4.7 and later makes about 30% more tokens of the same text. */
+/** The tokenizer of version 4.7 and later produces about 30% more tokens for the same text. */
 const LATER_TOKENIZER_SCALE = 1.3;
 
-/** Tokens for the same text, relative to the models before 4.7. */
+/** Tokens for the same text, relative to models before 4.7. */
 export const tokenScaleOf = (version: ClaudeVersion | undefined): number =>
   isAtLeast(version, 4, 7) ? LATER_TOKENIZER_SCALE : 1;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../../test/support/builders.ts";
-import { messagesBehind } from "../request/flatten/count-messages.ts";
+import { countOriginalMessages } from "../request/flatten/count-messages.ts";
 import type { Entry } from "./entry.ts";
-import { savedTokens } from "./responses.ts";
+import { savedTokensOf } from "./responses.ts";
 import {
   collapsedUuids,
   expandedSpanIds,
@@ -24,11 +24,11 @@ describe("a collapsed span", () => {
     expect(isStandIn(whole)).toBe(true);
     expect(collapsedUuids(whole)).toEqual(["a", "b"]);
     expect(standInUuids(whole)).toEqual(["a", "b"]);
-    expect(messagesBehind([whole])).toBe(3);
+    expect(countOriginalMessages([whole])).toBe(3);
     const bare = span({ spanId: "s" }, [{ type: "text", text: "the summary" }]);
     expect(isCollapsedSpan(bare)).toBe(true);
     expect(collapsedUuids(bare)).toEqual([]);
-    expect(messagesBehind([bare])).toBe(1);
+    expect(countOriginalMessages([bare])).toBe(1);
   });
 
   it("without a summary stands for nothing: its messages would be gone", () => {
@@ -52,7 +52,7 @@ describe("a collapsed span", () => {
       expect(isCollapsedSpan(other)).toBe(false);
       expect(collapsedUuids(other)).toEqual([]);
     }
-    expect(messagesBehind([null as unknown as Entry])).toBe(0);
+    expect(countOriginalMessages([null as unknown as Entry])).toBe(0);
   });
 });
 
@@ -64,10 +64,10 @@ describe("the mark of a collapse", () => {
     const committed = mark("collapse_committed", { spanIds: ["s"], tokensSaved: 90 });
     const expanded = mark("collapse_expanded", { spanIds: ["s", 1], tokensSaved: -90 });
     expect([committed, expanded].map(isCollapseMark)).toEqual([true, true]);
-    expect([committed, expanded].map(savedTokens)).toEqual([90, -90]);
+    expect([committed, expanded].map(savedTokensOf)).toEqual([90, -90]);
     expect(expandedSpanIds(committed)).toEqual([]);
     expect(expandedSpanIds(expanded)).toEqual(["s"]);
-    expect(messagesBehind([expanded])).toBe(0);
+    expect(countOriginalMessages([expanded])).toBe(0);
   });
 
   it("says nothing where its figures are none", () => {
@@ -75,11 +75,11 @@ describe("the mark of a collapse", () => {
       mark("collapse_expanded", undefined),
       mark("collapse_expanded", { tokensSaved: "9" }),
     ]) {
-      expect(savedTokens(damaged)).toBe(0);
+      expect(savedTokensOf(damaged)).toBe(0);
       expect(expandedSpanIds(damaged)).toEqual([]);
     }
     for (const other of [mark("informational", {}), span({}), null as unknown as Entry]) {
-      expect(savedTokens(other)).toBeUndefined();
+      expect(savedTokensOf(other)).toBeUndefined();
       expect(isCollapseMark(other)).toBe(false);
     }
   });

@@ -57,7 +57,7 @@ describe("a copy of a line", () => {
   });
 });
 
-/** Whether an entry shares an id with one of the lines that have, or claim, the wanted one. */
+/** True if the entry shares an id with a line that has the wanted id or copies it. */
 function copiedIdsAround(lines: readonly Entry[], wanted: string, entry: Entry | undefined): boolean {
   const idsOf = (one: Entry | undefined): readonly string[] => [one?.uuid ?? "", ...copiedIds(one)];
   return lines.some(

@@ -3,8 +3,8 @@ import { type ContentBlock, isBlock, type MessageContent, type OpaqueTag } from 
 import { isRecord } from "./untrusted.ts";
 
 /**
- * One element of the conversation as the host keeps it and as it stands on a line of the session file.
- * Fields we do not name are kept as they are: a spread copies them, and nothing of ours removes one.
+ * One element of the conversation, as the host keeps it and as one line of the session file stores it.
+ * Unknown fields are preserved: a spread copies them, and our code never removes one.
  */
 export type Entry =
   | UserEntry
@@ -20,7 +20,7 @@ export type Entry =
   | ProgressEntry
   | OpaqueEntry;
 
-/** What every entry that takes part in the tree has. */
+/** Fields of every entry that is part of the message tree. */
 export interface EntryLink {
   readonly uuid: string;
   readonly parentUuid: string | null;
@@ -31,9 +31,11 @@ export interface EntryLink {
   readonly gitBranch?: string;
   readonly isSidechain?: boolean;
   readonly isMeta?: boolean;
-  /** Of a copy: ids of the lines that it copies, see `copiedIds`. */
+  /** Set on a copy: ids of the lines that it copies, see `copiedIds`. */
   readonly copyOf?: readonly string[];
-  /** Of a copy whose `timestamp` is the time of copying: when the message was said, see `timeOf`. */
+  /**
+   * Set on a copy whose `timestamp` is the time of copying: the time of the original message, see `timeOf`.
+   */
   readonly originalTimestamp?: string;
 }
 
@@ -42,10 +44,13 @@ export interface UserEntry extends EntryLink {
   readonly message: UserMessage;
   readonly isCompactSummary?: boolean;
   readonly isVisibleInTranscriptOnly?: boolean;
-  /** The agent's own copy of a tool's outcome, for its screen; never sent to the model. */
+  /** The agent's own copy of a tool result, for its UI. Never sent to the model. */
   readonly toolUseResult?: unknown;
   readonly sourceToolAssistantUUID?: string;
-  /** Set by the reader, never on disk: typed while the agent worked, and known from queue lines alone. */
+  /**
+   * The user typed this message while the agent worked, and only queue lines record it. Set by the reader,
+   * never written to disk.
+   */
   readonly fromQueue?: boolean;
 }
 
@@ -59,12 +64,12 @@ export interface AssistantEntry extends EntryLink {
   readonly message: AssistantMessage;
   readonly requestId?: string;
   readonly isApiErrorMessage?: boolean;
-  /** Its content is the summary block that the provider signed. */
+  /** The content is the summary block that the provider signed. */
   readonly isCompactSummary?: boolean;
 }
 
 export interface AssistantMessage {
-  /** Shared by all entries that one model response was split into. */
+  /** Shared by all entries of one model response. */
   readonly id?: string;
   readonly role: "assistant";
   readonly model?: string;
@@ -85,7 +90,7 @@ export interface CompactBoundaryEntry extends EntryLink {
   readonly subtype: "compact_boundary";
   readonly content: string;
   readonly level?: string;
-  /** The last entry before the compaction. Only a hint: in a third of real files it is in no line. */
+  /** The last entry before the compaction. Only a hint: in a third of real files, no line has this id. */
   readonly logicalParentUuid?: string | null;
   readonly compactMetadata: CompactMetadata;
 }
@@ -98,49 +103,65 @@ export interface CompactMetadata {
   readonly preCompactDiscoveredTools?: readonly string[];
   readonly preservedSegment?: PreservedSegment;
   readonly preservedMessages?: PreservedMessages;
-  /** Only on boundaries that we wrote. */
-  readonly longhaul?: BoundaryKnowledge;
+  /** Set only on boundaries that longhaul wrote. */
+  readonly longhaul?: BoundaryRecord;
 }
 
-/** What was known of the conversation's size, so that it can be told before the next response reports it. */
-export interface BoundaryKnowledge {
-  /** What the host sends besides messages: system prompt, tools. */
+/**
+ * Facts recorded at a boundary. They give the size of the conversation before the next response reports its
+ * usage.
+ */
+export interface BoundaryRecord {
+  /** Tokens that the request carries besides messages: system prompt, tools. */
   readonly overheadTokens: number;
-  /** The provider's tokens per token of our estimate. */
+  /** Provider tokens per estimated token. */
   readonly tokenRatio: number;
   /**
-   * Kept messages stand on disk as they were; of those up to this one the thinking is no longer sent, because
-   * the model ties it to a history that is gone.
+   * Uuid of the last kept message whose thinking must not be sent, because the model binds thinking to a
+   * history that no longer exists. On disk the kept messages still contain it.
    */
   readonly withoutThinkingUpTo?: string;
-  /** The summary is the session's notes; absent where it was written for this compaction. */
+  /** Set if the summary comes from the session notes. Absent if it was written for this compaction. */
   readonly tier?: "memory";
-  /** The model of the session. A reader may find no response from this boundary on. */
+  /** `PROMPT_VERSION` at the time of the compaction. Absent on boundaries that no prompt led to, and on older ones. */
+  readonly promptVersion?: number;
+  /** The model of the session. A reader may find no response after this boundary. */
   readonly model?: string;
   /**
-   * The window that the file up to here shows, since a reader may see nothing before this boundary. Null: it shows
-   * none.
+   * The context window that the file shows up to this point, because a reader may see nothing before the
+   * boundary. Null means that it shows none.
    */
   readonly window?: RecordedWindow | null;
-  /** What became of the facts; chained, so that the next compaction knows those of all before it. */
+  /**
+   * The fates of all facts. Each ledger includes the previous ones, so the next compaction knows all facts.
+   */
   readonly ledger?: Ledger;
-  /** Nothing was compacted: the conversation was written again as it had been, with what had come since. */
+  /**
+   * Set on a boundary that compacted nothing: an undo wrote the earlier conversation again, with the messages
+   * since.
+   */
   readonly undo?: UndoRecord;
-  /** The last line that was written with it: where it is missing, the writer died and nothing of it counts. */
+  /**
+   * Uuid of the last line of this write. If that line is missing, the writer crashed and readers ignore the
+   * whole write.
+   */
   readonly endsWith?: string;
 }
 
-/** What a boundary of ours records of its session. */
-export type SessionRecord = Pick<BoundaryKnowledge, "model" | "window">;
+/** Session facts that our boundaries record. */
+export type SessionRecord = Pick<BoundaryRecord, "model" | "window">;
 
-/** A window that an automatic compaction of another agent showed, or a reported usage where `origin` says so. */
+/**
+ * A context window that an automatic compaction of another agent revealed, or a reported usage if `origin`
+ * says so.
+ */
 export interface RecordedWindow {
   readonly model: string;
   readonly windowTokens: number;
   readonly origin?: "reported-usage";
 }
 
-/** Kept messages stay where they were on disk; this tells the reader how to re-link them. */
+/** Tells a reader how to re-link kept messages, which stay in their old place on disk. */
 export interface PreservedSegment {
   readonly headUuid: string;
   readonly anchorUuid: string;
@@ -148,14 +169,15 @@ export interface PreservedSegment {
 }
 
 /**
- * Every kept line. Claude Code links them in this order, and drops a line before the boundary that is not listed. With
- * a segment alone it follows `parentUuid` from tail to head, and misses the parallel calls that hang beside that path.
+ * Lists every kept line. Claude Code links them in this order and drops unlisted lines before the boundary.
+ * With only a segment, it follows `parentUuid` from tail to head and misses parallel tool calls on other
+ * branches.
  */
 export interface PreservedMessages {
   readonly anchorUuid: string;
-  /** Kept lines that stand in the file. */
+  /** Kept lines that are in the file. */
   readonly uuids: readonly string[];
-  /** The same, with messages that were never written to the file. */
+  /** The same lines plus messages that were never written to the file. */
   readonly allUuids?: readonly string[];
 }
 
@@ -167,45 +189,48 @@ export interface MicrocompactBoundaryEntry extends EntryLink {
     readonly clearedAttachmentUUIDs?: readonly string[];
     readonly preTokens?: number;
     readonly tokensSaved?: number;
-    /** Only on marks that we wrote. */
+    /** Set only on marks that longhaul wrote. */
     readonly longhaul?: {
-      /** The model ties thinking to the history before it: that of messages after the cleared results went too. */
+      /**
+       * The model binds thinking to the history before it, so thinking after the cleared results was removed
+       * too.
+       */
       readonly bindsThinking?: boolean;
     };
   };
 }
 
 /**
- * The newest line after a batch of spans was committed, or expanded again. Never sent. What a reader needs of a
- * commit stands in the spans, but without the mark they do not count: their writer died before the end. It is
- * what the next line hangs on, and says what the last usage overstates.
+ * The last line of a commit of collapsed spans, or of an expansion. Never sent. Readers get all data from the
+ * spans, but ignore spans without this mark, because their writer crashed. The next line has this mark as its
+ * parent. The mark also says by how much the last usage is too high.
  */
 export interface CollapseMark extends EntryLink {
   readonly type: "system";
   readonly subtype: "collapse_committed" | "collapse_expanded";
   readonly collapse: {
     readonly spanIds: readonly string[];
-    /** Below 0 where spans were expanded. */
+    /** Negative if spans were expanded. */
     readonly tokensSaved: number;
     readonly bindsThinking?: boolean;
   };
 }
 
 /**
- * The last line of a snip. Never sent. Markers take the place of old messages, but on disk they are the newest lines:
- * the next entry has this line as its parent, so a reader passes the markers.
+ * The last line of a snip. Never sent. Markers replace old messages, but on disk they are the newest lines.
+ * The next entry has this line as its parent, so a reader that follows parents finds the markers.
  */
 export interface SnipEnd extends EntryLink {
   readonly type: "system";
   readonly subtype: "informational";
   readonly content: string;
-  /** Tokens that the newest usage in the conversation reports but that are gone. */
+  /** Tokens that the newest usage still includes although they were removed. */
   readonly snip: { readonly tokensSaved: number };
 }
 
 /**
- * The conversation continues from an earlier line, on which this one hangs: nothing that was written is touched, and
- * a reader that follows parents from the newest line finds things as they were. Never sent.
+ * Continues the conversation from an earlier line, the parent of this mark. It changes no written line. A
+ * reader that follows parents from the newest line finds the earlier conversation. Never sent.
  */
 export interface UndoMark extends EntryLink {
   readonly type: "system";
@@ -215,22 +240,25 @@ export interface UndoMark extends EntryLink {
   readonly undo: UndoRecord;
 }
 
-/** A step that was taken back, or an undo that was: enough to go either way again. */
+/** Records an undone step or a reverted undo, with enough data for undo and redo. */
 export interface UndoRecord extends RewindRecord {
   readonly direction: "undo" | "redo";
   readonly step: StepKind;
-  /** The first of the copies of what had come since; absent where nothing had. */
+  /** Uuid of the first copied message that came after the step. Absent if there were none. */
   readonly carriedFrom?: string;
-  /** The last line that was written with it: where it is missing, the writer died and nothing of it counts. */
+  /**
+   * Uuid of the last line of this write. If that line is missing, the writer crashed and readers ignore the
+   * whole write.
+   */
   readonly endsWith?: string;
 }
 
-/** A change of a conversation as a whole that can be taken back. */
+/** A change of the whole conversation that can be undone. */
 export type StepKind = "compaction" | "collapse" | "expansion" | "snip";
 
 /**
- * The conversation continues from an earlier line, on which this one hangs; null where that is the very start.
- * A reader that follows parents from the newest line finds things as they were then. Never sent.
+ * Continues the conversation from an earlier line, the parent of this mark, or from the start if the parent
+ * is null. A reader that follows parents from the newest line finds the earlier conversation. Never sent.
  */
 export interface RewindMark extends EntryLink {
   readonly type: "system";
@@ -240,13 +268,16 @@ export interface RewindMark extends EntryLink {
   readonly rewind: RewindRecord;
 }
 
-/** Where a conversation continues after somebody went back in it. */
+/** Point from which a conversation continues after an undo or a rewind. */
 export interface RewindRecord {
-  /** The line right before which it continues: a prompt, the first line of an undone step, or the mark of an undo. */
+  /**
+   * Uuid of the line before which it continues: a prompt, the first line of an undone step, or the mark of an
+   * undo.
+   */
   readonly before: string;
-  /** The newest line of the conversation that was left, to which a redo goes back. */
+  /** Uuid of the newest line of the abandoned conversation. A redo returns to it. */
   readonly leftUuid: string | null;
-  /** Tokens that the conversation holds there. */
+  /** Size of the conversation at that point, in tokens. */
   readonly tokens: number;
 }
 
@@ -260,7 +291,7 @@ export interface SystemEntry extends EntryLink {
 export interface AttachmentEntry extends EntryLink {
   readonly type: "attachment";
   readonly attachment: Attachment;
-  /** The texts that Claude Code sent for it, from 2.1.3xx on. Never trusted. */
+  /** The texts that Claude Code sent for it, since 2.1.3xx. Untrusted. */
   readonly rendered?: unknown;
 }
 
@@ -274,13 +305,13 @@ export interface ProgressEntry extends EntryLink {
   readonly data?: unknown;
 }
 
-/** Titles, snapshots, queue operations, and whatever a later version invents. May have no uuid. */
+/** Titles, snapshots, queue operations, and any type that a later version adds. The uuid may be missing. */
 export interface OpaqueEntry extends Partial<EntryLink> {
   readonly type: OpaqueTag;
   readonly [field: string]: unknown;
 }
 
-/** A line of a file may hold a number or `null`; only what has a type can be an entry. */
+/** A line of a file may contain a number or `null`. Only a record with a type is an entry. */
 export function isEntry(value: unknown): value is Entry {
   return isRecord(value) && typeof value.type === "string";
 }
@@ -290,7 +321,7 @@ export function rawContent(entry: UserEntry | AssistantEntry): unknown {
   return isRecord(message) ? message.content : undefined;
 }
 
-/** The blocks that can be read; the very array of the entry when all of them can. */
+/** The readable blocks. Returns the entry's own array if all blocks are readable. */
 export function entryBlocks(entry: UserEntry | AssistantEntry): readonly ContentBlock[] {
   const content = rawContent(entry);
   if (typeof content === "string") return [{ type: "text", text: content }];
@@ -298,15 +329,15 @@ export function entryBlocks(entry: UserEntry | AssistantEntry): readonly Content
   return content.every(isBlock) ? content : content.filter(isBlock);
 }
 
-/** The id that all entries of one model response share. An empty one identifies nothing. */
+/** The id that all entries of one model response share. An empty id counts as missing. */
 export function responseIdOf(entry: AssistantEntry): string | undefined {
   const message: unknown = entry.message;
   const id = isRecord(message) ? message.id : undefined;
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
-/** The same of any element of a list; undefined for all but responses. */
-export const idOfResponse = (entry: Entry | undefined): string | undefined =>
+/** The response id of any list element. Undefined for everything but responses. */
+export const anyResponseIdOf = (entry: Entry | undefined): string | undefined =>
   isEntry(entry) && entry.type === "assistant" ? responseIdOf(entry) : undefined;
 
 export function isCompactBoundary(entry: Entry): entry is CompactBoundaryEntry {
@@ -317,12 +348,12 @@ export function isMicrocompactBoundary(entry: Entry): entry is MicrocompactBound
   return entry.type === "system" && entry.subtype === "microcompact_boundary";
 }
 
-/** Error texts and fillers that the agent wrote in the model's name. They have no usage of their own. */
+/** True for error texts and fillers that the agent wrote in the model's name. They have no usage. */
 export function isSynthetic(entry: AssistantEntry): boolean {
   return entry.isApiErrorMessage === true || entry.message?.model === "<synthetic>";
 }
 
-/** Stands in for messages that were compacted away: our own text, or the provider's signed block. */
+/** The summary of compacted messages: our own text, or the provider's signed block. */
 export type SummaryEntry = UserEntry | (AssistantEntry & { readonly isCompactSummary: true });
 
 export function isSummaryEntry(entry: Entry): entry is SummaryEntry {
@@ -330,26 +361,26 @@ export function isSummaryEntry(entry: Entry): entry is SummaryEntry {
 }
 
 /**
- * The field of a line in the session file with the places at which its thinking blocks were written, see
- * `BoundThinking`. Another way to compute a place needs another name.
+ * Field of a session line: positions at which its thinking blocks were written, see `BoundThinking`. If the
+ * computation of a position changes, the field needs a new name.
  */
 export const PLACES_FIELD = "thinkingBehind";
 
 /**
- * The field of a line with a usage: estimated tokens of the messages that the usage is about, without the response
+ * Field of a line with a usage: estimated tokens of the messages that the usage covers, without the response
  * itself. See `ReportedPrefixes`.
  */
 export const PREFIX_FIELD = "usagePrefixTokens";
 
 /**
- * The field of a line with a usage: tokens that the provider cleared by edits of the request, so that the usage does not
- * include them. Absent where it cleared none.
+ * Field of a line with a usage: tokens that the provider's context edits cleared, so that the usage does not
+ * include them. Absent if nothing was cleared.
  */
 export const CLEARED_FIELD = "usageClearedTokens";
 
 const LINE_FIELDS = [PLACES_FIELD, PREFIX_FIELD, CLEARED_FIELD] as const;
 
-/** The message without fields that only lines of the session file have; the very object if it has none. */
+/** Removes the fields that only lines of the session file have. Returns the same object if there are none. */
 export function withoutLineFields<T extends object>(message: T): T {
   if (!LINE_FIELDS.some((name) => name in message)) return message;
   const rest = { ...message } as Record<string, unknown>;

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { ModelError } from "../models/model-error.ts";
 import { LonghaulError } from "./errors.ts";
 
-/** The classes once more, as a program that carries its own copy of them has them. */
+/** Loads second copies of the classes, as in a program that bundles its own copy. */
 async function copies(): Promise<{ Base: typeof LonghaulError; Failure: typeof ModelError }> {
   vi.resetModules();
   const { LonghaulError: Base } = await import("./errors.ts");

@@ -1,18 +1,34 @@
-/** Callers switch on `code`; the text is for people and may change. */
+/** Callers switch on `code`. The message is for people and may change. */
 export type LonghaulErrorCode =
   | "session-not-found"
-  | "session-unreadable"
-  | "session-empty"
   | "session-ambiguous"
+  | "session-id-invalid"
+  | "no-session-to-resume"
+  | "session-already-open"
   | "session-declined"
+  | "session-unreadable"
+  | "session-foreign"
+  | "session-empty"
   | "session-changed"
-  | "session-locked"
   | "session-not-written"
+  | "file-locked"
   | "not-enough-messages"
   | "compaction-ineffective"
   | "compaction-disabled"
   | "compaction-blocked"
+  | "nothing-to-clear"
+  | "clearing-ineffective"
+  | "nothing-to-undo"
+  | "nothing-to-redo"
+  | "undo-step-not-found"
+  | "nothing-to-replay"
   | "message-not-found"
+  | "boundary-not-found"
+  | "entry-not-found"
+  | "page-not-found"
+  | "span-not-found"
+  | "span-messages-missing"
+  | "id-ambiguous"
   | "messages-invalid"
   | "messages-foreign"
   | "content-not-json"
@@ -20,16 +36,17 @@ export type LonghaulErrorCode =
   | "option-invalid"
   | "option-unknown"
   | "not-a-model"
-  | "window-invalid"
   | "window-assumed"
-  | "nothing-to-clear"
-  | "nothing-to-redo"
-  | "nothing-to-undo"
-  | "transcript-failed"
-  | "transcript-timed-out"
   | "window-full"
+  | "window-too-small"
+  | "transcript-required"
+  | "transcript-not-written"
+  | "transcript-unreadable"
+  | "transcript-timed-out"
   | "no-summary"
-  | "no-notes"
+  | "summary-too-large"
+  | "summary-failed"
+  | "notes-reply-unusable"
   | "model-too-long"
   | "model-too-large"
   | "model-overloaded"
@@ -51,23 +68,34 @@ export type LonghaulErrorCode =
   | "notes-changed"
   | "notes-unplaced"
   | "notes-template-invalid"
+  | "notes-template-unreadable"
+  | "notes-template-differs"
   | "pattern-invalid"
   | "query-empty"
+  | "provider-unknown"
+  | "base-url-missing"
+  | "model-cannot-chat"
+  | "command-unknown"
   | "command-misused"
+  | "interrupted"
   | "chart-not-written"
   | "simulator-failed"
+  | "simulator-config-invalid"
+  | "simulator-script-invalid"
+  | "tour-failed"
   | "file-unusable"
   | "folder-too-wide"
+  | "agent-busy"
   | "agent-closed"
   | "agent-failed"
   | "turn-limit";
 
 /**
- * The one error base. `remedy` is the sentence that tells a person what to do next; the command line
- * prints it under the message.
+ * Base class of all errors. `remedy` is one sentence that says what to do next. The command line prints it
+ * below the message.
  */
 export class LonghaulError extends Error {
-  /** The same in every copy of this class: a program may carry one inside it, and two versions may be installed. */
+  /** Equal in every copy of this class. A program may bundle a copy, and two versions may be installed. */
   static readonly brand: symbol = Symbol.for("longhaul.LonghaulError");
 
   static override [Symbol.hasInstance](value: unknown): boolean {
@@ -88,7 +116,7 @@ export class LonghaulError extends Error {
   }
 }
 
-/** True for instances of the class and of its copies. A subclass without a brand of its own has no copies. */
+/** True for instances of the class and of its copies. A subclass without its own brand has no copies. */
 function isMadeBy(asked: typeof LonghaulError, value: unknown): boolean {
   if (!Object.hasOwn(asked, "brand")) return Function.prototype[Symbol.hasInstance].call(asked, value);
   if (!(value instanceof Error)) return false;

@@ -17,12 +17,12 @@ const LEDGER: Ledger = {
       fate: "recoverable",
     },
   ],
-  summarised: { messages: 7, tokens: 900, from: "e-1", to: "e-7" },
+  summarized: { messages: 7, tokens: 900, from: "e-1", to: "e-7" },
   kept: { messages: 2, tokens: 80 },
   restored: [{ kind: "files", name: "/project/a.ts", tokens: 12 }],
   skipped: [{ kind: "files", name: "/project/b.ts", reason: "gone" }],
   quotedTokens: 34,
-  untold: 3,
+  unlisted: 3,
   earlier: { boundary: "e-0", facts: 5 },
 };
 
@@ -90,9 +90,9 @@ describe("a ledger that is read from a file", () => {
     const read = readLedger(
       boundaryWith({
         quotedTokens: -5,
-        untold: "many",
+        unlisted: "many",
         kept: { messages: Number.POSITIVE_INFINITY, tokens: null },
-        summarised: { messages: 2.4, tokens: "9", from: 7 },
+        summarized: { messages: 2.4, tokens: "9", from: 7 },
         restored: [{ kind: "files", name: "a" }, { kind: "files" }, null],
         skipped: [{ kind: "files", name: "b" }],
         earlier: { boundary: "e-1", facts: 0 },
@@ -100,7 +100,7 @@ describe("a ledger that is read from a file", () => {
     );
     expect(read).toEqual({
       facts: [],
-      summarised: { messages: 2, tokens: 0 },
+      summarized: { messages: 2, tokens: 0 },
       kept: { messages: 0, tokens: 0 },
       restored: [{ kind: "files", name: "a", tokens: 0 }],
       skipped: [],
@@ -110,7 +110,7 @@ describe("a ledger that is read from a file", () => {
 
   it("never throws, and reads the same again from what it read, whatever stands there", () => {
     const piece = fc.oneof(fc.anything(), fc.constantFrom(...LEDGER.facts), fc.constant(LEDGER.restored));
-    const names = ["facts", "summarised", "kept", "restored", "skipped", "quotedTokens", "earlier"];
+    const names = ["facts", "summarized", "kept", "restored", "skipped", "quotedTokens", "earlier"];
     const ledgers = fc.dictionary(fc.constantFrom(...names), fc.oneof(piece, fc.array(piece)));
     fc.assert(
       fc.property(ledgers, (ledger) => {

@@ -1,22 +1,24 @@
 import { headOf } from "./text.ts";
-import { field, figureField, isRecord, listField, stringField, stringListField } from "./untrusted.ts";
+import { field, isRecord, listField, numberField, stringField, stringListField } from "./untrusted.ts";
 
-/** A hard fact of a conversation: found without a model, and looked for in what a compaction leaves. */
+/**
+ * A hard fact of a conversation. It is found without a model, and searched for in the result of a compaction.
+ */
 export interface Fact {
-  /** The same over all compactions of a session. */
+  /** Stable over all compactions of a session. */
   readonly id: string;
   readonly kind: FactKind;
-  /** As it would be quoted: verbatim, or the head and the tail of what is huge. */
+  /** The text to quote: verbatim, or the head and tail of a long text. */
   readonly text: string;
-  /** All of these must stand in a text that holds the fact; the text itself where there are none. */
+  /** Strings that a text must contain to include the fact. Without needles, it must contain `text`. */
   readonly needles?: readonly string[];
-  /** Of what a person asked for. */
+  /** Set for directives of the user. */
   readonly status?: DirectiveStatus;
-  /** Where it can be read: uuids of entries in the transcript, the one that tells it first. */
+  /** Uuids of transcript entries that contain the fact, the first mention first. */
   readonly entryIds: readonly string[];
 }
 
-/** What is asked for before what was done. */
+/** Directives and open items come before completed work. */
 export const FACT_KINDS = [
   "directive",
   "question",
@@ -31,19 +33,19 @@ export const FACT_KINDS = [
 ] as const;
 
 /**
- * - `directive`: what a person said.
- * - `file`: a file and what was done to it. `command`: one that was run, and its outcome. `error`: its text.
- * - `reference`: an address, a commit, an issue, a version, a port. `quantity`: a number in a person's words.
- * - `decision`: a question that was answered. `question`: one that waits. `todo`: an open item.
- * - `plan`: one that the assistant wrote. It is nobody's wish until a person says so.
+ * - `directive`: a statement of the user.
+ * - `file`: a file and the change to it. `command`: an executed command and its outcome. `error`: its text.
+ * - `reference`: a URL, commit, issue, version or port. `quantity`: a number that the user stated.
+ * - `decision`: an answered question. `question`: an open one. `todo`: an open item.
+ * - `plan`: a plan by the assistant. It is not a directive until the user confirms it.
  */
 export type FactKind = (typeof FACT_KINDS)[number];
 
 export type DirectiveStatus = "active" | "done" | "cancelled" | "superseded";
 
 /**
- * Where a fact is after a compaction: in the summary as it was written, in the messages that were kept, quoted
- * because the summary lacked it, in what was put back, only in the transcript, or nowhere.
+ * Location of a fact after a compaction: in the original summary, in the kept messages, quoted because the
+ * summary lacked it, in the restored context, only in the transcript, or nowhere.
  */
 export type Fate = "summary" | "kept" | "quoted" | "restored" | "recoverable" | "gone";
 
@@ -51,66 +53,71 @@ export interface LedgerFact extends Fact {
   readonly fate: Fate;
 }
 
-/** A tool result that no model had seen, and that did not fit whole beside the summary. */
+/** A tool result that no model had seen and that did not fit beside the summary in full. */
 export interface ShortenedResult {
   readonly toolUseId: string;
-  /** Uuid of the entry that holds it whole in the transcript. */
+  /** Uuid of the transcript entry with the full result. */
   readonly entryId?: string;
   readonly tokens: number;
   readonly keptTokens: number;
 }
 
-/** What a compaction did with what there was: on its boundary in the transcript. */
+/** Record of a compaction, stored on its boundary in the transcript. */
 export interface Ledger {
   readonly facts: readonly LedgerFact[];
-  /** The messages that the summary stands for; in the transcript they are whole. */
-  readonly summarised: {
+  /** The messages that the summary replaces. The transcript still has them in full. */
+  readonly summarized: {
     readonly messages: number;
     readonly tokens: number;
-    /** Uuids of the first and the last of them. */
+    /** Uuids of the first and the last message. */
     readonly from?: string;
     readonly to?: string;
   };
   readonly kept: { readonly messages: number; readonly tokens: number };
   readonly restored: readonly { readonly kind: string; readonly name: string; readonly tokens: number }[];
-  /** Results among the kept messages of which a part was left out. */
+  /** Tool results in the kept messages that were shortened. */
   readonly shortened?: readonly ShortenedResult[];
-  /** What could not be put back, and why. */
+  /** Items that could not be restored, with the reason. */
   readonly skipped: readonly { readonly kind: string; readonly name: string; readonly reason: string }[];
-  /** Tokens that quoting cost. */
+  /**
+   * `PROMPT_VERSION` at the time of the compaction. Absent in a computed ledger, in that of a clearing, and in older
+   * ones.
+   */
+  readonly promptVersion?: number;
+  /** Tokens of the quoted facts. */
   readonly quotedTokens: number;
-  /** Facts of this compaction that were too many to be told here; the transcript has them. */
-  readonly untold?: number;
-  /** Facts of earlier compactions that are told by their ledgers alone: the boundary to look at, and how many. */
+  /** Number of facts of this compaction that did not fit here. The transcript has them. */
+  readonly unlisted?: number;
+  /** Facts that only the ledgers of earlier compactions list: the boundary to look at, and their number. */
   readonly earlier?: { readonly boundary: string; readonly facts: number };
 }
 
-/** The part of a ledger that the next compaction continues from. */
+/** The part of a ledger that the next compaction needs. */
 export interface KnownFacts {
   readonly facts: readonly Fact[];
   readonly earlier?: Ledger["earlier"] | undefined;
 }
 
-/** How many facts are where. */
+/** Counts the facts by fate. */
 export function countFates(facts: readonly LedgerFact[]): Readonly<Record<Fate, number>> {
   const counts = { summary: 0, kept: 0, quoted: 0, restored: 0, recoverable: 0, gone: 0 };
   for (const { fate } of facts) counts[fate]++;
   return counts;
 }
 
-/** Whether the agent has it before its eyes. */
+/** True if the agent still has the fact in its context. */
 export const isInContext = ({ fate }: Pick<LedgerFact, "fate">): boolean =>
   fate !== "recoverable" && fate !== "gone";
 
-/** More than any ledger of ours holds; what a file says beyond is not read. */
+/** More than our ledgers ever contain. The rest of a longer list is ignored. */
 const MAX_FACTS = 5_000;
 const MAX_ITEMS = 1_000;
 const MAX_IDS = 64;
 const MAX_CHARS = 6_000;
 
 /**
- * What a boundary in a file says of its compaction, for whatever wrote it: an item of the wrong shape is passed
- * over. Undefined where there is no ledger.
+ * Reads the ledger of any boundary in a file. Skips items of the wrong shape. Returns undefined if there is
+ * no ledger.
  */
 export function readLedger(boundary: unknown): Ledger | undefined {
   const found = field(field(field(boundary, "compactMetadata"), "longhaul"), "ledger");
@@ -118,39 +125,42 @@ export function readLedger(boundary: unknown): Ledger | undefined {
   const earlier = readEarlier(found.earlier);
   return {
     facts: readFacts(found),
-    summarised: {
-      ...readSize(found.summarised),
-      ...optionalText("from", found.summarised),
-      ...optionalText("to", found.summarised),
+    summarized: {
+      ...readSize(found.summarized),
+      ...optionalText("from", found.summarized),
+      ...optionalText("to", found.summarized),
     },
     kept: readSize(found.kept),
-    restored: items(found, "restored").flatMap((item) => {
+    restored: listItems(found, "restored").flatMap((item) => {
       const named = readNamed(item);
-      return named === undefined ? [] : [{ ...named, tokens: amount(item, "tokens") }];
+      return named === undefined ? [] : [{ ...named, tokens: countField(item, "tokens") }];
     }),
-    skipped: items(found, "skipped").flatMap((item) => {
+    skipped: listItems(found, "skipped").flatMap((item) => {
       const named = readNamed(item);
-      const reason = shortText(item, "reason");
+      const reason = shortTextField(item, "reason");
       return named === undefined || reason === undefined ? [] : [{ ...named, reason }];
     }),
     ...readShortened(found),
-    quotedTokens: amount(found, "quotedTokens"),
-    ...(amount(found, "untold") === 0 ? {} : { untold: amount(found, "untold") }),
+    ...(countField(found, "promptVersion") === 0
+      ? {}
+      : { promptVersion: countField(found, "promptVersion") }),
+    quotedTokens: countField(found, "quotedTokens"),
+    ...(countField(found, "unlisted") === 0 ? {} : { unlisted: countField(found, "unlisted") }),
     ...(earlier === undefined ? {} : { earlier }),
   };
 }
 
 function readShortened(ledger: unknown): Pick<Ledger, "shortened"> {
-  const shortened = items(ledger, "shortened").flatMap((item) => {
-    const toolUseId = shortText(item, "toolUseId");
+  const shortened = listItems(ledger, "shortened").flatMap((item) => {
+    const toolUseId = shortTextField(item, "toolUseId");
     if (toolUseId === undefined) return [];
-    const sizes = { tokens: amount(item, "tokens"), keptTokens: amount(item, "keptTokens") };
+    const sizes = { tokens: countField(item, "tokens"), keptTokens: countField(item, "keptTokens") };
     return [{ toolUseId, ...optionalText("entryId", item), ...sizes }];
   });
   return shortened.length === 0 ? {} : { shortened };
 }
 
-/** Each fact once: where an id comes twice, the first counts. */
+/** Reads each fact once. If an id occurs twice, the first fact counts. */
 function readFacts(ledger: unknown): readonly LedgerFact[] {
   const facts = new Map<string, LedgerFact>();
   for (const item of listField(ledger, "facts")) {
@@ -162,13 +172,13 @@ function readFacts(ledger: unknown): readonly LedgerFact[] {
 }
 
 function readFact(item: unknown): LedgerFact | undefined {
-  const id = shortText(item, "id");
-  const kind = oneOf(FACT_KINDS, item, "kind");
-  const fate = oneOf(FATES, item, "fate");
-  const text = shortText(item, "text");
+  const id = shortTextField(item, "id");
+  const kind = choiceField(FACT_KINDS, item, "kind");
+  const fate = choiceField(FATES, item, "fate");
+  const text = shortTextField(item, "text");
   if (id === undefined || kind === undefined || fate === undefined || text === undefined) return undefined;
   const needles = shortTexts(item, "needles");
-  const status = oneOf(STATUSES, item, "status");
+  const status = choiceField(STATUSES, item, "status");
   return {
     id,
     kind,
@@ -181,27 +191,28 @@ function readFact(item: unknown): LedgerFact | undefined {
 }
 
 function readEarlier(value: unknown): Ledger["earlier"] {
-  const boundary = shortText(value, "boundary");
-  const facts = amount(value, "facts");
+  const boundary = shortTextField(value, "boundary");
+  const facts = countField(value, "facts");
   return boundary === undefined || facts === 0 ? undefined : { boundary, facts };
 }
 
 const readSize = (value: unknown): Ledger["kept"] => ({
-  messages: amount(value, "messages"),
-  tokens: amount(value, "tokens"),
+  messages: countField(value, "messages"),
+  tokens: countField(value, "tokens"),
 });
 
 function readNamed(item: unknown): { readonly kind: string; readonly name: string } | undefined {
-  const [kind, name] = [shortText(item, "kind"), shortText(item, "name")];
+  const [kind, name] = [shortTextField(item, "kind"), shortTextField(item, "name")];
   return kind === undefined || name === undefined ? undefined : { kind, name };
 }
 
-const items = (value: unknown, name: string): readonly unknown[] =>
+const listItems = (value: unknown, name: string): readonly unknown[] =>
   listField(value, name).slice(0, MAX_ITEMS);
 
-const amount = (value: unknown, name: string): number => Math.max(0, Math.round(figureField(value, name)));
+const countField = (value: unknown, name: string): number =>
+  Math.max(0, Math.round(numberField(value, name)));
 
-function shortText(value: unknown, name: string): string | undefined {
+function shortTextField(value: unknown, name: string): string | undefined {
   const text = stringField(value, name);
   return text === undefined || text === "" ? undefined : headOf(text, MAX_CHARS);
 }
@@ -213,12 +224,12 @@ const shortTexts = (value: unknown, name: string): readonly string[] =>
     .map((text) => headOf(text, MAX_CHARS));
 
 function optionalText<K extends string>(name: K, value: unknown): { readonly [key in K]?: string } {
-  const text = shortText(value, name);
+  const text = shortTextField(value, name);
   return text === undefined ? {} : ({ [name]: text } as { readonly [key in K]?: string });
 }
 
 const FATES: readonly Fate[] = ["summary", "kept", "quoted", "restored", "recoverable", "gone"];
 const STATUSES: readonly DirectiveStatus[] = ["active", "done", "cancelled", "superseded"];
 
-const oneOf = <T extends string>(known: readonly T[], value: unknown, name: string): T | undefined =>
+const choiceField = <T extends string>(known: readonly T[], value: unknown, name: string): T | undefined =>
   known.find((one) => one === field(value, name));

@@ -5,20 +5,21 @@ export interface Positions {
 }
 
 /**
- * A hash table over the ids of the items of a list. For each id it holds a position and a byte of its hash, but no key:
- * the item has the key. A Map of two million strings takes five times the memory, and twice the time.
+ * A hash table over the ids of list items. It stores a position and one byte of the hash for each id, but no
+ * key, because the item has the key. A Map of two million strings takes five times the memory and twice the
+ * time.
  */
 export class IdTable<T> implements Positions {
   readonly #items: readonly T[];
   readonly #idOf: (item: T) => string | undefined;
-  /** Position + 1; 0 is free. There are at least twice as many as items. */
+  /** Position + 1. 0 means free. There are at least twice as many slots as items. */
   readonly #slots: Int32Array;
-  /** A byte of each hash. Most ids that are not meant differ in it, and looking at an item takes longer. */
+  /** One byte of each hash. It rules out most other ids without a slower look at the item. */
   readonly #tags: Uint8Array;
-  /** Files are not trusted: without a secret, ids could be chosen to have one hash. */
+  /** Files are untrusted. Without a secret seed, somebody could choose ids with equal hashes. */
   readonly #seed = Math.floor(Math.random() * 2 ** 31);
 
-  /** @param most how many of the items can have an id. */
+  /** @param most Maximum number of items that have an id. */
   constructor(items: readonly T[], idOf: (item: T) => string | undefined, most: number = items.length) {
     this.#items = items;
     this.#idOf = idOf;
@@ -37,7 +38,10 @@ export class IdTable<T> implements Positions {
     return before === 0 ? undefined : before - 1;
   }
 
-  /** The position of the first item that has the id of this one, which becomes that item where there is none. */
+  /**
+   * Returns the position of the first item with this id. If there is none, records this position as the
+   * first.
+   */
   firstWith(id: string, position: number): number {
     const hash = hashOf(id, this.#seed);
     const slot = this.#slotOf(id, hash);
@@ -69,14 +73,17 @@ export class IdTable<T> implements Positions {
   }
 }
 
-/** The highest byte: the slot is chosen by the lowest bits. */
+/** Takes the highest byte, because the lowest bits select the slot. */
 const TAG_SHIFT = 24;
 
-/** Positions that share a page of a {@link PositionSet}, as a power of two. */
+/** Number of positions per page of a {@link PositionSet}, as a power of two. */
 const PAGE_BITS = 12;
 const PAGE_MASK = 2 ** PAGE_BITS - 1;
 
-/** A set of positions, with one byte for each in pages that are made when they are needed: most sets are dense. */
+/**
+ * A set of positions. Uses one byte per position, in pages that are allocated on demand, because most sets
+ * are dense.
+ */
 export class PositionSet {
   readonly #pages: (Uint8Array | undefined)[] = [];
 
@@ -92,7 +99,7 @@ export class PositionSet {
   }
 }
 
-/** Positions in the order in which they were added. A list of numbers takes twice the memory, and more while it grows. */
+/** Positions in insertion order. An array of numbers takes twice the memory, and more while it grows. */
 export class PositionList {
   #positions = new Int32Array(64);
   #length = 0;
@@ -106,13 +113,13 @@ export class PositionList {
     this.#positions[this.#length++] = position;
   }
 
-  /** Shares its memory with this list. */
+  /** Returns a view that shares memory with this list. */
   toArray(): Int32Array {
     return this.#positions.subarray(0, this.#length);
   }
 }
 
-/** FNV-1a with a seed; the last steps spread it over the low bits. */
+/** FNV-1a with a seed. The last steps mix the result into the low bits. */
 function hashOf(text: string, seed: number): number {
   let hash = seed;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

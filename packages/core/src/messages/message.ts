@@ -1,13 +1,13 @@
 import { isRecord } from "./untrusted.ts";
 
 /**
- * Content blocks as the Messages API has them. The union is closed over the kinds we act on; every
- * other kind is an {@link OpaqueBlock}, which no code of ours looks into and which leaves as it came.
+ * Content blocks of the Messages API. The union lists the types that we handle. Every other type is an {@link
+ * OpaqueBlock}, which we never inspect and always pass on unchanged.
  */
 
 /**
- * Stands for every tag we do not know. At run time it is whatever string the provider sent; to the
- * compiler it is one literal, so that `block.type === "text"` narrows to the known kind alone.
+ * Tag of all block types that we do not know. At run time it is the provider's string. For the compiler it is
+ * one literal, so that `block.type === "text"` narrows to the known type.
  */
 export type OpaqueTag = "(any other)";
 
@@ -40,7 +40,7 @@ export interface ToolResultBlock extends Cacheable {
   readonly is_error?: boolean;
 }
 
-/** No `cache_control`: the API refuses a mark on thinking. */
+/** Has no `cache_control`, because the API refuses cache marks on thinking. */
 export interface ThinkingBlock {
   readonly type: "thinking";
   readonly thinking: string;
@@ -52,7 +52,7 @@ export interface RedactedThinkingBlock {
   readonly data: string;
 }
 
-/** `data` for base64 (and plain text documents), `url` or `file_id` for media that lives elsewhere. */
+/** `data` for base64 and plain text documents, `url` or `file_id` for remote media. */
 export interface MediaSource {
   readonly type: string;
   readonly media_type?: string;
@@ -97,7 +97,7 @@ export function isThinking(block: ContentBlock): block is ThinkingBlock | Redact
   return block.type === "thinking" || block.type === "redacted_thinking";
 }
 
-/** The API refuses a text of nothing but whitespace. */
+/** The API refuses a text that is only whitespace. */
 export function isBlankText(block: ContentBlock): block is TextBlock {
   return block.type === "text" && typeof block.text === "string" && block.text.trim() === "";
 }
@@ -106,12 +106,12 @@ export function isMedia(block: ContentBlock): block is ImageBlock | DocumentBloc
   return block.type === "image" || block.type === "document";
 }
 
-/** The tag as the provider sent it, for comparing with kinds that the union does not name. */
+/** The provider's tag, to compare with types that the union does not name. */
 export function tagOf(block: ContentBlock): string {
   return block.type;
 }
 
-/** Text alone is one text block; nothing at all is none. */
+/** Converts a string to one text block, and undefined to no blocks. */
 export function contentBlocks(content: MessageContent | undefined): readonly ContentBlock[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return Array.isArray(content) ? content : [];
@@ -123,7 +123,7 @@ export function hasNestedBlocks(
   return block.type === "tool_result" && Array.isArray(block.content);
 }
 
-/** Applies the rewrite to the blocks inside a tool result; any other block has none. */
+/** Rewrites the blocks inside a tool result. Other blocks have no nested blocks. */
 export function rewriteNested(
   block: ContentBlock,
   rewrite: (nested: ContentBlock, index: number) => ContentBlock | undefined,
@@ -133,7 +133,10 @@ export function rewriteNested(
   return content === block.content ? block : { ...block, content };
 }
 
-/** Makes a new list only from the first change on: most lists of most conversations have none. Undefined leaves out. */
+/**
+ * Maps a list and copies it only if an item changes, because most lists do not change. A result of undefined
+ * removes the item.
+ */
 export function mapChanged<T>(
   list: readonly T[],
   map: (item: T, index: number) => T | undefined,
@@ -151,16 +154,16 @@ export function mapChanged<T>(
   return changed ?? list;
 }
 
-/** A message as it is sent: what `flatten` makes of entries. */
+/** A message in the form to send. `flatten` creates it from entries. */
 export interface ApiMessage {
   readonly role: "user" | "assistant" | "system";
   readonly content: MessageContent;
 }
 
-/** The versions of the API that `anthropic-version` names. */
+/** Values of the `anthropic-version` header. */
 export type ApiVersion = "2023-06-01" | "2026-10-21";
 
-/** The parts of a request body that the API's rules for messages look at; all other fields pass through. */
+/** The parts of a request body that the message rules check. All other fields pass through. */
 export interface ApiRequest {
   readonly messages: readonly ApiMessage[];
   readonly model?: string;
@@ -171,7 +174,7 @@ export interface ApiRequest {
   readonly cache_control?: unknown;
 }
 
-/** A tool as the request defines it. The checker reads only its name and its schema. */
+/** A tool definition in a request. The checker reads only its name and schema. */
 export interface ToolSchema {
   readonly name: string;
   readonly input_schema?: unknown;

@@ -1,8 +1,8 @@
 import {
   type AssistantEntry,
+  anyResponseIdOf,
   type Entry,
   entryBlocks,
-  idOfResponse,
   isCompactBoundary,
   isEntry,
   isSynthetic,
@@ -29,23 +29,23 @@ export interface ToolPair {
   readonly id: string;
   readonly name: string;
   readonly use: ToolUseAt;
-  /** Normally one; none while the call is open, more when a resume wrote the answer again. */
+  /** Usually one. None while the call is open, several if a resume wrote the result again. */
   readonly results: readonly ToolResultAt[];
 }
 
 export interface PairIndex {
   readonly pairs: ReadonlyMap<string, ToolPair>;
   readonly unanswered: readonly ToolPair[];
-  /** Results whose tool use is nowhere in these entries. */
+  /** Results without a tool use in these entries. */
   readonly orphanResults: readonly ToolResultAt[];
   readonly secondResults: readonly ToolResultAt[];
-  /** Later uses under an id that was taken; the first one owns the pair. */
+  /** Later tool uses with an id that is already used. The first one owns the pair. */
   readonly repeatedUses: readonly ToolUseAt[];
 }
 
 /**
- * Ids alone decide what belongs together: parallel calls lie interleaved in real files, and a result may
- * stand anywhere, even before its use.
+ * Pairs tool uses and results by id alone. Parallel calls are interleaved in real files, and a result can
+ * even precede its tool use.
  */
 export function indexPairs(entries: readonly Entry[]): PairIndex {
   const pairs = new Map<string, OpenPair>();
@@ -69,7 +69,10 @@ export function indexPairs(entries: readonly Entry[]): PairIndex {
 
 type OpenPair = ToolPair & { readonly results: ToolResultAt[] };
 
-/** One pass: uses become pairs, and all results are given back, since one may stand before its use. */
+/**
+ * Collects pairs and results in one pass. Results are matched later, because a result can precede its tool
+ * use.
+ */
 function collect(
   entries: readonly Entry[],
   pairs: Map<string, OpenPair>,
@@ -84,7 +87,7 @@ function collect(
         if (block.type !== "tool_use" || typeof block.id !== "string") continue;
         const use = { entry, entryIndex, block };
         if (pairs.has(block.id)) repeatedUses.push(use);
-        // Not every file has a name on every call.
+        // Some files have calls without a name.
         else pairs.set(block.id, { id: block.id, name: stringField(block, "name") ?? "", use, results: [] });
       }
     } else if (entry.type === "user") {
@@ -97,15 +100,15 @@ function collect(
 }
 
 /**
- * For every index from 0 to the number of entries: whether the entries can be cut in two there so that no
- * tool use is parted from its result and no response from one of its own entries. `index`: of these entries,
- * where it has been made already.
+ * For every index from 0 to the number of entries, true if the entries can be cut there. A sound cut
+ * separates no tool use from its result and splits no response.
+ * @param index The pair index of these entries, if it exists already.
  */
 export function soundCuts(
   entries: readonly Entry[],
   index: PairIndex = indexPairs(entries),
 ): readonly boolean[] {
-  const firstMate = firstMates(entries, index);
+  const firstMate = firstLinkedEntries(entries, index);
   const sound = new Array<boolean>(entries.length + 1).fill(true);
   let reach = entries.length;
   for (let at = entries.length - 1; at >= 0; at--) {
@@ -115,36 +118,38 @@ export function soundCuts(
   return sound;
 }
 
-/** The largest index at or before `index` that is a sound cut. 0 means that nothing is cut off. */
+/** The largest sound cut at or before `index`. 0 means that nothing is cut off. */
 export function moveCutBack(entries: readonly Entry[], index: number): number {
-  return previousSound(soundCuts(entries), Math.min(Math.max(0, Math.trunc(index) || 0), entries.length));
+  return previousSoundCut(soundCuts(entries), Math.min(Math.max(0, Math.trunc(index) || 0), entries.length));
 }
 
-/** Of the answers of {@link soundCuts}, the last one at or before the index that is a sound cut. */
-export function previousSound(sound: readonly boolean[], index: number): number {
+/** The last sound cut at or before `index`, in the result of {@link soundCuts}. */
+export function previousSoundCut(sound: readonly boolean[], index: number): number {
   let cut = index;
   while (cut > 0 && sound[cut] === false) cut--;
   return cut;
 }
 
-/** Entries of one response: its first one, with each that follows. */
-export function* sameResponse(entries: readonly Entry[]): Generator<readonly [first: number, later: number]> {
-  const table = new IdTable(entries, idOfResponse);
+/** Yields each later entry of a response together with the response's first entry. */
+export function* laterResponseEntries(
+  entries: readonly Entry[],
+): Generator<readonly [first: number, later: number]> {
+  const table = new IdTable(entries, anyResponseIdOf);
   for (let at = 0; at < entries.length; at++) {
-    const id = idOfResponse(entries[at]);
+    const id = anyResponseIdOf(entries[at]);
     if (id === undefined) continue;
     const first = table.firstWith(id, at);
     if (first !== at) yield [first, at];
   }
 }
 
-/** For each entry the index of the earliest entry that must stay on its side of a cut. */
-function firstMates(entries: readonly Entry[], { pairs, repeatedUses }: PairIndex): number[] {
+/** For each entry, the index of the earliest entry that must stay on the same side of a cut. */
+function firstLinkedEntries(entries: readonly Entry[], { pairs, repeatedUses }: PairIndex): number[] {
   const mates = entries.map((_, index) => index);
   const bind = (at: number, first: number): void => {
     mates[at] = Math.min(mates[at] ?? at, first);
   };
-  for (const [first, later] of sameResponse(entries)) bind(later, first);
+  for (const [first, later] of laterResponseEntries(entries)) bind(later, first);
   for (const { use, results } of pairs.values()) {
     for (const result of results) {
       bind(Math.max(use.entryIndex, result.entryIndex), Math.min(use.entryIndex, result.entryIndex));
@@ -156,9 +161,9 @@ function firstMates(entries: readonly Entry[], { pairs, repeatedUses }: PairInde
 }
 
 /**
- * One model response with the tool results that answer it, and before it the prompt that asked for it.
- * `responseId` is undefined where there is no response: in the leading round (what stands before the
- * first response), in a trailing one (a prompt not answered yet), and where the response has no id.
+ * One model response with its tool results and the prompt before it. `responseId` is undefined if the
+ * response has no id or if there is no response. The latter applies to the leading round (everything before
+ * the first response) and a trailing one (an unanswered prompt).
  */
 export interface Round {
   readonly responseId: string | undefined;
@@ -167,11 +172,11 @@ export interface Round {
 }
 
 /**
- * Every entry is in exactly one round, and within a round the order is that of the input. All entries of
- * a response are in its round wherever they stand, and so are its results. A prompt (or a boundary)
- * opens the round of the next response; attachments, progress and the like stay with the entry before
- * them. So the rounds one after the other give the input again, except where entries of two responses
- * are interleaved.
+ * Groups entries into rounds. Every entry is in exactly one round, and each round keeps the input order. All
+ * entries of a response and their tool results are in its round, wherever they are in the input. A prompt or
+ * a boundary opens the round of the next response. Attachments, progress and similar entries stay with the
+ * entry before them. The concatenated rounds equal the input, except if entries of two responses are
+ * interleaved.
  */
 export function groupRounds(entries: readonly Entry[]): readonly Round[] {
   const responses = numberResponses(entries);
@@ -197,11 +202,11 @@ export function groupRounds(entries: readonly Entry[]): readonly Round[] {
 
 interface Responses {
   readonly count: number;
-  /** By round number; the leading round is 0. */
+  /** Response ids by round number. The leading round is 0. */
   readonly ids: readonly (string | undefined)[];
-  /** By entry: the round of the response it is a part of. */
+  /** For each entry, the round of its response. */
   readonly roundOf: readonly (number | undefined)[];
-  /** By entry: the round of the response it answers. */
+  /** For each entry, the round of the response that it answers. */
   readonly answers: readonly (number | undefined)[];
 }
 

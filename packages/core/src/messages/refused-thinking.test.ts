@@ -7,7 +7,7 @@ const thoughtsIn = (entries: readonly Entry[]): readonly string[] => [
   ...new Set(JSON.stringify(entries).match(/thought-\d/g)),
 ];
 
-/** Three responses, each with a thought, a call and its result. */
+/** Three responses, each with thinking, a tool call and its result. */
 function talk(): ConversationBuilder {
   const c = new ConversationBuilder();
   for (const at of [1, 2, 3]) {

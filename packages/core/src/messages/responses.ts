@@ -13,16 +13,19 @@ import {
 } from "./entry.ts";
 import type { ToolResultBlock } from "./message.ts";
 import { isCleared, isCollapseMark, isSnipEnd } from "./stand-ins.ts";
-import { field, figureField, firstString, stringField } from "./untrusted.ts";
+import { field, firstString, numberField, stringField } from "./untrusted.ts";
 
-/** Facts about responses of the model: the usage they report, who wrote them, and which calls wait for a result. */
+/** Facts about model responses: their reported usage, their model, and their open tool calls. */
 
-/** All that the model read for this response. Cached tokens occupy the window as well. */
+/** All tokens that the model read for this response. Cached tokens occupy the window too. */
 export function inputTokens(usage: Usage): number {
   return usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0);
 }
 
-/** The usage an entry reports; undefined for other entries, synthetic ones and what a file got wrong. */
+/**
+ * The usage that an entry reports. Undefined for synthetic entries, for invalid figures and for other entry
+ * types.
+ */
 export function reportedUsage(entry: Entry): Usage | undefined {
   if (entry.type !== "assistant" || !entry.message || isSynthetic(entry)) return undefined;
   const usage = entry.message.usage;
@@ -31,56 +34,57 @@ export function reportedUsage(entry: Entry): Usage | undefined {
   return inputTokens(usage) > 0 ? usage : undefined;
 }
 
-/** The model that wrote a response; undefined for other entries and for text in the model's name. */
+/** The model that wrote a response. Undefined for other entries and for synthetic text. */
 export function respondingModel(entry: Entry | undefined): string | undefined {
   if (entry?.type !== "assistant" || isSynthetic(entry)) return undefined;
   return stringField(entry.message, "model");
 }
 
-/** The model that a boundary of ours records; undefined for other entries. */
+/** The model that one of our boundaries records. Undefined for other entries. */
 export function recordedModel(entry: Entry): string | undefined {
   if (!isCompactBoundary(entry)) return undefined;
   return firstString(field(entry.compactMetadata, "longhaul"), "model");
 }
 
 /**
- * Some versions wrote a response down while it was still streaming: no stop reason, and an output
- * figure of a few tokens that was never brought up to date. The input figures are right all the same.
+ * True if the output figure is not final. Some versions wrote a response while it was still streaming:
+ * without a stop reason, and with an output of a few tokens that was never updated. The input figures are
+ * correct.
  */
 export function isOutputProvisional(entry: AssistantEntry): boolean {
   return entry.message.stop_reason === null;
 }
 
-/** Tokens of the request that the usage of a line does not include, because the provider cleared them by itself. */
-export function clearedBefore(entry: AssistantEntry): number {
+/** Tokens of the request that the usage of a line does not include, because the provider cleared them. */
+export function clearedTokensOf(entry: AssistantEntry): number {
   const tokens = field(entry, CLEARED_FIELD);
   return typeof tokens === "number" && Number.isFinite(tokens) ? Math.max(0, tokens) : 0;
 }
 
 /**
- * What a mark says that the last reported usage overstates: results that were cleared since, spans that were
- * collapsed, messages that were removed. Below 0 where something came back. Undefined for what is no such mark.
+ * Tokens by which the last reported usage is too high, according to this mark: cleared results, collapsed
+ * spans, removed messages. Negative if something was restored. Undefined if the entry is not such a mark.
  */
-export function savedTokens(entry: Entry): number | undefined {
+export function savedTokensOf(entry: Entry): number | undefined {
   if (!isEntry(entry)) return undefined;
-  if (isMicrocompactBoundary(entry)) return figureField(entry.microcompactMetadata, "tokensSaved");
-  if (isSnipEnd(entry)) return figureField(entry.snip, "tokensSaved");
-  return isCollapseMark(entry) ? figureField(entry.collapse, "tokensSaved") : undefined;
+  if (isMicrocompactBoundary(entry)) return numberField(entry.microcompactMetadata, "tokensSaved");
+  if (isSnipEnd(entry)) return numberField(entry.snip, "tokensSaved");
+  return isCollapseMark(entry) ? numberField(entry.collapse, "tokensSaved") : undefined;
 }
 
 /**
- * Index of the newest response, where results of its calls follow that no model has seen. It and all after it belong
- * together. The number of entries where every result has been seen. A response is one even where it is stored as
- * several entries with results between them.
+ * Index of the newest response if no model has seen the results of its tool calls yet. That response and
+ * everything after it belong together. Returns the number of entries if all results have been seen. Several
+ * entries with the same response id count as one response.
  */
-export function unseenFrom(entries: readonly Entry[]): number {
+export function firstUnseenIndex(entries: readonly Entry[]): number {
   const results = new Set<string>();
   let [first, responseId] = [entries.length, undefined as string | undefined];
   let hasUnseen = false;
   for (let at = entries.length - 1; at >= 0; at--) {
     const entry = entries[at];
     if (!isEntry(entry)) continue;
-    if (!showsModelSpoke(entry)) {
+    if (!isModelOutput(entry)) {
       for (const block of resultsIn(entry)) if (!isCleared(block)) results.add(block.tool_use_id);
       continue;
     }
@@ -95,14 +99,17 @@ export function unseenFrom(entries: readonly Entry[]): number {
 }
 
 /**
- * A response, or a summary of messages that a model has seen. An error made up by the host is neither. A marker of a
- * snip says nothing: it may stand for words of the user alone.
+ * True for a response, or for a summary of messages that a model has seen. An error text from the host is
+ * neither. A snip marker proves nothing, because it may replace only user messages.
  */
-export function showsModelSpoke(entry: Entry): boolean {
+export function isModelOutput(entry: Entry): boolean {
   return entry.type === "assistant" ? !isSynthetic(entry) : isSummaryEntry(entry);
 }
 
-/** True if the newest response waits for a result. Results that an earlier one never got do not count any more. */
+/**
+ * True if the newest response has a tool call without a result. Missing results of earlier responses do not
+ * count.
+ */
 export function hasOpenCalls(entries: readonly Entry[]): boolean {
   const answered = new Set<string>();
   let newest: { readonly id: string | undefined } | undefined;

@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import type { Entry } from "./entry.ts";
 import { standInUuids, withStandInsApplied } from "./stand-ins.ts";
 
-/** A line in a word: `a` is a message, `S(a b)` a span, `M(a)` a marker of a snip, `E(S)` an expansion. */
+/**
+ * Parses a compact notation: `a` is a message, `S(a b)` a span, `M(a)` a snip marker, `E(S)` an expansion.
+ */
 function lines(text: string): readonly Entry[] {
   return [...text.matchAll(/(\w+)(?:\(([^)]*)\))?/g)].map(([, name = "", inside]) => line(name, inside));
 }
@@ -75,18 +77,18 @@ describe("records that were damaged, or made to harm", () => {
     fc.assert(
       fc.property(anyLines(), (entries) => {
         const after = withStandInsApplied(entries);
-        // Each thing that is shown stands there once, in the order of the lines that it begins with.
+        // Each shown item occurs once, in the order of the first line that it covers.
         expect(new Set(after).size).toBe(after.length);
         const isShown = new Set(after);
         const claimedBy = (uuid: string | undefined): readonly Entry[] =>
           entries.filter((entry) => uuid !== undefined && standInUuids(entry).includes(uuid));
-        const standsFor = (entry: Entry, seen: ReadonlySet<Entry>): boolean =>
+        const replacesMessage = (entry: Entry, seen: ReadonlySet<Entry>): boolean =>
           isShown.has(entry) ||
           claimedBy(entry.uuid).some(
-            (owner) => !seen.has(owner) && standsFor(owner, new Set([...seen, owner])),
+            (owner) => !seen.has(owner) && replacesMessage(owner, new Set([...seen, owner])),
           );
         for (const entry of entries.filter(({ type }) => type === "user")) {
-          if (standInUuids(entry).length === 0) expect(standsFor(entry, new Set([entry]))).toBe(true);
+          if (standInUuids(entry).length === 0) expect(replacesMessage(entry, new Set([entry]))).toBe(true);
         }
       }),
       { numRuns: 300 },

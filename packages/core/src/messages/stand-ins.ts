@@ -14,11 +14,11 @@ import { type ContentBlock, isBlock, type ToolResultBlock } from "./message.ts";
 import { contentText, field, stringField, stringListField } from "./untrusted.ts";
 
 /**
- * Stand-ins: entries and texts in the place of older content. A snip leaves a marker, a collapse a span with a summary,
- * and a cleared tool result one fixed text.
+ * Stand-ins replace older content: a snip leaves a marker, a collapse a span with a summary, and clearing a
+ * tool result leaves a fixed text.
  */
 
-/** What stands where messages were removed: how many, and which, so that they can be found again. */
+/** Replaces removed messages. Records their number and ids, so that they can be found again. */
 export interface SnipMarker extends UserEntry {
   readonly snipped: SnipRecord;
 }
@@ -26,9 +26,15 @@ export interface SnipMarker extends UserEntry {
 export interface SnipRecord {
   readonly messages: number;
   readonly uuids: readonly string[];
-  /** The model ties thinking to the history before it: that of messages after the removed ones went with them. */
+  /**
+   * The model binds thinking to the history before it, so thinking after the removed messages was removed
+   * too.
+   */
   readonly bindsThinking?: boolean;
-  /** A compaction took it over, or a change of the host moved its line: its messages are not in front of it any more. */
+  /**
+   * A compaction absorbed the marker, or an edit by the host moved its line. The removed messages are no
+   * longer before it.
+   */
   readonly isSettled?: boolean;
 }
 
@@ -43,41 +49,44 @@ export function isSnipMarker(entry: Entry): entry is SnipMarker {
   );
 }
 
-/** Uuids of what this entry stands for; none where it is no marker. */
+/** Uuids of the entries that this marker replaces. Empty for other entries. */
 export function snippedUuids(entry: Entry): readonly string[] {
   return isSnipMarker(entry) ? stringListField(entry.snipped, "uuids") : [];
 }
 
-/** What stands where a span of old messages was collapsed: its summary, and which messages those were. */
+/** Replaces a collapsed span of old messages with a summary. Records which messages these were. */
 export interface CollapsedSpan extends UserEntry {
   readonly collapsed: CollapseRecord;
 }
 
 export interface CollapseRecord {
-  /** By which it can be expanded again. */
+  /** Id to expand the span again. */
   readonly spanId: string;
   readonly messages: number;
-  /** Everything that stood there, in its order: messages, and spans and markers of earlier times. */
+  /** All replaced entries in their order: messages, and earlier spans and markers. */
   readonly uuids: readonly string[];
-  /** What its messages held, and what the summary holds, in tokens. */
+  /** Tokens of the messages, and of the summary. */
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** The model ties thinking to the history before it: that of messages after the span went with it. */
+  /** The model binds thinking to the history before it, so thinking after the span was removed too. */
   readonly bindsThinking?: boolean;
-  /** Results in it that had been cleared: where its messages are kept they are whole. */
+  /** Tool results in the span that were already cleared. The stored messages still contain them in full. */
   readonly clearedToolUseIds?: readonly string[];
-  /** A compaction took it over, or a change of the host moved its line: its messages can be read but not put back. */
+  /**
+   * A compaction absorbed the span, or an edit by the host moved its line. Its messages can be read but not
+   * restored.
+   */
   readonly isSettled?: boolean;
 }
 
-/** One without a summary stands for nothing, whatever it claims. */
+/** True for a span with a summary. Without a summary, it replaces nothing. */
 export function isCollapsedSpan(entry: Entry): entry is CollapsedSpan {
   if (!isEntry(entry) || entry.type !== "user") return false;
   const spanId = stringField(field(entry, "collapsed"), "spanId");
   return spanId !== undefined && contentText(rawContent(entry)).trim() !== "";
 }
 
-/** Uuids of what this entry stands for; none where it is no span. */
+/** Uuids of the entries that this span replaces. Empty for other entries. */
 export function collapsedUuids(entry: Entry): readonly string[] {
   return isCollapsedSpan(entry) ? stringListField(entry.collapsed, "uuids") : [];
 }
@@ -87,12 +96,12 @@ export function isCollapseMark(entry: Entry): entry is CollapseMark {
   return entry.subtype === "collapse_committed" || entry.subtype === "collapse_expanded";
 }
 
-/** The spans that this line ends the commit of; none where it is no such line. */
+/** Ids of the spans whose commit this line completes. Empty for other lines. */
 export function committedSpanIds(entry: Entry): readonly string[] {
   return spanIdsOf(entry, "collapse_committed");
 }
 
-/** The spans that this line takes back; none where it is no such line. */
+/** Ids of the spans that this line expands. Empty for other lines. */
 export function expandedSpanIds(entry: Entry): readonly string[] {
   return spanIdsOf(entry, "collapse_expanded");
 }
@@ -102,10 +111,13 @@ function spanIdsOf(entry: Entry, subtype: CollapseMark["subtype"]): readonly str
   return stringListField(entry.collapse, "spanIds");
 }
 
-/** Byte-stable: a text that varied from turn to turn would break the prompt cache on every turn. */
+/** Byte-stable, because a text that changes would break the prompt cache on every turn. */
 export const CLEARED_RESULT_TEXT = "[Old tool result content cleared]";
 
-/** Results that micro-compactions emptied: on disk they are whole, and only these marks tell. */
+/**
+ * Ids of tool results that micro-compactions cleared. On disk the results are unchanged, and only these marks
+ * record the clearing.
+ */
 export function clearedIdsIn(entries: readonly Entry[]): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const entry of entries) {
@@ -119,7 +131,7 @@ export function isCleared(block: ToolResultBlock): boolean {
   return block.content === CLEARED_RESULT_TEXT;
 }
 
-/** Ids of the results in this entry that say no more than that they were cleared. */
+/** Ids of the cleared tool results in this entry. */
 export function clearedResultIds(entry: Entry): readonly string[] {
   if (!isEntry(entry) || entry.type !== "user") return [];
   return entryBlocks(entry).flatMap((block) =>
@@ -127,7 +139,7 @@ export function clearedResultIds(entry: Entry): readonly string[] {
   );
 }
 
-/** The conversation as the model sees it once these results are cleared: block, id and tool use stay. */
+/** Replaces the content of these tool results with the fixed text. Block, id and tool use stay. */
 export function withClearedResults(
   entries: readonly Entry[],
   clearedToolUseIds: ReadonlySet<string>,
@@ -136,7 +148,9 @@ export function withClearedResults(
   return withClearedResultsAt(entries, entries.keys(), clearedToolUseIds);
 }
 
-/** As {@link withClearedResults}, where it is known which entries hold them: all others are not looked at. */
+/**
+ * Like {@link withClearedResults}, if the entries with these results are known. It skips all other entries.
+ */
 export function withClearedResultsAt(
   entries: readonly Entry[],
   indexes: Iterable<number>,
@@ -173,33 +187,37 @@ function isStale(block: unknown, ids: ReadonlySet<string>): block is ToolResultB
   return isBlock(block) && block.type === "tool_result" && ids.has(block.tool_use_id) && !isCleared(block);
 }
 
-/** What stands in the place of other entries: a marker where messages were removed, or a collapsed span. */
+/** True for a snip marker or a collapsed span. */
 export function isStandIn(entry: Entry): entry is SnipMarker | CollapsedSpan {
   return isSnipMarker(entry) || isCollapsedSpan(entry);
 }
 
-/** True if the stand-in no longer leads back to its messages: it is all that the conversation has of them. */
+/** True if the stand-in no longer leads back to its messages and is all that the conversation has of them. */
 export const isSettled = (entry: SnipMarker | CollapsedSpan): boolean =>
   (isSnipMarker(entry) ? entry.snipped.isSettled : entry.collapsed.isSettled) === true;
 
-/** Uuids of what this entry stands for. */
+/** Uuids of the entries that this stand-in replaces. */
 export function standInUuids(entry: Entry): readonly string[] {
   return isSnipMarker(entry) ? snippedUuids(entry) : collapsedUuids(entry);
 }
 
-export const standsFor = (entry: Entry, uuid: string): boolean => standInUuids(entry).includes(uuid);
+export const replacesMessage = (entry: Entry, uuid: string): boolean => standInUuids(entry).includes(uuid);
 
-/** Nothing can stand for the boundary of a compaction or for its summary: they are all that is left. */
-export function mayGiveWay(entry: Entry): boolean {
+/**
+ * True if a stand-in may replace this entry. A compaction boundary and its summary cannot be replaced,
+ * because nothing else remains of their messages.
+ */
+export function canBeReplaced(entry: Entry): boolean {
   return isEntry(entry) && !isCompactBoundary(entry) && !isSummaryEntry(entry);
 }
 
 /**
- * A transcript as the conversation was: there the messages are still in their place, and what stands for them is a
- * line further on. It comes where the first of them was; a span that was expanded gives way to what it stood for.
+ * Converts a transcript to the conversation. In the transcript the messages are still in place, and their
+ * stand-in is a later line. The stand-in moves to the position of its first message. An expanded span gives
+ * way to its messages.
  *
- * The lines are taken in their order, so that the newest word counts. A line can claim only what stands above it
- * and is not claimed yet: nothing can run in a circle, and whatever is claimed wrongly stays to be seen.
+ * Lines are processed in order, so the newest one wins. A line can claim only earlier lines that are not
+ * claimed yet. This rules out cycles, and a wrongly claimed line stays visible.
  */
 export function withStandInsApplied(entries: readonly Entry[]): readonly Entry[] {
   if (!entries.some(isStandIn)) return entries;
@@ -208,11 +226,11 @@ export function withStandInsApplied(entries: readonly Entry[]): readonly Entry[]
 
 class Projection {
   readonly #entries: readonly Entry[];
-  /** By index: that of the line which stands for it. Always a later one. */
+  /** Index of the line that replaces an entry, by the entry's index. Always a later line. */
   readonly #owners = new Map<number, number>();
   readonly #claims = new Map<number, readonly number[]>();
-  /** Spans that were expanded. */
-  readonly #gone = new Set<number>();
+  /** Expanded spans. */
+  readonly #expanded = new Set<number>();
   readonly #places = new Map<string, number>();
   readonly #spans = new Map<string, number>();
 
@@ -240,18 +258,18 @@ class Projection {
 
   #isFree(place: number): boolean {
     const entry = this.#entries[place];
-    if (entry === undefined || !mayGiveWay(entry)) return false;
-    return !this.#owners.has(place) && !this.#gone.has(place);
+    if (entry === undefined || !canBeReplaced(entry)) return false;
+    return !this.#owners.has(place) && !this.#expanded.has(place);
   }
 
-  /** One that stands for nothing here would only vanish. */
+  /** Ignores a span that replaces nothing here, because it would only disappear. */
   #expand(spanId: string): void {
     const span = this.#spans.get(spanId);
     const claims = span === undefined ? undefined : this.#claims.get(span);
     if (span === undefined || claims === undefined || !this.#isFree(span)) return;
     for (const place of claims) this.#owners.delete(place);
     this.#claims.delete(span);
-    this.#gone.add(span);
+    this.#expanded.add(span);
   }
 
   shown(): readonly Entry[] {
@@ -263,7 +281,7 @@ class Projection {
     const isPlaced = new Set<number>();
     const shown: Entry[] = [];
     for (const root of roots) {
-      if (isPlaced.has(root) || this.#gone.has(root)) continue;
+      if (isPlaced.has(root) || this.#expanded.has(root)) continue;
       isPlaced.add(root);
       shown.push(this.#entries[root] as Entry);
     }

@@ -29,8 +29,8 @@ describe("cutting text", () => {
 
 describe("text without control characters", () => {
   it("has lost what only a terminal understands; a carriage return ends a line", () => {
-    const colours = "\u001b[31mred\u001b[0m \u001b]8;;https://x\u001b\\link\u0007 10%\r100%\r\nend";
-    expect(withoutControls(colours)).toBe("red link 10%\n100%\nend");
+    const colors = "\u001b[31mred\u001b[0m \u001b]8;;https://x\u001b\\link\u0007 10%\r100%\r\nend";
+    expect(withoutControls(colors)).toBe("red link 10%\n100%\nend");
     expect(withoutControls("\u009b1mbold\u001bM \u0085 \u007f\tx")).toBe("bold  \tx");
   });
 

@@ -1,11 +1,11 @@
-/** The first `maxChars` UTF-16 units, one fewer where the cut would halve a character. */
+/** The first `maxChars` UTF-16 units, or one fewer if the cut would split a character. */
 export function headOf(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const end = Math.max(0, maxChars);
   return text.slice(0, isBetween(text.charCodeAt(end - 1), 0xd800, 0xdbff) ? end - 1 : end);
 }
 
-/** The last `maxChars` UTF-16 units, one fewer where the cut would halve a character. */
+/** The last `maxChars` UTF-16 units, or one fewer if the cut would split a character. */
 export function tailOf(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const start = text.length - Math.max(0, maxChars);
@@ -14,20 +14,23 @@ export function tailOf(text: string, maxChars: number): string {
 
 const isBetween = (code: number, first: number, last: number): boolean => code >= first && code <= last;
 
-/** Colours, links, cursor moves: what only a terminal understands. */
+/** Escape sequences for terminals: colors, links, cursor moves. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
 const ESCAPE_SEQUENCE = /[\u001b\u009b](?:\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\[?[0-9;?]*[A-Za-z])/g;
-/** All of Unicode's, but line breaks and tabs. */
+/** All Unicode control characters except line breaks and tabs. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 const CONTROLS = new RegExp(CONTROL.source, "g");
 
-/** Escape sequences and other control characters only cost tokens and spoil screens. A carriage return ends a line. */
+/**
+ * Removes escape sequences and other control characters, which only cost tokens and garble screens. A
+ * carriage return becomes a line break.
+ */
 export function withoutControls(text: string): string {
   if (!CONTROL.test(text)) return text;
   return text.replace(/\r\n?/g, "\n").replace(ESCAPE_SEQUENCE, "").replace(CONTROLS, "");
 }
 
-/** A count in a message to people: 34,726. `Intl.NumberFormat` would take 8 ms of every start. */
+/** Formats a count like 34,726. `Intl.NumberFormat` would add 8 ms to every start. */
 export const formatCount = (count: number): string =>
   String(Math.round(count)).replace(/\B(?=(?:\d{3})+$)/g, ",");

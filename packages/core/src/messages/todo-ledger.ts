@@ -6,8 +6,8 @@ export interface Todo {
   readonly id?: string;
 }
 
-/** As a conversation tells of it. */
-export interface FollowedTodo extends Todo {
+/** A to-do reconstructed from the conversation. */
+export interface TrackedTodo extends Todo {
   readonly detail?: string;
 }
 
@@ -15,9 +15,9 @@ export interface TodoCall {
   readonly name: string;
   readonly input: unknown;
   readonly isError: boolean;
-  /** The agent's own copy of the outcome, if it keeps one. */
+  /** The agent's own copy of the tool result, if it keeps one. */
   readonly outcome: unknown;
-  /** Asked for only where it is needed: most results are long, and none of ours. */
+  /** Called only when needed, because most results are long and unrelated to to-dos. */
   readonly resultText: () => string;
 }
 
@@ -26,15 +26,15 @@ const REMINDERS: ReadonlySet<string> = new Set(["todo", "todo_reminder", "task_r
 
 export const isTodoTool = (name: string): boolean => TODO_TOOLS.has(name);
 
-/** Follows both forms of to-do keeping: whole lists written anew, and tasks that are changed one by one. */
+/** Tracks both kinds of to-do tools: one rewrites the whole list, the other changes single tasks. */
 export class TodoLedger {
   #list: readonly Todo[] = [];
-  readonly #tasks = new Map<string, FollowedTodo>();
+  readonly #tasks = new Map<string, TrackedTodo>();
 
-  /** Whether the call was about to-dos. One that failed changes nothing. */
+  /** Returns true if the call was about to-dos. A failed call changes nothing. */
   call({ name, input, isError, outcome, resultText }: TodoCall): boolean {
     if (isError) return isTodoTool(name);
-    if (name === "TodoWrite") this.#list = readAll(listField(input, "todos")).map(asListed);
+    if (name === "TodoWrite") this.#list = readAll(listField(input, "todos")).map(withoutId);
     else if (name === "TaskUpdate") this.#update(input);
     else if (name === "TaskCreate") {
       this.#create(input, firstString(field(outcome, "task"), "id") ?? /#(\w+)/.exec(resultText())?.[1]);
@@ -42,13 +42,13 @@ export class TodoLedger {
     return isTodoTool(name);
   }
 
-  /** A prompt may carry the list as it stood then; none means that nobody put it there. */
+  /** Reads the list that a prompt may carry. An empty list means that the agent attached none. */
   prompt(todos: unknown): void {
-    const list = readAll(asList(todos)).map(asListed);
+    const list = readAll(asList(todos)).map(withoutId);
     if (list.length > 0) this.#list = list;
   }
 
-  /** A reminder holds the whole list; an empty one only says that there is none to remind of. */
+  /** Reads a reminder, which contains the whole list. An empty reminder changes nothing. */
   attachment(attachment: unknown): void {
     if (!REMINDERS.has(stringField(attachment, "type") ?? "")) return;
     const all = readAll(listField(attachment, "content"));
@@ -58,11 +58,13 @@ export class TodoLedger {
     if (tasks.length < all.length) this.#list = all.filter(({ id }) => id === undefined);
   }
 
-  todos(): readonly FollowedTodo[] {
+  todos(): readonly TrackedTodo[] {
     return [...this.#list, ...this.#tasks.values()];
   }
 
-  /** Where nobody tells the id, it is followed under the one that it most likely has, but is not given that. */
+  /**
+   * Adds a task. If its id is unknown, the task is tracked under its most likely id, but `id` stays unset.
+   */
   #create(input: unknown, id: string | undefined): void {
     const created = readTodo({ subject: firstString(input, "subject", "content") });
     if (created === undefined) return;
@@ -106,5 +108,5 @@ const readAll = (items: readonly unknown[]): readonly Todo[] =>
 const statusOf = (status: unknown): Todo["status"] =>
   status === "in_progress" || status === "completed" ? status : "pending";
 
-/** In a list that is always written whole an id means nothing; it would pass for that of a task. */
-const asListed = ({ content, status }: Todo): Todo => ({ content, status });
+/** Removes the id, which has no meaning in a rewritten list and would look like a task id. */
+const withoutId = ({ content, status }: Todo): Todo => ({ content, status });

@@ -1,6 +1,6 @@
 import { firstString, stringField } from "./untrusted.ts";
 
-/** What a tool is for. `file-by-command`: its input says what it does to the file. */
+/** Purpose of a tool. For `file-by-command`, the input determines the operation. */
 type ToolKind =
   | "file-read"
   | "file-edit"
@@ -15,78 +15,80 @@ type ToolKind =
   | "web-search"
   | "recall";
 
-/** The tool by which an agent searches what is no longer in its context. */
+/** The tool with which an agent searches content that is no longer in its context. */
 export const RECALL_TOOL_NAME = "recall";
 
 interface ToolNames {
-  /** Names that can mean nothing else, as they are written. */
-  readonly sure: readonly string[];
-  /** These may be anybody's tool: enough to note a file or a command that a call names, not to clear its result. */
+  /** Unambiguous names, case-sensitive. */
+  readonly unambiguous: readonly string[];
+  /** Ambiguous names. Good enough to note the file or command of a call, but not to clear its result. */
   readonly likely?: readonly string[];
 }
 
-/** Claude Code's names first, then those of other agents. */
+/** Claude Code's names first, then the names that other agents use. */
 const TOOLS: Readonly<Record<ToolKind, ToolNames>> = {
   "file-read": {
-    sure: ["Read", "read", "read_file", "readFile", "ReadFile", "read_many_files", "view_file"],
+    unambiguous: ["Read", "read", "read_file", "readFile", "ReadFile", "read_many_files", "view_file"],
     likely: ["view", "open_file"],
   },
   shell: {
-    sure: [
+    unambiguous: [
       ...["Bash", "PowerShell", "bash", "shell", "powershell", "local_shell", "run_shell_command"],
       ...["execute_command", "exec_command", "shell_command", "run_command", "run_terminal_cmd"],
       "run_in_terminal",
     ],
     likely: ["exec", "terminal"],
   },
-  grep: { sure: ["Grep", "grep", "grep_search", "search_file_content", "ripgrep"] },
-  glob: { sure: ["Glob", "glob", "glob_file_search", "file_search", "find_files"] },
-  "web-fetch": { sure: ["WebFetch", "web_fetch", "webfetch", "webFetch", "fetch_url", "fetch_webpage"] },
-  "web-search": { sure: ["WebSearch", "web_search", "websearch", "webSearch", "google_web_search"] },
+  grep: { unambiguous: ["Grep", "grep", "grep_search", "search_file_content", "ripgrep"] },
+  glob: { unambiguous: ["Glob", "glob", "glob_file_search", "file_search", "find_files"] },
+  "web-fetch": {
+    unambiguous: ["WebFetch", "web_fetch", "webfetch", "webFetch", "fetch_url", "fetch_webpage"],
+  },
+  "web-search": { unambiguous: ["WebSearch", "web_search", "websearch", "webSearch", "google_web_search"] },
   "file-edit": {
-    sure: [
+    unambiguous: [
       ...["Edit", "MultiEdit", "edit", "multiedit", "edit_file", "editFile", "multi_edit", "apply_patch"],
       ...["apply_diff", "replace_in_file", "replace_string_in_file", "search_replace", "str_replace"],
     ],
     likely: ["replace"],
   },
   "file-write": {
-    sure: ["Write", "write", "write_file", "writeFile", "WriteFile", "write_to_file", "create_file"],
+    unambiguous: ["Write", "write", "write_file", "writeFile", "WriteFile", "write_to_file", "create_file"],
   },
-  "file-by-command": { sure: ["str_replace_editor", "str_replace_based_edit_tool"] },
-  "notebook-read": { sure: ["NotebookRead"] },
-  "notebook-edit": { sure: ["NotebookEdit"] },
-  recall: { sure: [RECALL_TOOL_NAME] },
+  "file-by-command": { unambiguous: ["str_replace_editor", "str_replace_based_edit_tool"] },
+  "notebook-read": { unambiguous: ["NotebookRead"] },
+  "notebook-edit": { unambiguous: ["NotebookEdit"] },
+  recall: { unambiguous: [RECALL_TOOL_NAME] },
 };
 
-/** The names that mean these kinds for sure. */
+/** Unambiguous tool names of these kinds. */
 export function toolsOf(...kinds: readonly ToolKind[]): readonly string[] {
-  return kinds.flatMap((kind) => TOOLS[kind].sure);
+  return kinds.flatMap((kind) => TOOLS[kind].unambiguous);
 }
 
-/** What a tool does to the file it names; `by-command`: its input says which. */
+/** Operation of a tool on its file. For `by-command`, the input determines the operation. */
 export type FileUse = "read" | "change" | "by-command";
 
-/** Tools after which the agent knows a file's content, by their names in lower case. */
+/** Tools that show the agent a file's content, by name in lower case. */
 export type FileTools = ReadonlyMap<string, FileUse>;
 
-/** As the common agents call them. */
+/** Names that common agents use. */
 export const FILE_TOOLS: FileTools = new Map<string, FileUse>([
-  ...usedFor("read", "file-read", "notebook-read"),
-  ...usedFor("change", "file-edit", "file-write", "notebook-edit"),
-  ...usedFor("by-command", "file-by-command"),
+  ...fileUsesOf("read", "file-read", "notebook-read"),
+  ...fileUsesOf("change", "file-edit", "file-write", "notebook-edit"),
+  ...fileUsesOf("by-command", "file-by-command"),
 ]);
 
-function usedFor(use: FileUse, ...kinds: readonly ToolKind[]): readonly (readonly [string, FileUse])[] {
+function fileUsesOf(use: FileUse, ...kinds: readonly ToolKind[]): readonly (readonly [string, FileUse])[] {
   return kinds.flatMap((kind) => [...lowerCaseNames(kind)].map((name) => [name, use] as const));
 }
 
 function lowerCaseNames(kind: ToolKind): ReadonlySet<string> {
-  const { sure, likely = [] } = TOOLS[kind];
+  const { unambiguous: sure, likely = [] } = TOOLS[kind];
   return new Set([...sure, ...likely].map((name) => name.toLowerCase()));
 }
 
-/** What a call does to the file it names; undefined for tools that work on no single file. */
+/** Operation of a call on its file. Undefined for tools that do not work on a single file. */
 export function fileUseOf(
   tool: string,
   input: unknown,
@@ -99,14 +101,14 @@ export function fileUseOf(
 
 const WHOLE_WRITES = lowerCaseNames("file-write");
 
-/** Whether a call that changes a file gives it its whole content. */
+/** True if a call writes the whole content of a file. */
 export function writesWholeFile(tool: string, input: unknown): boolean {
   const name = lowerCase(tool);
   if (FILE_TOOLS.get(name) === "by-command") return stringField(input, "command") === "create";
   return WHOLE_WRITES.has(name);
 }
 
-/** How tools call the file they work on. */
+/** Input fields in which tools expect the file path. */
 export const PATH_FIELDS = [
   "file_path",
   "notebook_path",
@@ -123,5 +125,5 @@ const SHELLS = lowerCaseNames("shell");
 
 export const isShellTool = (tool: string): boolean => SHELLS.has(lowerCase(tool));
 
-/** Not every file has a name on every call. */
+/** Some files have calls without a name. */
 const lowerCase = (tool: unknown): string => (typeof tool === "string" ? tool.toLowerCase() : "");

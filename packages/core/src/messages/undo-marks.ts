@@ -11,44 +11,44 @@ import {
 } from "./entry.ts";
 import { field, stringField } from "./untrusted.ts";
 
-/** Undo and rewind as the lines of a session tell them: the marks, and the step that can be taken back. */
+/** Undo and rewind in session lines: the marks, and the step that can be undone. */
 
-/** A step that can be taken back: the conversation before it, and the messages since. */
+/** A step that can be undone: the conversation before it, and the messages since. */
 export interface StepBack {
   readonly step: {
     readonly kind: StepKind;
-    /** The first line that was written for it. */
+    /** The first line that the step wrote. */
     readonly first: Entry;
-    /** Set where it is an undo, which a redo takes back. */
+    /** Set if the step is an undo, which a redo reverts. */
     readonly undo?: UndoRecord;
   };
   readonly before: {
     readonly entries: readonly Entry[];
-    /** What the next line was to hang on. */
+    /** Parent of the next line at that time. */
     readonly leafUuid: string | undefined;
     readonly boundary: CompactBoundaryEntry | undefined;
     readonly clearedToolUseIds: ReadonlySet<string>;
   };
   /**
-   * Lines of messages before the step whose copies the host edited later. `before` has the edits, and the undo writes
-   * these lines again under their ids.
+   * Lines from before the step whose copies the host edited later. `before` includes the edits, and the undo
+   * writes these lines again under their ids.
    */
   readonly edited?: readonly Entry[];
-  /** Lines of `before` that hang elsewhere by now. The undo writes them again as they were. */
+  /** Lines of `before` that have another parent now. The undo writes them again with their old parent. */
   readonly moved?: readonly Entry[];
-  /** Messages, oldest first, as they are sent. */
+  /** Messages since the step, oldest first, in the form to send. */
   readonly since: readonly Entry[];
 }
 
-/** Of a line by which a conversation continues from an earlier one, by an undo or a rewind: where it does. */
-export function turnedBack(entry: Entry): RewindRecord | undefined {
+/** The record of an undo or rewind mark: the point from which the conversation continues. */
+export function rewindRecordOf(entry: Entry): RewindRecord | undefined {
   if (isUndoMark(entry)) return entry.undo;
   return isRewindMark(entry) ? entry.rewind : undefined;
 }
 
 /**
- * The record of a mark, or of a boundary behind which a conversation was written again as it had been: agents that
- * read from the last boundary on would not find what lies before it.
+ * The record of an undo mark, or of a boundary that an undo wrote. Such a boundary is followed by the earlier
+ * conversation, for agents that read only from the last boundary on.
  */
 export function undoRecordOf(entry: Entry): UndoRecord | undefined {
   if (!isEntry(entry)) return undefined;

@@ -12,7 +12,7 @@ import {
   isNestedTooDeep,
   isRecord,
   listField,
-  MOST_NESTED_LEVELS,
+  MAX_NESTED_LEVELS,
   mayNestTooDeep,
   parseJson,
   stringField,
@@ -113,9 +113,9 @@ const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${"}".repe
 
 describe("values within values", () => {
   it("accepts exactly as many levels as are allowed", () => {
-    expect(isNestedTooDeep(JSON.parse(nested(MOST_NESTED_LEVELS)))).toBe(false);
-    expect(isNestedTooDeep(JSON.parse(nested(MOST_NESTED_LEVELS + 1)))).toBe(true);
-    expect(mayNestTooDeep(nested(MOST_NESTED_LEVELS + 1))).toBe(true);
+    expect(isNestedTooDeep(JSON.parse(nested(MAX_NESTED_LEVELS)))).toBe(false);
+    expect(isNestedTooDeep(JSON.parse(nested(MAX_NESTED_LEVELS + 1)))).toBe(true);
+    expect(mayNestTooDeep(nested(MAX_NESTED_LEVELS + 1))).toBe(true);
   });
 
   it("cuts a value nested 100,000 levels deep to one that can be written as JSON", () => {

@@ -1,6 +1,6 @@
 /**
- * Readers for values that anything may have written: lines of files, tool inputs, results, attachments. The types say
- * what a value should be; these say what is really there. A part of the wrong shape is absent instead of an error.
+ * Readers for untrusted values: lines of files, tool inputs, results, attachments. They check the actual
+ * shape of a value. A part of the wrong shape counts as absent and is not an error.
  */
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ export function stringField(value: unknown, name: string): string | undefined {
   return typeof found === "string" ? found : undefined;
 }
 
-/** The first of these fields that holds text. */
+/** The first of these fields that contains a string. */
 export function firstString(value: unknown, ...names: readonly string[]): string | undefined {
   for (const name of names) {
     const text = stringField(value, name);
@@ -27,8 +27,8 @@ export function firstString(value: unknown, ...names: readonly string[]): string
   return undefined;
 }
 
-/** 0 for what is no number, or none that can be reckoned with. */
-export function figureField(value: unknown, name: string): number {
+/** Returns 0 for a value that is not a finite number. */
+export function numberField(value: unknown, name: string): number {
   const found = field(value, name);
   return typeof found === "number" && Number.isFinite(found) ? found : 0;
 }
@@ -37,7 +37,7 @@ export function listField(value: unknown, name: string): readonly unknown[] {
   return asList(field(value, name));
 }
 
-/** The texts of a list; whatever else is in it is passed over. */
+/** The strings in a list. Other items are skipped. */
 export function stringListField(value: unknown, name: string): readonly string[] {
   return listField(value, name).filter((item) => typeof item === "string");
 }
@@ -46,7 +46,7 @@ export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** All text in message or tool-result content, with media as short marks in its place. */
+/** All text in message or tool result content. Media appear as short placeholders. */
 export function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   const parts: string[] = [];
@@ -59,7 +59,7 @@ export function contentText(content: unknown): string {
   return parts.filter((part) => part !== "").join("\n");
 }
 
-/** Undefined for text that is no JSON, or is nested too deep to be handled. */
+/** Returns undefined for text that is not JSON or is nested too deeply. */
 export function parseJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -70,16 +70,16 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Levels of lists and objects within one another that are read. Nothing real comes near it, and neither
- * `JSON.stringify` nor a function that calls itself for each level overflows the stack.
+ * Maximum nesting of lists and objects. No real data comes near it. `JSON.stringify` and recursive functions
+ * do not overflow the stack at this depth.
  */
-export const MOST_NESTED_LEVELS = 500;
+export const MAX_NESTED_LEVELS = 500;
 
-/** Stands where a value was nested deeper. */
-const TOO_DEEP = `[nested more than ${MOST_NESTED_LEVELS} levels deep]`;
+/** Replaces a value that is nested more deeply. */
+const TOO_DEEP = `[nested more than ${MAX_NESTED_LEVELS} levels deep]`;
 
-/** Ends at the first part that is too deep, so an object that holds itself is too deep as well. */
-export function isNestedTooDeep(value: unknown, levels: number = MOST_NESTED_LEVELS): boolean {
+/** Stops at the first part that is nested too deeply, so a circular object counts as too deep. */
+export function isNestedTooDeep(value: unknown, levels: number = MAX_NESTED_LEVELS): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
   for (const item of Array.isArray(value) ? value : Object.values(value)) {
@@ -88,8 +88,8 @@ export function isNestedTooDeep(value: unknown, levels: number = MOST_NESTED_LEV
   return false;
 }
 
-/** The value with a short text in place of every part that is nested too deep. */
-export function withoutDeepParts(value: unknown, levels: number = MOST_NESTED_LEVELS): unknown {
+/** Replaces every part that is nested too deeply with a short text. */
+export function withoutDeepParts(value: unknown, levels: number = MAX_NESTED_LEVELS): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (levels === 0) return TOO_DEEP;
   if (Array.isArray(value)) return value.map((item) => withoutDeepParts(item, levels - 1));
@@ -98,13 +98,13 @@ export function withoutDeepParts(value: unknown, levels: number = MOST_NESTED_LE
   );
 }
 
-/** True if a JSON text has enough brackets to be nested too deep. Most lines have too few. */
+/** True if a JSON text has enough brackets to be nested too deeply. Most lines do not. */
 export function mayNestTooDeep(json: string): boolean {
-  if (json.length <= MOST_NESTED_LEVELS * 2) return false;
+  if (json.length <= MAX_NESTED_LEVELS * 2) return false;
   let brackets = 0;
   for (const bracket of ["{", "["]) {
     for (let at = json.indexOf(bracket); at >= 0; at = json.indexOf(bracket, at + 1)) {
-      if (++brackets > MOST_NESTED_LEVELS) return true;
+      if (++brackets > MAX_NESTED_LEVELS) return true;
     }
   }
   return false;

@@ -122,7 +122,7 @@ describe("content without thinking", () => {
 const hasThinking = (entry: Entry | undefined): boolean =>
   entry?.type === "assistant" && JSON.stringify(entry).includes('"signature"');
 
-/** Where the response that this entry belongs to begins. */
+/** Index at which the response of this entry starts. */
 function beginning(entries: readonly Entry[], at: number): number {
   const idOf = (entry: Entry | undefined): string | undefined =>
     entry?.type === "assistant" ? entry.message?.id : undefined;

@@ -12,18 +12,19 @@ import { expandedSpanIds, isCollapsedSpan, isSnipMarker, snippedUuids, standInUu
 import { field, stringListField } from "./untrusted.ts";
 
 interface WithoutThinking {
-  /** The very list where there was nothing to leave out. */
+  /** The same list if there was nothing to remove. */
   readonly entries: readonly Entry[];
-  /** How many thinking blocks are missing from it. */
+  /** Number of thinking blocks that were removed. */
   readonly blocks: number;
 }
 
 /**
- * Leaves out the thinking of every response that begins at this entry or later. Where a model binds its
- * thinking to the exact history before it, a change at `index` makes that thinking invalid. All entries of a
- * response are sent as one message, where the first of them stands; so what goes is the end of the thinking
- * as it is sent, and what stays is not bound to any of it, however entries lie interleaved.
- * An entry of nothing but thinking stays, empty, so that indexes and links hold; it is not sent.
+ * Removes the thinking of every response that starts at `index` or later. If a model binds thinking to the
+ * exact history before it, a change at `index` makes that thinking invalid. All entries of a response are
+ * sent as one message at the position of the first. The removed thinking is therefore the last part of all
+ * thinking that is sent, and the rest does not depend on it, even if entries are interleaved.
+ * An entry that contains only thinking stays as an empty entry, so that indexes and links remain valid. It is
+ * not sent.
  */
 export function withoutThinkingFrom(entries: readonly Entry[], index: number): WithoutThinking {
   const from = Math.max(0, Math.trunc(index) || 0);
@@ -39,13 +40,16 @@ export function withoutThinkingFrom(entries: readonly Entry[], index: number): W
 const blocksOf = (entry: Entry | undefined): readonly unknown[] =>
   entry?.type === "assistant" ? entryBlocks(entry) : [];
 
-/** Entries before `to` of responses that begin at `from` or later. */
+/** Entries before `to` whose response starts at `from` or later. */
 interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** As {@link withoutThinkingFrom}, of several parts: what was written after a change has known it. */
+/**
+ * Like {@link withoutThinkingFrom}, but for several spans. Thinking after a change stays, because it was
+ * written with the changed history.
+ */
 export function withoutThinkingIn(entries: readonly Entry[], spans: readonly Span[]): readonly Entry[] {
   const bounds = earliestStarts(entries.length, spans);
   const begins = new Map<string, number>();
@@ -61,7 +65,7 @@ export function withoutThinkingIn(entries: readonly Entry[], spans: readonly Spa
   });
 }
 
-/** For each index where the first of the spans begins that end after it. */
+/** For each index, the earliest start of all spans that end after it. */
 function earliestStarts(length: number, spans: readonly Span[]): readonly number[] {
   const starts = new Array<number>(length).fill(Number.POSITIVE_INFINITY);
   for (const { from, to } of spans) {
@@ -72,7 +76,7 @@ function earliestStarts(length: number, spans: readonly Span[]): readonly number
   return starts;
 }
 
-/** The very content when it holds none. */
+/** Removes thinking blocks. Returns the same content if there are none. */
 export function contentWithoutThinking(content: MessageContent): MessageContent {
   if (!Array.isArray(content) || !content.some(isThinkingBlock)) return content;
   return content.filter((block) => !isThinkingBlock(block));
@@ -81,10 +85,9 @@ export function contentWithoutThinking(content: MessageContent): MessageContent 
 const isThinkingBlock = (block: unknown): boolean => isBlock(block) && isThinking(block);
 
 /**
- * Lines of a session without the thinking that the model would no longer take. On disk nothing is changed: a
- * compaction, a clearing, a snip and a collapse leave their marks only, and what stands between the change and its
- * mark still has its thinking, bound to a history that is gone. What came after the mark was written in knowledge
- * of it.
+ * Removes the thinking that the model would now refuse. On disk, a compaction, clearing, snip or collapse
+ * adds only a mark. Lines between the change and its mark still have thinking that is bound to the old
+ * history. Lines after the mark were written with the new history.
  */
 export function withoutRefusedThinking(
   entries: readonly Entry[],
@@ -104,23 +107,23 @@ function markedSpans(entries: readonly Entry[]): readonly Span[] {
   const marks: { readonly changed: readonly string[]; readonly to: number }[] = [];
   for (const [to, entry] of entries.entries()) {
     if (!isEntry(entry)) continue;
-    const changed = changedBy(entry);
+    const changed = changedIdsOf(entry);
     if (changed.length > 0) marks.push({ changed, to });
   }
   if (marks.length === 0) return [];
   const places = placesOf(entries);
   return marks.map(({ changed, to }) => {
     let from = to;
-    // What is not here any more stood before everything that is.
+    // A missing message was before all messages that remain.
     for (const id of changed) from = Math.min(from, places.get(id) ?? 0);
     return { from, to };
   });
 }
 
-/** Ids of the calls, messages or spans that a mark tells of, where the model binds its thinking. */
-function changedBy(entry: Entry): readonly string[] {
+/** Ids of the tool calls, messages or spans that a mark changed, if the model binds its thinking. */
+function changedIdsOf(entry: Entry): readonly string[] {
   if (isSnipMarker(entry)) return entry.snipped.bindsThinking === true ? snippedUuids(entry) : [];
-  // Lines that are never sent are in a span as well, and not all of them are read.
+  // A span also covers lines that are never sent, and not all of them are loaded.
   if (isCollapsedSpan(entry)) return entry.collapsed.bindsThinking === true ? [entry.uuid] : [];
   if (field(field(entry, "collapse"), "bindsThinking") === true) return expandedSpanIds(entry);
   if (!isMicrocompactBoundary(entry)) return [];
@@ -129,7 +132,10 @@ function changedBy(entry: Entry): readonly string[] {
   return stringListField(microcompactMetadata, "compactedToolIds");
 }
 
-/** The first index whose thinking has a changed history: of a message itself, of a call what follows its response. */
+/**
+ * For each id, the first index whose thinking a change affects: the position of a message, or the entry after
+ * the response of a tool call.
+ */
 function placesOf(entries: readonly Entry[]): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
   const begins = new Map<string, number>();
@@ -150,7 +156,7 @@ function placesOf(entries: readonly Entry[]): ReadonlyMap<string, number> {
   return places;
 }
 
-/** What stands for others stands where the first of them was. */
+/** A stand-in has the position of its first replaced entry. */
 function placeOf(entry: Entry, at: number, places: ReadonlyMap<string, number>): number {
   let place = at;
   for (const uuid of standInUuids(entry)) place = Math.min(place, places.get(uuid) ?? at);

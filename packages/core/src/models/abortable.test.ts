@@ -11,7 +11,7 @@ const clientWith = (create: () => PromiseLike<unknown>): AnthropicClient => ({
   beta: { messages: { create, countTokens: () => never } },
 });
 
-/** A stream that begins and then hears nothing, not even a signal. */
+/** A stream that sends one item and then hangs. It ignores every signal. */
 async function* deaf(): AsyncGenerator<unknown> {
   yield { type: "message_start", message: { id: "m", model: "claude-x" } };
   await never;

@@ -1,11 +1,11 @@
 import { ModelError } from "./model-error.ts";
 
-/** Lets work be waited for only as long as a signal allows: whatever it does, the wait ends with the signal. */
+/** Waits for work only until a signal fires, even if the work ignores the signal. */
 export interface Abortable {
   wait<T>(work: PromiseLike<T>): Promise<T>;
-  /** The items of a source; closes it when the listener leaves or the signal fires. */
+  /** Iterates a source. Closes it when the consumer stops early or the signal fires. */
   each<T>(source: AsyncIterable<T>): AsyncGenerator<T, void, undefined>;
-  /** To be called at the end, so that a long-lived signal does not collect listeners. */
+  /** Call this at the end, so that a long-lived signal does not collect listeners. */
   release(): void;
 }
 
@@ -14,13 +14,13 @@ export function abortableBy(signal: AbortSignal | undefined): Abortable {
   const aborted = new Promise<never>((_, reject) => {
     fire = () => reject(abortedError());
   });
-  // Nobody may be waiting when it fires.
+  // Prevents an unhandled rejection if nobody waits when the signal fires.
   aborted.catch(() => undefined);
   signal?.addEventListener("abort", fire, { once: true });
   const wait = async <T>(work: PromiseLike<T>): Promise<T> => {
     if (signal === undefined) return await work;
-    // The race takes hold of the work before anything is thrown: its own failure, which an abort often
-    // brings about, must not be left without anybody who handles it.
+    // Start the race before anything throws. An abort often makes the work itself fail, and that rejection
+    // needs a handler.
     const first = Promise.race([work, aborted]);
     first.catch(() => undefined);
     throwIfAborted(signal);
@@ -33,10 +33,10 @@ export function abortableBy(signal: AbortSignal | undefined): Abortable {
   };
 }
 
-/** A controller that also fires with a signal given from outside. */
+/** An abort controller that also fires when an outer signal fires. */
 interface LinkedController {
   readonly controller: AbortController;
-  /** Forgets the outer signal. To be called at the end, like {@link Abortable.release}. */
+  /** Removes the listener from the outer signal. Call this at the end, like {@link Abortable.release}. */
   release(): void;
 }
 
@@ -71,7 +71,7 @@ async function* eachUntil<T>(source: AsyncIterable<T>, wait: Abortable["wait"]):
       yield step.value;
     }
   } finally {
-    // Not waited for: a source that hangs must not hold up who is leaving.
+    // Do not wait: a source that hangs must not delay a consumer that stops.
     if (!isOver) items.return?.()?.catch(() => undefined);
   }
 }
@@ -82,13 +82,13 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortedError();
 }
 
-/** The longest that a timer can wait, some 24 days: with more it would fire at once. */
-const LONGEST_MS = 2 ** 31 - 1;
+/** The longest delay that a timer supports, about 24 days. A longer delay fires immediately. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const isTimeLimit = (value: unknown): value is number =>
   typeof value === "number" && Number.isFinite(value) && value > 0;
 
-/** Work that outlasts its time limit is told to end with this as the reason. */
+/** Abort reason of work that exceeds its time limit. */
 export class TimeLimitError extends Error {
   constructor(limitMs: number) {
     super(`it took longer than ${limitMs / 1_000} seconds`);
@@ -96,25 +96,27 @@ export class TimeLimitError extends Error {
 }
 
 /**
- * A span of time for several pieces of work, one after the other. At its end each of them is told by its signal, and
- * nobody waits for one that ignores it. The timer is its own: a signal that is made of others (`AbortSignal.any`) can
- * be forgotten by the garbage collector of Node 20 together with its timeout, and then never fires.
+ * A time limit for several pieces of work in sequence. When the time is over, the signal of each piece fires,
+ * and nobody waits for work that ignores it. It has its own timer. In Node 20, the garbage collector can drop
+ * a combined signal (`AbortSignal.any`) with its timeout, which then never fires.
  */
 export class TimeBudget {
-  /** Fires when the time is over, and when the caller's signal does. */
+  /** Fires when the time is over or when the caller's signal fires. */
   readonly signal: AbortSignal;
   readonly #abortable: Abortable;
   readonly #release: () => void;
   #isOver = false;
 
-  /** The timer keeps the program alive, because somebody waits for the result, unless `isBackground` is set. */
+  /**
+   * @param isBackground If false, the timer keeps the process alive, because somebody waits for the result.
+   */
   constructor(signal: AbortSignal | undefined, limitMs: number, isBackground = false) {
     const { controller, release } = linkedTo(signal);
     const end = (): void => {
       this.#isOver = true;
       controller.abort(new TimeLimitError(limitMs));
     };
-    const timer = setTimeout(end, Math.min(limitMs, LONGEST_MS));
+    const timer = setTimeout(end, Math.min(limitMs, MAX_TIMER_MS));
     if (isBackground) (timer as { unref?: () => void }).unref?.();
     this.signal = controller.signal;
     this.#abortable = abortableBy(this.signal);
@@ -129,7 +131,10 @@ export class TimeBudget {
     return this.#isOver;
   }
 
-  /** Waits for work until the time is over, which fails with `late`, or the caller's signal fires. */
+  /**
+   * Waits for work. Throws the error from `late` when the time is over, and stops waiting when the caller's
+   * signal fires.
+   */
   async wait<T>(work: PromiseLike<T>, late: () => Error): Promise<T> {
     try {
       return await this.#abortable.wait(work);
@@ -138,14 +143,14 @@ export class TimeBudget {
     }
   }
 
-  /** To be called at the end: the timer would keep the program alive. */
+  /** Call this at the end, because the timer keeps the process alive. */
   close(): void {
     this.#release();
   }
 }
 
 /** Waits for one piece of work; see {@link TimeBudget}. */
-export async function withinTime<T>(
+export async function waitWithTimeLimit<T>(
   signal: AbortSignal | undefined,
   limitMs: number,
   work: (signal: AbortSignal) => PromiseLike<T>,
@@ -159,7 +164,7 @@ export async function withinTime<T>(
   }
 }
 
-/** Does background work that ends by itself when the signal fires that it gets: no time limit keeps a program alive. */
+/** Runs background work that stops when its signal fires. The time limit does not keep the process alive. */
 export async function withTimeLimit<Result>(
   signal: AbortSignal,
   limitMs: number,

@@ -4,8 +4,8 @@ import { modelErrorOf } from "./ai-sdk-failure.ts";
 import type { ModelFailure } from "./model-error.ts";
 import { ModelError } from "./model-error.ts";
 
-const fresh = { model: "harbour-1", hasBegun: false, partial: [] };
-const begun = { ...fresh, hasBegun: true };
+const fresh = { model: "harbour-1", hasStarted: false, partial: [] };
+const begun = { ...fresh, hasStarted: true };
 
 interface Answer {
   readonly status?: number;

@@ -8,17 +8,17 @@ import {
   parseJson,
   stringField,
 } from "../messages/untrusted.ts";
-import { fitToShow } from "./fit-to-show.ts";
-import { type FailedCall, failedCall, ModelError, type ModelFailure } from "./model-error.ts";
+import { createModelError, type FailedCall, ModelError, type ModelFailure } from "./model-error.ts";
 import { type Overflow, overflowIn } from "./overflow.ts";
 import { headerDelayMs } from "./retry.ts";
+import { sanitizeErrorText } from "./sanitize-error-text.ts";
 
-/** Whatever the SDK threw or sent as an error, as a failure of the port. */
+/** Converts any error that the SDK throws or sends into a `ModelError`. */
 export function modelErrorOf(error: unknown, state: FailedCall): ModelError {
   if (error instanceof ModelError) return error;
   const facts = readError(error);
-  return failedCall(failureIn(facts, error, state), state.model, {
-    said: saidIn(facts, state),
+  return createModelError(classifyError(facts, error, state), state.model, {
+    providerMessage: messageToShow(facts, state),
     status: facts.status,
     requestId: facts.headers["x-request-id"] ?? facts.headers["request-id"],
     providerCode: facts.codes[0],
@@ -27,17 +27,20 @@ export function modelErrorOf(error: unknown, state: FailedCall): ModelError {
   });
 }
 
-/** The SDK's own complaints about an answer quote it at length. */
-function saidIn({ name, message }: ErrorFacts, { request }: FailedCall): string {
+/**
+ * The message to show. Hides the SDK's own messages about invalid answers, because they quote the answer at
+ * length.
+ */
+function messageToShow({ name, message }: ErrorFacts, { request }: FailedCall): string {
   const isAboutAnswer = /TypeValidationError|JSONParseError|InvalidResponseData/.test(name);
-  return isAboutAnswer ? "the SDK could not read the answer." : fitToShow(message, request);
+  return isAboutAnswer ? "the SDK could not read the answer." : sanitizeErrorText(message, request);
 }
 
-/** The kind of failure that an error is. The order matters: the surer signs come first. */
-function failureIn(facts: ErrorFacts, error: unknown, state: FailedCall): ModelFailure {
+/** Classifies an error. The order matters: the more reliable signs come first. */
+function classifyError(facts: ErrorFacts, error: unknown, state: FailedCall): ModelFailure {
   if (facts.name === "AbortError" || facts.name === "ResponseAborted") return { kind: "aborted" };
   return (
-    tooLongIn(facts) ??
+    overflowFailure(facts) ??
     accessFailure(facts, state) ??
     contentFailure(facts) ??
     loadFailure(facts) ??
@@ -78,7 +81,7 @@ const REFUSAL_CODES =
 
 function loadFailure(facts: ErrorFacts): ModelFailure | undefined {
   const { status, message } = facts;
-  // The month's money is spent: waiting does not bring it back.
+  // The budget of the account is spent, so a retry does not help.
   if (hasCode(facts, /insufficient_quota|billing|spend_limit/) || SPENT.test(message))
     return { kind: "other", retry: false };
   const delayMs = delayIn(facts);
@@ -95,20 +98,21 @@ const SPENT = /reached your (?:specified )?api usage limits|credit balance is to
 function connectionFailure(
   facts: ErrorFacts,
   error: unknown,
-  { hasBegun }: FailedCall,
+  { hasStarted }: FailedCall,
 ): ModelFailure | undefined {
   if (facts.status !== undefined) return undefined;
   const links = chain(error);
   const isBroken = links.some(
     (link) => NETWORK_CODE.test(stringField(link, "code") ?? "") || isNetworkTypeError(link),
   );
-  if (isBroken || CONNECTION_TEXT.test(facts.message)) return { kind: hasBegun ? "cut-off" : "unreachable" };
+  if (isBroken || CONNECTION_TEXT.test(facts.message))
+    return { kind: hasStarted ? "cut-off" : "unreachable" };
   return UNFINISHED.test(facts.name) ? { kind: "cut-off" } : undefined;
 }
 
 const NETWORK_CODE = /^(E[A-Z_]+|UND_ERR_\w+|Connection(Refused|Closed)|FailedToOpenSocket|CERT_\w+)$/;
 const CONNECTION_TEXT = /cannot connect to api|^terminated$|socket hang up|network error|fetch failed/i;
-/** The SDK's names for an answer that ends before it is complete. */
+/** The SDK's error names for an incomplete answer. */
 const UNFINISHED = /InvalidResponseData|JSONParse|EmptyResponseBody|NoOutputGenerated|NoContentGenerated/;
 
 const isNetworkTypeError = (link: unknown): boolean =>
@@ -122,31 +126,33 @@ function retryHelps({ status, isRetryable }: ErrorFacts): boolean {
   return status === 408 || status === 409 || status >= 500;
 }
 
-/** By OpenAI and those who follow it, llama.cpp, and Copilot. */
+/** Codes of OpenAI and compatible servers, llama.cpp and Copilot. */
 const OVERFLOW_CODES =
   /^(context_length_exceeded|exceed_context_size_error|model_max_prompt_tokens_exceeded)$/;
-/** Answers that are about something else, however their text reads. */
+/** Status codes that never mean an overflow, whatever the text says. */
 const OTHER_STATUS: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 502, 503, 504, 529]);
 
-/** The failure, if the error says that the input does not fit. By code, then by words. */
-function tooLongIn(facts: ErrorFacts): ModelFailure | undefined {
+/**
+ * Returns a failure if the error reports that the input does not fit. Checks the code first, then the text.
+ */
+function overflowFailure(facts: ErrorFacts): ModelFailure | undefined {
   const { status, message } = facts;
   if (hasCode(facts, OVERFLOW_CODES)) return { kind: "too-long", ...numbersIn(facts) };
   if (status !== undefined && OTHER_STATUS.has(status)) return undefined;
-  // More than a minute's allowance at once never fits, however long one waits; other limits pass.
+  // A request larger than the per-minute limit never succeeds. Other rate limits pass with time.
   if (status === 429 && !/request too large/i.test(message)) return undefined;
   const numbers = numbersIn(facts);
   return numbers === undefined ? undefined : { kind: "too-long", ...numbers };
 }
 
 function numbersIn({ message, body }: ErrorFacts): Overflow | undefined {
-  // llama.cpp gives them beside its text.
+  // llama.cpp reports the figures in separate fields.
   const { n_prompt_tokens: tokens, n_ctx: limit } = body;
   if (typeof tokens === "number" && typeof limit === "number") return { tokens, limit };
   return overflowIn(message);
 }
 
-/** How long the provider asks to wait: by header, by Google's own detail, or in words. */
+/** The delay that the provider requests: in a header, in Google's error details, or in the text. */
 function delayIn({ headers, body, message }: ErrorFacts): number | undefined {
   const byHeader = headerDelayMs((name) => headers[name]);
   if (byHeader !== undefined) return byHeader;
@@ -158,21 +164,21 @@ function delayIn({ headers, body, message }: ErrorFacts): number | undefined {
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** Such as `7m12.5s`, `34.07s`, `20ms`, `5 seconds`. */
+/** Parses durations such as `7m12.5s`, `34.07s`, `20ms`, `5 seconds`. */
 function durationMs(text: string): number | undefined {
   const parts = [...text.toLowerCase().matchAll(/([\d.]+) ?(ms|s|m|h)/g)];
   const total = parts.reduce((sum, [, amount, unit = ""]) => sum + Number(amount) * (UNIT_MS[unit] ?? 0), 0);
   return parts.length > 0 && Number.isFinite(total) ? Math.ceil(total) : undefined;
 }
 
-/** Facts that an error of the SDK, of a provider or of the network states, wherever it states them. */
+/** Facts from an error of the SDK, a provider or the network, wherever it stores them. */
 interface ErrorFacts {
-  /** The class, such as `AI_APICallError`, where it has one. */
+  /** The class name, such as `AI_APICallError`, if the error has one. */
   readonly name: string;
-  /** The provider's words if there are any, else the SDK's. */
+  /** The provider's message if there is one, otherwise the SDK's. */
   readonly message: string;
   readonly status: number | undefined;
-  /** Every code and type that the error and its body name, in small letters. */
+  /** Every code and type in the error and its body, in lower case. */
   readonly codes: readonly string[];
   /** The innermost record of the body that describes the failure. */
   readonly body: JsonRecord;
@@ -181,7 +187,7 @@ interface ErrorFacts {
 }
 
 function readError(thrown: unknown): ErrorFacts {
-  // A retry that gave up holds the failures of all tries; the last one counts.
+  // A retry error holds the errors of all attempts. The last one counts.
   const error = field(thrown, "lastError") ?? thrown;
   const body = bodyOf(error);
   const own = isRecord(error) ? error : {};
@@ -199,7 +205,7 @@ function readError(thrown: unknown): ErrorFacts {
 /** Bodies are `{error: {…}}`, `{error: "…"}`, the record itself, or a list with one of these (Google). */
 function bodyOf(error: unknown): JsonRecord {
   const text = stringField(error, "responseBody");
-  // A record that a provider sends in its stream comes as it is: no class, no body, the record itself.
+  // A provider's error inside a stream is the plain record, without a class or a body.
   const own = error instanceof Error ? undefined : error;
   const parsed = text === undefined ? (field(error, "data") ?? own) : parseJson(text);
   const body = Array.isArray(parsed) ? parsed[0] : parsed;
@@ -234,7 +240,7 @@ function codesOf(error: unknown, body: JsonRecord): readonly string[] {
 const namedIn = (value: unknown): readonly (string | undefined)[] =>
   ["code", "type", "status"].map((name) => stringField(value, name));
 
-/** An error and its causes: the network's code is at the end. */
+/** Lists an error and its causes. The network's code is on the last one. */
 export function chain(error: unknown): readonly unknown[] {
   const links: unknown[] = [];
   for (let link = error; isRecord(link) && !links.includes(link); link = link.cause) {

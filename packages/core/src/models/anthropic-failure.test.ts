@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { modelErrorFrom } from "./anthropic-failure.ts";
 import type { ModelFailure } from "./model-error.ts";
 
-const call = { model: "claude-x", hasBegun: false, partial: [] };
+const call = { model: "claude-x", hasStarted: false, partial: [] };
 
 function failureOf(
   status: number | undefined,

@@ -1,18 +1,22 @@
 import { field, stringField } from "../messages/untrusted.ts";
-import { fitToShow } from "./fit-to-show.ts";
-import { type FailedCall, failedCall, ModelError, type ModelFailure, type Remedies } from "./model-error.ts";
+import {
+  createModelError,
+  type FailedCall,
+  ModelError,
+  type ModelFailure,
+  type Remedies,
+} from "./model-error.ts";
 import { overflowIn } from "./overflow.ts";
 import { headerDelayMs } from "./retry.ts";
+import { sanitizeErrorText } from "./sanitize-error-text.ts";
 
-/** Whatever was thrown on the way, as a failure of the port. Never called for an abort. */
+/** Converts anything that a call threw into a `ModelError`. Never called for an abort. */
 export function modelErrorFrom(thrown: unknown, call: FailedCall): ModelError {
   if (thrown instanceof ModelError) return thrown;
   const wire = readWireError(thrown);
-  const failure = wire.isAnswer
-    ? failureOfAnswer(wire, call.model)
-    : failureWithoutAnswer(thrown, wire, call);
-  return failedCall(failure, call.model, {
-    said: fitToShow(wire.text, call.request, call.secrets),
+  const failure = wire.isAnswer ? answerFailure(wire, call.model) : failureWithoutAnswer(thrown, wire, call);
+  return createModelError(failure, call.model, {
+    providerMessage: sanitizeErrorText(wire.text, call.request, call.secrets),
     remedies: REMEDIES,
     status: wire.status,
     requestId: wire.requestId,
@@ -29,8 +33,8 @@ const REMEDIES: Remedies = {
 };
 
 /**
- * The provider's words for failures that have neither a status nor a code of their own. Those of an overflow are in
- * `overflow.ts`, because other providers use similar ones. The wording may change; then the failure is still typed, as
+ * Texts of failures that have no status or code of their own. `overflow.ts` has the texts of an overflow,
+ * because other providers use similar ones. If the provider changes a text, the failure gets the kind
  * `other`.
  */
 const WORDS = {
@@ -43,8 +47,10 @@ const WORDS = {
   aboutModel: /\bmodel\b/i,
 };
 
-/** Status and type say the same thing; an error in mid-stream has the type alone, some proxies only the status. */
-function failureOfAnswer(wire: WireError, model: string): ModelFailure {
+/**
+ * Status and type agree. An error inside a stream has only the type, and some proxies send only the status.
+ */
+function answerFailure(wire: WireError, model: string): ModelFailure {
   const is = (status: number, type: string): boolean => wire.status === status || wire.type === type;
   if (is(529, "overloaded_error")) return { kind: "overloaded", ...delayOf(wire) };
   if (is(429, "rate_limit_error")) return rateLimit(wire);
@@ -54,18 +60,18 @@ function failureOfAnswer(wire: WireError, model: string): ModelFailure {
     return { kind: "unknown-model", model };
   }
   return (
-    (isRefusalOfInput(wire) ? failureOfInput(wire) : undefined) ?? { kind: "other", retry: mayPass(wire) }
+    (isInputRefusal(wire) ? inputFailure(wire) : undefined) ?? { kind: "other", retry: isTemporary(wire) }
   );
 }
 
-/** Servers of other makers report a full window as an error of their own. */
-const isRefusalOfInput = ({ status, type }: WireError): boolean =>
+/** Servers of other vendors report a full window with their own errors. */
+const isInputRefusal = ({ status, type }: WireError): boolean =>
   status === 400 || status === 422 || status === 500 || type === "invalid_request_error";
 
-/** Codes that name something else than the kinds below, whatever the words beside them. */
+/** Codes of other failures. They win over the error text. */
 const OTHER_CODES = /^(?:compaction|thread|tool|available_tools|request_body)_/;
 
-function failureOfInput({ code, text }: WireError): ModelFailure | undefined {
+function inputFailure({ code, text }: WireError): ModelFailure | undefined {
   if (code !== undefined && OTHER_CODES.test(code)) return undefined;
   const overflow = overflowIn(text);
   if (overflow !== undefined) return { kind: "too-long", ...overflow };
@@ -75,7 +81,7 @@ function failureOfInput({ code, text }: WireError): ModelFailure | undefined {
   return undefined;
 }
 
-/** A spend limit has the same status, but does not go away by waiting. */
+/** A spend limit has the same status as a rate limit, but waiting does not help. */
 function rateLimit(wire: WireError): ModelFailure {
   const isSpent =
     wire.code === undefined ? WORDS.spendLimit.test(wire.text) : wire.code === "enforced_spend_limit_reached";
@@ -87,8 +93,10 @@ function delayOf(wire: WireError): { readonly delayMs?: number } {
   return delayMs === undefined ? {} : { delayMs };
 }
 
-/** The server's own word first, then what its status means: timeouts, conflicts and its own faults pass. */
-function mayPass({ status, type, header }: WireError): boolean {
+/**
+ * Uses the server's retry header first, then the status: timeouts, conflicts and server errors are temporary.
+ */
+function isTemporary({ status, type, header }: WireError): boolean {
   const advice = header("x-should-retry");
   if (advice === "true" || advice === "false") return advice === "true";
   if (status === undefined) return type === "api_error" || type === "timeout_error";
@@ -97,35 +105,38 @@ function mayPass({ status, type, header }: WireError): boolean {
 
 function failureWithoutAnswer(thrown: unknown, wire: WireError, call: FailedCall): ModelFailure {
   if (WORDS.noCredentials.test(wire.text)) return { kind: "authentication" };
-  if (call.hasBegun) return { kind: "cut-off" };
+  if (call.hasStarted) return { kind: "cut-off" };
   return isConnectionError(thrown) ? { kind: "unreachable" } : { kind: "other", retry: false };
 }
 
-/** The SDK's connection errors are API errors without a status; below it, `fetch` throws TypeErrors with a cause. */
+/**
+ * The SDK's connection errors are API errors without a status. `fetch` itself throws a TypeError with a
+ * cause.
+ */
 function isConnectionError(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   if ("status" in thrown && "requestID" in thrown) return true;
   return thrown instanceof TypeError && field(thrown, "cause") instanceof Error;
 }
 
-/** Facts of an error that the SDK threw, whichever version of it. */
+/** Facts of an error from any version of the SDK. */
 interface WireError {
   readonly status: number | undefined;
-  /** `error.type` of the body, such as `overloaded_error`. */
+  /** `error.type` in the body, such as `overloaded_error`. */
   readonly type: string | undefined;
-  /** `error.details.error_code`: the stable name of the cause, where there is one. */
+  /** `error.details.error_code`: the stable name of the cause, if the error has one. */
   readonly code: string | undefined;
-  /** The provider's words, or the SDK's. */
+  /** The message of the provider or of the SDK. */
   readonly text: string;
   readonly requestId: string | undefined;
-  /** It came from the provider: with a status, or as an event of the stream. */
+  /** The error came from the provider: with a status, or as an event of the stream. */
   readonly isAnswer: boolean;
   header(name: string): string | undefined;
 }
 
 function readWireError(thrown: unknown): WireError {
   const status = field(thrown, "status");
-  // The body is the SDK's `error`; an event of a stream that was not read by the SDK is the body itself.
+  // The SDK puts the body in `error`. An event of a stream that the SDK did not parse is the body itself.
   const body = field(thrown, "type") === "error" ? thrown : field(thrown, "error");
   const error = field(body, "error") ?? body;
   const headers = field(thrown, "headers");
@@ -141,7 +152,7 @@ function readWireError(thrown: unknown): WireError {
   };
 }
 
-/** The SDK's "Connection error." hides what the system said, such as that nobody listens at the address. */
+/** The SDK's "Connection error." hides the system's message, for example that the connection was refused. */
 function deepestMessage(error: Error): string {
   let told = error.message;
   let cause = error.cause;

@@ -1,19 +1,19 @@
 import { isRecord, type JsonRecord, parseJson } from "../messages/untrusted.ts";
 
-/** As the API's own documentation has it sent back. */
-const BROKEN_INPUT = "INVALID_JSON";
+/** The field name that Anthropic's documentation recommends for invalid input. */
+const INVALID_INPUT_FIELD = "INVALID_JSON";
 
 /**
- * The input of a call is an object, or the conversation could not be sent on. One that is none (cut off by the
- * output limit, or nonsense) is kept in one, under a name that says so: nobody takes it for a whole call.
+ * Ensures that the input of a tool call is an object, because the API rejects anything else. Wraps other
+ * values (cut off by the output limit, or malformed) in a field whose name marks the input as invalid.
  */
-export function callInput(input: unknown): JsonRecord {
-  return isRecord(input) ? input : { [BROKEN_INPUT]: input ?? null };
+export function toInputObject(input: unknown): JsonRecord {
+  return isRecord(input) ? input : { [INVALID_INPUT_FIELD]: input ?? null };
 }
 
-export const isBrokenInput = (input: unknown): boolean => isRecord(input) && BROKEN_INPUT in input;
+export const isInvalidInput = (input: unknown): boolean => isRecord(input) && INVALID_INPUT_FIELD in input;
 
 export function parsedInput(json: string): JsonRecord {
   if (json.trim() === "") return {};
-  return callInput(parseJson(json) ?? json);
+  return toInputObject(parseJson(json) ?? json);
 }

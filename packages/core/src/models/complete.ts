@@ -1,9 +1,9 @@
-import { requireOwnShapes } from "../messages/given-messages.ts";
+import { requireApiMessages } from "../messages/require-messages.ts";
 import { ModelError } from "./model-error.ts";
 import type { CallOptions, Model, ModelEvent, ModelReply, ModelRequest } from "./port.ts";
 import { requireModel } from "./require-model.ts";
 
-/** One call, waited for to its end. `onEvent` is told of everything on the way. */
+/** Makes one call and waits for its end. Passes each event to `onEvent`. */
 export async function complete(
   model: Model,
   request: ModelRequest,
@@ -11,10 +11,14 @@ export async function complete(
   onEvent?: (event: ModelEvent) => void,
 ): Promise<ModelReply> {
   requireModel(model);
-  requireOwnShapes(request.messages);
+  requireApiMessages(request.messages);
   for await (const event of model.stream(request, options)) {
     onEvent?.(event);
     if (event.type === "end") return event.reply;
   }
-  throw new ModelError({ kind: "cut-off" }, `${model.name} ended its answer without saying so.`);
+  throw new ModelError(
+    { kind: "cut-off" },
+    `The answer of ${model.name} ended in the middle: the stream has no end event.`,
+    { remedy: "Try again." },
+  );
 }

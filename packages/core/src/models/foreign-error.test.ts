@@ -26,7 +26,10 @@ const aiError = (status: number, body: unknown): APICallError =>
     responseBody: JSON.stringify(body),
   });
 
-/** As the OpenAI SDK makes them: the inner record of the body as `error`, its fields at the top. */
+/**
+ * Builds an error like the OpenAI SDK: `error` is the inner record of the body, and its fields are also at
+ * the top level.
+ */
 const openaiError = (status: number, body: { message: string; code?: string; type?: string }): Error =>
   Object.assign(new Error(`${status} ${body.message}`), {
     status,
@@ -38,7 +41,7 @@ const openaiError = (status: number, body: { message: string; code?: string; typ
     type: body.type,
   });
 
-/** As Google's SDK makes them: the whole body is the message. */
+/** Builds an error like Google's SDK: the message is the whole body. */
 const googleError = (status: number, message: string, before = ""): Error =>
   Object.assign(
     new Error(before + JSON.stringify({ error: { code: status, message, status: "INVALID_ARGUMENT" } })),

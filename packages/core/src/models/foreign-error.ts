@@ -6,16 +6,16 @@ import { ModelError } from "./model-error.ts";
 import type { ModelRequest } from "./port.ts";
 
 export interface ForeignCall {
-  /** For the words of the error. */
+  /** Model name for the error message. */
   readonly model?: string | undefined;
-  /** The request: none of it may show in an error. */
+  /** The request. No part of it may appear in an error. */
   readonly request?: ModelRequest | undefined;
 }
 
 /**
- * The failure in whatever a host's own client has thrown: Anthropic's, OpenAI's or Google's SDK, the AI SDK, or
- * something of the host's around one of these. Undefined where it is no failure of a model call. Never throws,
- * since what is read here may be anything, with getters that throw themselves.
+ * Classifies any error that the host's client threw: from the SDKs of Anthropic, OpenAI or Google, from the
+ * AI SDK, or from the host's wrapper around one of them. Returns undefined if it is not a failed model call.
+ * Never throws, although the value may be anything, even an object with throwing getters.
  */
 export function failureOf(error: unknown, call: ForeignCall = {}): ModelError | undefined {
   try {
@@ -23,14 +23,14 @@ export function failureOf(error: unknown, call: ForeignCall = {}): ModelError | 
     const ours = links.find((link) => link instanceof ModelError);
     if (ours !== undefined) return ours;
     if (links.some(isAbort)) return abortedError();
-    // An answer of the provider says more than the words that somebody has put around it.
+    // The provider's answer is more specific than the text of an error that wraps it.
     return firstFailure(links.filter(isAnswer), call) ?? firstFailure(links, call);
   } catch {
     return undefined;
   }
 }
 
-/** The error and what is inside it: causes, the tries of a retry with the last one first. */
+/** Lists the error and everything inside it: its causes, and the attempts of a retry, the last one first. */
 function linksOf(error: unknown): readonly unknown[] {
   if (!isRecord(error)) return typeof error === "string" ? [error] : [];
   return chain(error).flatMap((link) => {
@@ -47,7 +47,7 @@ const isAnswer = (link: unknown): boolean => statusOf(link) !== undefined || bod
 function firstFailure(links: readonly unknown[], call: ForeignCall): ModelError | undefined {
   for (const link of links) {
     const found = read(link, call);
-    // Neither a status nor a code nor words that we know: any error at all would look like this.
+    // No status, no known code, no known text: any unrelated error looks like this.
     const isUnknown = found.failure.kind === "other" && found.status === undefined;
     if (!isUnknown) return found;
   }
@@ -55,21 +55,21 @@ function firstFailure(links: readonly unknown[], call: ForeignCall): ModelError 
 }
 
 function read(link: unknown, { model = "the model", request }: ForeignCall): ModelError {
-  const state = { model, request, hasBegun: false, partial: [] };
+  const state = { model, request, hasStarted: false, partial: [] };
   if (isAnthropic(link)) return modelErrorFrom(link, state);
   const plain = isRecord(link) ? plainForm(link) : link;
   return modelErrorOf(plain, state);
 }
 
-/** Anthropic's form of a body, in an error of its SDK or as it came in the stream. */
+/** True for a body in Anthropic's form, in an error of its SDK or directly from the stream. */
 function isAnthropic(link: unknown): boolean {
   const body = stringField(link, "type") === "error" ? link : field(link, "error");
   return stringField(body, "type") === "error" && stringField(field(body, "error"), "type") !== undefined;
 }
 
 /**
- * In the form that the AI SDK's errors have. Others have the body as an object (`error`, `data`), inside a
- * `response`, or as JSON within the message, and the status under other names.
+ * Converts an error to the form of the AI SDK's errors. Other SDKs keep the body as an object (`error`,
+ * `data`), inside a `response`, or as JSON in the message, and name the status differently.
  */
 function plainForm(link: JsonRecord): JsonRecord {
   const body = bodyIn(link);
@@ -77,7 +77,7 @@ function plainForm(link: JsonRecord): JsonRecord {
   return {
     name: stringField(link, "name"),
     message: stringField(link, "message"),
-    // The original stays within reach, with its own codes and, at its end, the network's.
+    // Keeps the original error, with its own codes and the network's code at the end of its causes.
     cause: link,
     isRetryable: link.isRetryable,
     ...(status === undefined ? {} : { statusCode: status }),
@@ -110,7 +110,7 @@ function bodyIn(link: unknown): unknown {
   return bodies.find((body) => isRecord(body) || Array.isArray(body));
 }
 
-/** Google's SDK has the whole body as its message; older versions have words before it. */
+/** Google's SDK uses the whole body as its message. Older versions put text before it. */
 function jsonIn(message: string): unknown {
   const start = message.indexOf("{");
   return start < 0 ? undefined : parseJson(message.slice(start));

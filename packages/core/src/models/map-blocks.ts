@@ -2,12 +2,12 @@ import { type ContentBlock, isBlock, type MessageContent, mapChanged } from "../
 import { isRecord } from "../messages/untrusted.ts";
 import type { ModelRequest } from "./port.ts";
 
-/** Undefined leaves the block out. */
+/** Returns the new block, or undefined to remove the block. */
 export type MapBlock = (block: ContentBlock) => ContentBlock | undefined;
 
 /**
- * The request with every block of its messages mapped, those inside tool results too; the same object when none
- * changes. Messages that lose all of their blocks go too: an empty one would be refused.
+ * Maps every block of the messages, including blocks inside tool results. Returns the same object if nothing
+ * changes. Removes messages that lose all their blocks, because the API rejects empty messages.
  */
 export function withBlocks(request: ModelRequest, map: MapBlock): ModelRequest {
   const messages = mapChanged(request.messages, (message) => {

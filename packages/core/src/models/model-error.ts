@@ -4,13 +4,13 @@ import type { Overflow } from "./overflow.ts";
 import type { ModelRequest } from "./port.ts";
 
 /**
- * Why a call failed. The kinds are closed. What a provider says in words is matched in its adapter, and for an overflow
- * in `overflow.ts`.
+ * Reason for a failed call. The list of kinds is closed. Each adapter matches the texts of its provider, and
+ * `overflow.ts` matches those of an overflow.
  */
 export type ModelFailure =
-  /** The request exceeds the window; the figures are those that the provider states. */
+  /** The request exceeds the context window. The figures are the provider's. */
   | ({ readonly kind: "too-long" } & Overflow)
-  /** The body exceeds the byte limit, or holds more media than allowed. */
+  /** The body exceeds the byte limit or contains too many media files. */
   | { readonly kind: "too-large" }
   | { readonly kind: "overloaded"; readonly delayMs?: number }
   | { readonly kind: "rate-limited"; readonly delayMs?: number }
@@ -19,32 +19,35 @@ export type ModelFailure =
   | { readonly kind: "unknown-model"; readonly model: string }
   /** The model declined to answer. */
   | { readonly kind: "refused"; readonly category?: string }
-  /** The answer ended in the middle; what came is in `partial`. */
+  /** The answer ended early. `partial` contains the blocks that arrived. */
   | { readonly kind: "cut-off" }
   | { readonly kind: "aborted" }
-  /** The first byte, or the whole answer, took longer than the caller waits. */
+  /** The first byte or the whole answer took longer than the caller's time limit. */
   | { readonly kind: "timed-out"; readonly limitMs: number; readonly waitedFor: "first-byte" | "answer" }
-  /** No connection: wrong address, no network, nobody listening. */
+  /** No connection: wrong address, no network, or no server at the address. */
   | { readonly kind: "unreachable" }
-  /** Thinking was sent after another history than the one it was written after. */
+  /** A thinking block was sent after a different history than the one it was written for. */
   | { readonly kind: "thinking-mismatch" }
-  /** Thinking is enabled, and the turn whose tool results were sent does not begin with it. */
+  /**
+   * Thinking is enabled, but the assistant turn with the answered tool calls does not start with a thinking
+   * block.
+   */
   | { readonly kind: "thinking-missing" }
   /** The provider's SDK is not installed. */
   | { readonly kind: "sdk-missing"; readonly package: string }
-  /** Whatever else the provider said; `retry` is what its status tells. */
+  /** Any other failure. `retry` follows from the status. */
   | { readonly kind: "other"; readonly retry: boolean };
 
 export type ModelFailureKind = ModelFailure["kind"];
 
 export interface ModelErrorDetails {
   readonly remedy?: string | undefined;
-  /** HTTP status, where there was one. */
+  /** HTTP status, if the provider sent one. */
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
-  /** The provider's own code for it, for people and for logs. */
+  /** The provider's error code, for people and logs. */
   readonly providerCode?: string | undefined;
-  /** Blocks that were complete before it failed. */
+  /** Blocks that were complete before the failure. */
   readonly partial?: readonly ContentBlock[];
   readonly cause?: unknown;
 }
@@ -58,7 +61,7 @@ export class ModelError extends LonghaulError {
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly providerCode: string | undefined;
-  /** Not shown where the error is logged or written as JSON: it is what was said, not what went wrong. */
+  /** Hidden from logs and JSON, because it is part of the conversation and does not explain the failure. */
   declare readonly partial: readonly ContentBlock[];
 
   constructor(failure: ModelFailure, message: string, details: ModelErrorDetails = {}) {
@@ -92,31 +95,38 @@ function factsOf(failure: ModelFailure, details: ModelErrorDetails): Record<stri
   return facts;
 }
 
-/** A call that failed, as its adapter knows it. */
+/** Facts that an adapter knows about a failed call. */
 export interface FailedCall {
   readonly model: string;
-  /** An answer had begun: a broken connection then cuts it off. */
-  readonly hasBegun: boolean;
+  /** The answer had started, so a broken connection counts as cut off. */
+  readonly hasStarted: boolean;
   readonly partial: readonly ContentBlock[];
-  /** The request, and the keys that are known: neither may show in an error. */
+  /** The request and the known keys. Neither may appear in an error. */
   readonly request?: ModelRequest | undefined;
   readonly secrets?: readonly string[] | undefined;
 }
 
-/** Remedies that an adapter knows better: where its keys and its address come from. */
+/** The opening words of the message for a code, without the final period. */
+export const headlineOf = (code: `model-${ModelFailureKind}`, model: string): string =>
+  HEADLINES[code.slice("model-".length) as ModelFailureKind](model);
+
+/** Advice that an adapter words better, because it knows the source of its keys and address. */
 export type Remedies = Readonly<Partial<Record<ModelFailureKind, string>>>;
 
 interface FailedCallDetails extends Omit<ModelErrorDetails, "remedy"> {
-  /** The provider's own words. */
-  readonly said?: string | undefined;
+  /** The provider's message. */
+  readonly providerMessage?: string | undefined;
   readonly remedies?: Remedies;
 }
 
-/** The error as a person reads it: what happened, in the provider's words if it had some, and what to do. */
-export function failedCall(
+/**
+ * Creates an error with a message for people: the failure, the provider's own text if there is one, and what
+ * to do.
+ */
+export function createModelError(
   failure: ModelFailure,
   model: string,
-  { said, remedies, ...details }: FailedCallDetails = {},
+  { providerMessage: said, remedies, ...details }: FailedCallDetails = {},
 ): ModelError {
   const headline = HEADLINES[failure.kind](model);
   const remedy = remedies?.[failure.kind] ?? remedyFor(failure);
@@ -125,39 +135,41 @@ export function failedCall(
 
 const HEADLINES: Readonly<Record<ModelFailureKind, (model: string) => string>> = {
   "too-long": (model) => `The conversation is too long for ${model}`,
-  "too-large": (model) => `The request has too many bytes or pictures for ${model}`,
+  "too-large": (model) => `The request is too large for ${model} (bytes or pictures)`,
   overloaded: (model) => `${model} is overloaded`,
   "rate-limited": (model) => `Too many requests for ${model}`,
   authentication: (model) => `Not allowed to call ${model}`,
-  "unknown-model": (model) => `There is no model ${model}`,
+  "unknown-model": (model) => `The provider has no model ${model}`,
   refused: (model) => `${model} declined to answer`,
   "cut-off": (model) => `The answer of ${model} ended in the middle`,
   aborted: () => "The call was aborted",
   "timed-out": (model) => `${model} did not answer in time`,
   unreachable: (model) => `No connection to the provider of ${model}`,
-  "thinking-mismatch": (model) => `${model} refuses thinking that was written after another history`,
-  "thinking-missing": (model) => `${model} expects thinking at the beginning of a turn with tool calls`,
-  "sdk-missing": () => "The provider's SDK cannot be loaded",
+  "thinking-mismatch": (model) => `${model} rejects thinking that belongs to another history`,
+  "thinking-missing": (model) => `${model} requires thinking at the start of a turn with tool calls`,
+  "sdk-missing": () => "Cannot use the provider's SDK",
   other: (model) => `The call to ${model} failed`,
 };
 
 const REMEDIES: Remedies = {
-  "too-long": "Compact it, then call again.",
-  "too-large": "Take out pictures and documents, or compact it.",
-  overloaded: "Try again in a while.",
-  authentication: "Check the provider's API key, in the environment or where the model is made.",
+  "too-long": "Compact the conversation, then call again.",
+  "too-large": "Remove pictures and documents, or compact the conversation.",
+  overloaded: "Try again in a few minutes.",
+  authentication: "Check the provider's API key in the environment, or in the code that creates the model.",
   "unknown-model": "Check the name of the model and the address of the provider.",
   refused:
-    "Rephrase the last message or take it out of the conversation; the same request is declined again.",
+    "Rephrase the last message or remove it from the conversation. The model declines the same request again.",
   "cut-off": "Try again.",
   "timed-out": "Try again later, or raise the time limit.",
   unreachable: "Check the network and the address of the provider.",
-  "thinking-mismatch": "Leave the thinking out of the earlier messages.",
-  "thinking-missing": "Send the thinking back with its reply, or disable thinking for this call.",
+  "thinking-mismatch": "Remove the thinking from the earlier messages.",
+  "thinking-missing": "Send the thinking together with its reply, or disable thinking for this call.",
 };
 
 function remedyFor(failure: ModelFailure): string | undefined {
   if (failure.kind !== "rate-limited") return REMEDIES[failure.kind];
   const { delayMs } = failure;
-  return delayMs === undefined ? "Try again in a while." : `Try again in ${Math.ceil(delayMs / 1_000)} s.`;
+  return delayMs === undefined
+    ? "Try again in a few minutes."
+    : `Try again in ${Math.ceil(delayMs / 1_000)} s.`;
 }

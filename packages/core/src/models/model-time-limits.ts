@@ -1,19 +1,19 @@
-import { isTimeLimit, linkedTo, withinTime } from "./abortable.ts";
-import { failedCall, type ModelError, type ModelFailure } from "./model-error.ts";
+import { isTimeLimit, linkedTo, waitWithTimeLimit } from "./abortable.ts";
+import { createModelError, type ModelError, type ModelFailure } from "./model-error.ts";
 import type { Model, ModelEvent } from "./port.ts";
 
-/** Time limits of a caller that waits for a model, in milliseconds. */
+/** Time limits for model calls, in milliseconds. */
 export interface ModelTimeLimits {
-  /** Until the first event of each attempt. */
+  /** Limit until the first event of each attempt. */
   readonly firstByteMs: number;
-  /** For all attempts at one result together: every way to it, its retries and the pauses between them. */
+  /** Limit for one result, including all fallbacks, retries and the pauses between them. */
   readonly totalMs: number;
 }
 
-/** A provider that accepts a call sends its first byte within seconds; a long summary takes a few minutes. */
+/** A provider that accepts a call sends its first byte within seconds. A long summary takes a few minutes. */
 export const MODEL_TIME_LIMITS: ModelTimeLimits = Object.freeze({ firstByteMs: 60_000, totalMs: 300_000 });
 
-/** Complete: a limit that is missing or not a positive number has its default. */
+/** Replaces each limit that is missing or not a positive number with its default. */
 export function timeLimitsOf(
   given: { readonly [Limit in keyof ModelTimeLimits]?: unknown } = {},
 ): ModelTimeLimits {
@@ -24,7 +24,7 @@ export function timeLimitsOf(
   };
 }
 
-/** The same model, whose calls fail with `timed-out` when the first event takes longer than this. */
+/** Wraps a model so that a call fails with `timed-out` if the first event takes longer than `firstByteMs`. */
 export function withFirstByteLimit(model: Model, firstByteMs: number): Model {
   return {
     name: model.name,
@@ -49,7 +49,7 @@ async function* eventsWithin(
   try {
     const opened = open(controller.signal)[Symbol.asyncIterator]();
     events = opened;
-    let step = await withinTime(
+    let step = await waitWithTimeLimit(
       signal,
       firstByteMs,
       () => opened.next(),
@@ -62,7 +62,7 @@ async function* eventsWithin(
     isOver = true;
   } finally {
     release();
-    // Not waited for: a call that hangs must not hold up its caller.
+    // Do not wait: a call that hangs must not delay its caller.
     if (!isOver) {
       controller.abort();
       events?.return?.()?.catch(() => undefined);
@@ -77,5 +77,5 @@ export function timedOut(
 ): ModelError {
   const failure: ModelFailure = { kind: "timed-out", limitMs, waitedFor };
   const what = waitedFor === "first-byte" ? "no first byte" : "no complete answer";
-  return failedCall(failure, model, { said: `${what} within ${limitMs / 1_000} seconds` });
+  return createModelError(failure, model, { providerMessage: `${what} within ${limitMs / 1_000} seconds` });
 }

@@ -1,15 +1,15 @@
-/** The size of a request that does not fit, as far as the server states it. */
+/** Size of a request that does not fit, as far as the server reports it. */
 export interface Overflow {
-  /** Prompt and requested output together, or the prompt alone where the server counts only that. */
+  /** Prompt plus requested output, or the prompt alone if the server counts only that. */
   readonly tokens?: number;
   readonly limit?: number;
-  /** The requested output that `tokens` includes. */
+  /** The requested output, which is part of `tokens`. */
   readonly outputTokens?: number;
   /** The server stopped counting at its limit: the prompt has at least this many tokens. */
   readonly isLowerBound?: true;
 }
 
-/** Undefined where the words are about something else. */
+/** Returns undefined if the text is not about an overflow. */
 export function overflowIn(said: string): Overflow | undefined {
   for (const pattern of Object.values(OVERFLOW_TEXTS)) {
     const match = pattern.exec(said);
@@ -31,15 +31,15 @@ function namedNumbers(groups: Readonly<Record<string, string | undefined>>): Ove
 }
 
 /**
- * Sentences by which servers say that a request does not fit the window, in the order in which they are tried.
- * `tokens` and `limit` are read where they are named; `more` is what was asked for besides the prompt, `output` is
- * the part of `tokens` that was asked for besides it. `bound` says that the prompt may be longer than the figure. A
- * server that has a code for it is recognised by that first; most have only words.
+ * Error texts that report an overflow of the context window, in the order in which they are tried. The groups
+ * `tokens` and `limit` are the reported figures. `more` is the output requested in addition to `tokens`, and
+ * `output` is the requested output inside `tokens`. `bound` means that the prompt may be longer than the
+ * figure. An error code takes precedence, but most servers send only a text.
  *
- * Unverified, because no captured answer of the server was at hand: Google's cloud platform and its form
+ * Unverified, because no captured answer of the server was available: Google's cloud platform and its form
  * without a first number, vLLM's output limit and prompt alone, Mistral, the current llama.cpp, hosted
  * Ollama, SGLang with the output, Text Generation Inference, Fireworks, MiniMax, Z.ai, Bedrock, and OpenAI's
- * own wording of a minute's allowance (Groq's is verified).
+ * own wording of the per-minute limit (Groq's is verified).
  */
 export const OVERFLOW_TEXTS: Readonly<Record<string, RegExp>> = {
   Anthropic: /prompt is too long: (?<tokens>[\d,]+) tokens > (?<limit>[\d,]+) maximum/i,

@@ -2,7 +2,7 @@ import { type CountText, ESTIMATORS, measureRequest } from "../measure/tokens/me
 import { throwIfAborted } from "./abortable.ts";
 import type { CallOptions, ModelCapabilities, ModelRequest, TokenCount } from "./port.ts";
 
-/** Capabilities that every model has: it can read text and pictures, and be estimated. */
+/** Minimum capabilities of any model: it reads text and images, and its tokens can be estimated. */
 export const PLAIN_CAPABILITIES: ModelCapabilities = Object.freeze({
   promptCache: false,
   cacheEdits: false,
@@ -13,7 +13,7 @@ export const PLAIN_CAPABILITIES: ModelCapabilities = Object.freeze({
   countTokens: "estimate",
 });
 
-/** The count of a model whose provider has none. */
+/** Estimates tokens for a model whose provider cannot count them. */
 export async function estimateRequest(
   request: ModelRequest,
   { signal }: CallOptions = {},

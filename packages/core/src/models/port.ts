@@ -2,41 +2,46 @@ import type { Usage } from "../messages/entry.ts";
 import type { ApiRequest, ContentBlock } from "../messages/message.ts";
 
 /**
- * A model as the engine sees it: narrow, and the same for every provider. Requests and replies are in the
- * canonical form (messages and blocks of the Anthropic API); an adapter translates at its edge.
+ * A model as the engine sees it, with one narrow interface for every provider. Requests and replies have the
+ * canonical form (messages and blocks of the Anthropic API). Each adapter translates them.
  */
 export interface Model {
-  /** The name under which the provider knows it; thresholds and prices are found by it. */
+  /** The provider's name for the model. Thresholds and prices are looked up by it. */
   readonly name: string;
   readonly capabilities: ModelCapabilities;
   /**
-   * Makes one call. Events come as the provider sends them, the last one is always `end`. Fails with a
-   * {@link ModelError} and never retries by itself: see `withRetries`.
+   * Makes one call and yields events as the provider sends them. The last event is always `end`. Fails with a
+   * {@link ModelError} and never retries. For retries, see `withRetries`.
    */
   stream(request: ModelRequest, options?: CallOptions): AsyncIterable<ModelEvent>;
-  /** Tokens that the request would occupy of the window. */
+  /** Counts the tokens of the request. */
   countTokens(request: ModelRequest, options?: CallOptions): Promise<TokenCount>;
 }
 
 export interface CallOptions {
-  /** Ends the call at once, wherever it is. The failure is of kind `aborted`. */
+  /** Ends the call immediately. The failure has the kind `aborted`. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Capabilities that a rewrite may rely on. A capability that is off is never sent, so no request fails for it. */
+/**
+ * Provider features that the engine may use. The engine never sends a feature that is off, so no request
+ * fails because of it.
+ */
 export interface ModelCapabilities {
-  /** Marks (`cache_control`) are honoured. */
+  /** The provider honors cache marks (`cache_control`). */
   readonly promptCache: boolean;
-  /** Tool results can be left out of a cached prefix without breaking it (`cache_edits`). */
+  /** The provider can drop tool results from a cached prefix without invalidating it (`cache_edits`). */
   readonly cacheEdits: boolean;
-  /** The provider clears tool results and thinking itself (`context_management`). */
+  /** The provider can clear tool results and thinking itself (`context_management`). */
   readonly contextEdits: boolean;
-  /** The provider summarises: when asked (`compaction`), or at a threshold (a `context_management` edit). */
+  /**
+   * The provider can summarize: on demand (`compaction`), or at a threshold (a `context_management` edit).
+   */
   readonly compaction: { readonly onDemand: boolean; readonly threshold: boolean };
   /** A thinking block is valid only after the exact history it was written after. */
   readonly boundThinking: boolean;
   readonly images: boolean;
-  /** `exact`: `countTokens` asks the provider. */
+  /** `exact` means that `countTokens` asks the provider. */
   readonly countTokens: "exact" | "estimate";
 }
 
@@ -51,13 +56,13 @@ export type ToolChoice =
   | { readonly type: "auto" | "any" | "none" }
   | { readonly type: "tool"; readonly name: string };
 
-/** Leaves the result of this call out of the cached prefix; the message itself is sent unchanged. */
+/** Drops the result of this tool call from the cached prefix. The message itself is sent unchanged. */
 export interface CacheEdit {
   readonly type: "delete_tool_result";
   readonly tool_use_id: string;
 }
 
-/** A strategy of the provider's own context management; the fields depend on the type. */
+/** A strategy of the provider's context management. The fields depend on the type. */
 export interface ContextEdit {
   readonly type: string;
   readonly [field: string]: unknown;
@@ -65,13 +70,13 @@ export interface ContextEdit {
 
 export interface ProviderCompaction {
   readonly type: "summarize";
-  /** The whole prompt for the provider's summary, of which the user's wishes are a part. */
+  /** The whole prompt for the provider's summary. It includes the user's instructions. */
   readonly instructions?: string;
 }
 
 /**
- * A request body in the shape of the Messages API. Fields that are not named here are handed to a provider
- * that speaks this API as they are, and left out for others. The model is the port's own.
+ * A request body in the form of the Messages API. Adapters for this API pass unknown fields through, and
+ * other adapters drop them. The model is not part of it, because the port knows its model.
  */
 export interface ModelRequest extends Omit<ApiRequest, "model"> {
   readonly tools?: readonly ToolDefinition[];
@@ -91,28 +96,28 @@ export type StopReason =
   | "pause_turn"
   | "compaction"
   | "model_context_window_exceeded"
-  /** A reason that we do not know; what came is complete as far as the provider says. */
+  /** An unknown stop reason. The reply is complete as far as the provider reports. */
   | "other";
 
-/** A whole reply, in the canonical form: `content` can be appended to the conversation as it is. */
+/** A whole reply in the canonical form. You can append `content` to the conversation unchanged. */
 export interface ModelReply {
   readonly id: string;
   readonly model: string;
   readonly content: readonly ContentBlock[];
   readonly stopReason: StopReason;
   readonly usage: ModelUsage;
-  /** Edits that the provider's context management made for this call. */
+  /** Edits that the provider's context management made in this call. */
   readonly appliedEdits: readonly ContextEdit[];
-  /** Parts that were sent otherwise than they were given, by the adapter or the provider: never silently. */
+  /** Parts of the request that the adapter or the provider changed. Every change is listed. */
   readonly changes: readonly RequestChange[];
 }
 
 export interface ModelUsage extends Usage {
   readonly cache_creation_input_tokens: number;
   readonly cache_read_input_tokens: number;
-  /** Tokens that cache edits left out of the prefix. */
+  /** Tokens that cache edits removed from the prefix. */
   readonly cache_deleted_input_tokens?: number;
-  /** Cost of calls inside this one that the fields above do not hold, such as the provider's compaction. */
+  /** Usage of inner calls, such as the provider's compaction, that the fields above do not include. */
   readonly iterations?: readonly UsageIteration[];
 }
 
@@ -121,22 +126,25 @@ export interface UsageIteration extends Usage {
 }
 
 export type RequestChange =
-  /** Thinking that the provider would have refused, or did refuse, was left out of the request. */
+  /** The adapter removed thinking that the provider refused or would have refused. */
   | { readonly type: "thinking-left-out"; readonly blocks: number; readonly reason: string }
-  /** Something the provider has no form for (a field, a kind of block) was left out or sent as text. */
+  /**
+   * The provider does not support something (a field, a block type), so the adapter dropped it or sent it as
+   * text.
+   */
   | { readonly type: "not-supported"; readonly what: string };
 
 export type ModelEvent =
   | { readonly type: "start"; readonly id: string; readonly model: string }
-  /** The next piece of an answer. */
+  /** The next piece of the answer. */
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly text: string }
   | { readonly type: "tool-call-start"; readonly id: string; readonly name: string }
-  /** The next piece of the call's input, as JSON text. */
+  /** The next piece of the tool call's input, as JSON text. */
   | { readonly type: "tool-call-input"; readonly id: string; readonly json: string }
-  /** A block is complete, in the form in which it is kept. */
+  /** A complete block, in the form to keep. */
   | { readonly type: "block"; readonly block: ContentBlock }
-  /** The connection is alive although nothing comes. */
+  /** The connection is alive, but no content arrived. */
   | { readonly type: "keep-alive" }
   | { readonly type: "end"; readonly reply: ModelReply };
 

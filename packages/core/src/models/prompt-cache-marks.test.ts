@@ -152,7 +152,7 @@ describe("cache marks", () => {
   });
 });
 
-/** A string and a single text block say the same. */
+/** Treats a string and a single text block as equal. */
 function plain(request: ModelRequest): unknown {
   return JSON.parse(JSON.stringify(request), (name, value: unknown) =>
     (name === "content" || name === "system") && typeof value === "string"

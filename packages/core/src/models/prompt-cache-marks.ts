@@ -12,31 +12,38 @@ import { mapContent, withBlocks } from "./map-blocks.ts";
 import type { ModelRequest } from "./port.ts";
 
 export interface CacheMarkOptions {
-  /** How long what is written stays; 5 minutes unless given. Existing marks may force the other, see below. */
+  /**
+   * Cache lifetime of the new marks, 5 minutes by default. Existing marks may force the other lifetime, see
+   * `markFor`.
+   */
   readonly ttl?: "5m" | "1h";
 }
 
 interface FoundMark {
   readonly ttl: "5m" | "1h";
-  /** Its place in the order of the prefix: tools, then system, then messages, blocks inside results too. */
+  /** Position in the prefix: tools, then system, then messages, including blocks inside tool results. */
   readonly place: Place;
 }
 
-/** Section (0 tools, 1 system, 2 messages), then index in it, then block, then block inside a result. */
+/** Section (0 tools, 1 system, 2 messages), index in the section, block, block inside a tool result. */
 type Place = readonly [section: number, index: number, block: number, inner: number];
 
-/** A place where a mark may go, with how to put it there. */
-interface Spot {
+/** A position that may get a mark, and a function that puts the mark there. */
+interface MarkPosition {
   readonly place: Place;
   mark(request: ModelRequest, mark: CacheControl): ModelRequest;
 }
 
 /**
- * Marks what the next call will want to read: the end of the conversation, the end of the system prompt,
- * the end of the previous request (where the last call wrote: a turn with many blocks would put it beyond
- * the reach of the look-back), and the end of the tools. Marks that are there stay and count, but where they
- * leave no room for the two ends, the oldest in the messages go: what they mark is part of what those mark.
- * So the request that went out may itself be added to and marked again.
+ * Adds cache marks for the prefixes that the next call will read:
+ * - the end of the conversation
+ * - the end of the system prompt
+ * - the end of the previous request, which a turn with many blocks would push beyond the cache's look-back
+ * - the end of the tools
+ *
+ * Existing marks stay and count toward the limit. If they leave no room for the marks in the messages, the
+ * oldest marks in the messages are removed, because the later marks cover their prefixes. You can therefore
+ * append to a marked request and mark it again.
  */
 export function withCacheMarks(request: ModelRequest, options: CacheMarkOptions = {}): ModelRequest {
   const wanted = spots(request);
@@ -51,9 +58,9 @@ export function withCacheMarks(request: ModelRequest, options: CacheMarkOptions 
 }
 
 /**
- * One mark and no other, at the end of the first `messages`: a call that reads what the last one wrote there
- * and writes nothing itself, because an entry that is hit is not written again. The life is that of the marks
- * it replaces. No mark at all where the request no longer has so many messages, or nothing was sent yet.
+ * Puts a single mark at the end of the first `messages` messages. The call then reads the prefix that the
+ * last call wrote, and writes nothing, because a cache hit is not written again. The mark has the lifetime of
+ * the marks that it replaces. Adds no mark if the request now has fewer messages, or if nothing was sent yet.
  */
 export function withReadMarkOnly(request: ModelRequest, messages: number): ModelRequest {
   const ttl = findMarks(request).at(-1)?.ttl ?? ttlOf(request.cache_control);
@@ -65,11 +72,11 @@ export function withReadMarkOnly(request: ModelRequest, messages: number): Model
 const hasRoom = (request: ModelRequest): boolean =>
   findMarks(request).length + (request.cache_control ? 1 : 0) < MAX_CACHE_MARKS;
 
-/** Undefined where no mark may go for this spot. */
+/** Removes the oldest replaceable mark. Returns undefined if no mark can make room for this spot. */
 function withoutOldest(
   request: ModelRequest,
-  spot: Spot,
-  wanted: readonly Spot[],
+  spot: MarkPosition,
+  wanted: readonly MarkPosition[],
   ttl: FoundMark["ttl"],
 ): ModelRequest | undefined {
   if (!isInMessages(spot.place)) return undefined;
@@ -84,7 +91,10 @@ function withoutOldest(
 
 const isInMessages = ([section]: Place): boolean => section === 2;
 
-/** Longer lives must come first in the prefix, so a mark between existing ones takes the life they allow. */
+/**
+ * Longer lifetimes must come first in the prefix, so a mark between existing marks gets the lifetime that
+ * they allow.
+ */
 function markFor(place: Place, existing: ReturnType<typeof findMarks>, wanted: "5m" | "1h"): CacheControl {
   const longAfter = existing.some((mark) => mark.ttl === "1h" && isBefore(place, mark.place));
   const shortBefore = existing.some((mark) => mark.ttl === "5m" && isBefore(mark.place, place));
@@ -95,18 +105,18 @@ function markFor(place: Place, existing: ReturnType<typeof findMarks>, wanted: "
 const controlFor = (ttl: FoundMark["ttl"]): CacheControl =>
   ttl === "1h" ? { type: "ephemeral", ttl } : { type: "ephemeral" };
 
-/** In the order of their worth. */
-function spots(request: ModelRequest): readonly Spot[] {
+/** Lists positions for marks, the most valuable first. */
+function spots(request: ModelRequest): readonly MarkPosition[] {
   const { messages } = request;
   const previousEnd = messages.findLastIndex(({ role }) => role === "assistant") - 1;
-  // The automatic mark is at the end already.
+  // The request's automatic mark already covers the end.
   const end = request.cache_control ? undefined : messageSpot(messages, messages.length - 1);
   return [end, systemSpot(request), messageSpot(messages, previousEnd), toolSpot(request)].filter(
     (spot) => spot !== undefined,
   );
 }
 
-function messageSpot(messages: readonly ApiMessage[], from: number): Spot | undefined {
+function messageSpot(messages: readonly ApiMessage[], from: number): MarkPosition | undefined {
   for (let index = from; index >= 0; index -= 1) {
     const blocks = contentBlocks(messages[index]?.content ?? []);
     const at = blocks.findLastIndex(canBeMarked);
@@ -126,7 +136,7 @@ function messageSpot(messages: readonly ApiMessage[], from: number): Spot | unde
   return undefined;
 }
 
-function systemSpot({ system }: ModelRequest): Spot | undefined {
+function systemSpot({ system }: ModelRequest): MarkPosition | undefined {
   const blocks = contentBlocks(system ?? []);
   const at = blocks.findLastIndex(canBeMarked);
   if (at < 0) return undefined;
@@ -136,8 +146,8 @@ function systemSpot({ system }: ModelRequest): Spot | undefined {
   };
 }
 
-/** A tool that is loaded later is not part of the prefix. */
-function toolSpot({ tools = [] }: ModelRequest): Spot | undefined {
+/** A tool with deferred loading is not part of the prefix. */
+function toolSpot({ tools = [] }: ModelRequest): MarkPosition | undefined {
   const at = tools.findLastIndex((tool) => tool.defer_loading !== true);
   if (at < 0) return undefined;
   return {
@@ -182,7 +192,7 @@ export function findMarks(request: ModelRequest): readonly FoundMark[] {
   for (const [index, block] of asList(request.system).entries()) look(block, [1, index, 0, 0]);
   for (const [index, message] of request.messages.entries()) {
     for (const [blockIndex, block] of listField(message, "content").entries()) {
-      // A result's own mark comes after those of the blocks in it.
+      // A tool result's own mark comes after the marks of its blocks.
       const inner = listField(block, "content");
       for (const [innerIndex, item] of inner.entries()) look(item, [2, index, blockIndex, innerIndex]);
       look(block, [2, index, blockIndex, inner.length]);
@@ -198,7 +208,7 @@ export function isBefore(one: Place, other: Place): boolean {
   return false;
 }
 
-/** Without the one mark at a place in the messages. */
+/** Removes the one mark at a position in the messages. */
 function withoutMarkAt(request: ModelRequest, [, index, at, inner]: Place): ModelRequest {
   const withoutOne = (block: ContentBlock): ContentBlock => {
     const nested = listField(block, "content");
@@ -214,7 +224,7 @@ function withoutMarkAt(request: ModelRequest, [, index, at, inner]: Place): Mode
   return { ...request, messages };
 }
 
-/** For servers that refuse marks; the same object when there are none. */
+/** Removes all marks, for servers that refuse them. Returns the same object if there are none. */
 export function withoutMarks(request: ModelRequest): ModelRequest {
   if (findMarks(request).length === 0 && request.cache_control === undefined) return request;
   const { cache_control: _, ...rest } = withBlocks(request, unmarked);

@@ -54,7 +54,7 @@ describe("the one mark of a call that only reads", () => {
   });
 });
 
-/** A string and a single text block say the same. */
+/** Treats a string and a single text block as equal. */
 function plain(value: ModelRequest): unknown {
   return JSON.parse(JSON.stringify(value), (name, inner: unknown) =>
     name === "content" && typeof inner === "string" ? [{ type: "text", text: inner }] : inner,

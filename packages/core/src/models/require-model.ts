@@ -1,9 +1,11 @@
 import { LonghaulError } from "../messages/errors.ts";
-import { kindOf } from "../messages/given-messages.ts";
+import { describeType } from "../messages/require-messages.ts";
 import { field, isRecord } from "../messages/untrusted.ts";
 import type { Model } from "./port.ts";
 
-/** Throws `not-a-model` unless the value is a `Model`. `name` is the option or the argument that it was passed as. */
+/**
+ * Throws `not-a-model` unless the value is a `Model`. `name` is the option or argument name for the message.
+ */
 export function requireModel(value: unknown, name = "model"): asserts value is Model {
   if (isModel(value)) return;
   const [given, remedy] = describe(value);
@@ -19,7 +21,7 @@ export const isModel = (value: unknown): value is Model =>
   typeof value.stream === "function" &&
   isRecord(value.capabilities);
 
-/** The value in words, and the way to make a model of it. */
+/** Describes the value, and how to turn it into a model. */
 function describe(value: unknown): readonly [given: string, remedy: string] {
   if (typeof value === "string") {
     return ["a string", `Pass anthropicModel({ model: ${JSON.stringify(value)} }) or aiSdkModel({ model }).`];
@@ -40,7 +42,7 @@ function describe(value: unknown): readonly [given: string, remedy: string] {
     ];
   }
   return [
-    kindOf(value),
+    describeType(value),
     "Pass anthropicModel({ model }), aiSdkModel({ model }) or an object that implements the Model port.",
   ];
 }

@@ -10,7 +10,7 @@ const request: ModelRequest = { messages: [{ role: "user", content: "Go on." }] 
 const failed = (failure: ModelFailure): ModelError => new ModelError(failure, "It failed.");
 const overloaded = failed({ kind: "overloaded" });
 
-/** Never really waits, and remembers what it would have waited. */
+/** Options that record each wait instead of waiting. */
 function patience(options: RetryOptions = {}): RetryOptions & { readonly waits: Retry[] } {
   const waits: Retry[] = [];
   return {

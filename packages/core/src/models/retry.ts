@@ -3,40 +3,43 @@ import { ModelError } from "./model-error.ts";
 import type { CallOptions, Model, ModelEvent } from "./port.ts";
 
 export interface RetryOptions {
-  /** How often a call is tried again; 2 unless given. */
+  /** Maximum number of retries, 2 by default. */
   readonly retries?: number;
   /**
-   * Also tries again when the answer breaks off after it began: for callers who keep only whole replies. A
-   * second `start` tells that what came before it is void.
+   * Also retries when the answer breaks off after it started, for callers that use only whole replies. A
+   * second `start` event means that everything before it is void.
    */
   readonly restarts?: boolean;
-  /** Told before each wait. */
+  /** Called before each wait. */
   readonly onRetry?: (retry: Retry) => void;
-  /** From 0 to below 1: spreads callers that failed together. */
+  /** Returns a number from 0 to below 1. It spreads the retries of callers that failed together. */
   readonly random?: () => number;
-  /** Waits, or rejects as soon as the signal fires. */
+  /** Waits. Rejects as soon as the signal fires. */
   readonly wait?: (delayMs: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
 export interface Retry {
-  /** 1 for the first. */
+  /** 1 for the first retry. */
   readonly attempt: number;
   readonly delayMs: number;
   readonly error: ModelError;
 }
 
-/** As most clients of hosted models have it: a passing fault is over by then, a lasting one is reported soon. */
+/**
+ * Common among clients of hosted models: a temporary failure has passed by then, and a lasting one is
+ * reported soon.
+ */
 const DEFAULT_RETRIES = 2;
 const FIRST_DELAY_MS = 500;
-const LONGEST_BACKOFF_MS = 8_000;
-/** Up to this share of the delay is taken off at random. */
+const MAX_BACKOFF_MS = 8_000;
+/** A random share of the delay, up to this one, is subtracted. */
 const JITTER_SHARE = 0.25;
-/** A provider that asks for a longer wait is not waited for: the caller should know, and decide. */
-const LONGEST_REQUESTED_DELAY_MS = 120_000;
+/** If the provider asks for a longer wait, the call fails, so that the caller can decide. */
+const MAX_REQUESTED_DELAY_MS = 120_000;
 
 /**
- * The same model, whose calls are tried again where that helps and, unless `restarts` is set, as long as
- * nothing of the answer has been handed out: what the caller has shown to somebody cannot begin anew.
+ * Wraps a model so that its calls are retried if a retry can help. Without `restarts`, a call is not retried
+ * once part of the answer has been yielded, because the caller may have shown it already.
  */
 export function withRetries(model: Model, options: RetryOptions = {}): Model {
   return {
@@ -64,7 +67,7 @@ async function* streamWithRetries(
     let hasSpoken = false;
     try {
       for await (const event of start()) {
-        // A sign of life is no part of the answer.
+        // A keep-alive is not part of the answer.
         hasSpoken ||= event.type !== "keep-alive";
         yield event;
       }
@@ -84,7 +87,7 @@ async function pauseOrThrow(
 ): Promise<void> {
   if (!(error instanceof ModelError) || !error.retryHelps || attempt > retries) throw error;
   const delayMs = requestedDelay(error) ?? backoffMs(attempt, random());
-  if (delayMs > LONGEST_REQUESTED_DELAY_MS) throw error;
+  if (delayMs > MAX_REQUESTED_DELAY_MS) throw error;
   throwIfAborted(signal);
   onRetry?.({ attempt, delayMs, error });
   await wait(delayMs, signal);
@@ -95,9 +98,9 @@ function requestedDelay({ failure }: ModelError): number | undefined {
   return failure.kind === "overloaded" || failure.kind === "rate-limited" ? failure.delayMs : undefined;
 }
 
-/** Twice as long each time. */
+/** Doubles the delay for each retry. */
 function backoffMs(attempt: number, random: number): number {
-  const delay = Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), LONGEST_BACKOFF_MS);
+  const delay = Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), MAX_BACKOFF_MS);
   return Math.round(delay * (1 - JITTER_SHARE * random));
 }
 
@@ -118,14 +121,17 @@ function waitFor(delayMs: number, signal: AbortSignal | undefined): Promise<void
 
 const MS_PER_SECOND = 1_000;
 
-/** How long the server asks to wait, in milliseconds: by the exact header first, then by the standard one. */
+/**
+ * The delay that the server requests, in milliseconds. The header with milliseconds takes precedence over the
+ * standard one.
+ */
 export function headerDelayMs(header: (name: string) => string | undefined): number | undefined {
   const exact = amount(header("retry-after-ms"));
   if (exact !== undefined) return exact;
   const after = header("retry-after");
   const seconds = amount(after);
   if (seconds !== undefined) return seconds * MS_PER_SECOND;
-  // A date is read against the server's own clock, so that ours need not be right.
+  // A date is compared with the server's own clock, so ours need not be right.
   const delay = Date.parse(after ?? "") - Date.parse(header("date") ?? "");
   return delay >= 0 ? delay : undefined;
 }

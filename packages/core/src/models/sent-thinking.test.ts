@@ -4,7 +4,7 @@ import { deepFreeze } from "../../../../test/support/deep-freeze.ts";
 import type { ContentBlock } from "../messages/message.ts";
 import type { ModelRequest } from "./port.ts";
 import { packMemory } from "./provider-memory.ts";
-import { droppingMismatches, ThinkingMemory } from "./sent-thinking.ts";
+import { ThinkingMemory, withMismatchesDropped } from "./sent-thinking.ts";
 
 const thought = (seal: string): ContentBlock =>
   seal.startsWith("r")
@@ -32,7 +32,7 @@ const sealsOf = (request: ModelRequest): readonly string[] =>
 describe("thinking that must be left out", () => {
   it("is that of another maker, and all before it: a conversation may change its provider", () => {
     const given = conversation([["s1"], [packMemory({ maker: "openai", metadata: {} })], ["s2"]]);
-    const { request, blocks } = new ThinkingMemory().leaveOut(given);
+    const { request, blocks } = new ThinkingMemory().withoutRefused(given);
     expect([sealsOf(request), blocks]).toEqual([["s2"], 2]);
   });
 
@@ -47,7 +47,7 @@ describe("thinking that must be left out", () => {
         const refused = new Set(earlier.flat());
         const seals = all.flat();
         const kept = seals.slice(seals.findLastIndex((seal) => refused.has(seal)) + 1);
-        const { request, blocks } = memory.leaveOut(conversation(all));
+        const { request, blocks } = memory.withoutRefused(conversation(all));
         expect(sealsOf(request)).toEqual(kept);
         expect(blocks).toBe(seals.length - kept.length);
         expect(request.messages).toHaveLength(all.length * 2);
@@ -57,7 +57,7 @@ describe("thinking that must be left out", () => {
 
   it("leaves a request alone that holds none of it", () => {
     const request = conversation([["s1"], ["s2"]]);
-    expect(new ThinkingMemory().leaveOut(request).request).toBe(request);
+    expect(new ThinkingMemory().withoutRefused(request).request).toBe(request);
   });
 
   it("includes thinking without a signature, and messages that held nothing else", () => {
@@ -68,7 +68,7 @@ describe("thinking that must be left out", () => {
         { role: "user", content: "And?" },
       ],
     };
-    expect(new ThinkingMemory().leaveOut(request)).toEqual({
+    expect(new ThinkingMemory().withoutRefused(request)).toEqual({
       request: { messages: [request.messages[0], request.messages[2]] },
       blocks: 1,
     });
@@ -88,12 +88,12 @@ describe("thinking that must be left out", () => {
       ],
     };
     memory.refuse(request);
-    expect(memory.leaveOut(request).request.thinking).toEqual({ type: "disabled" });
+    expect(memory.withoutRefused(request).request.thinking).toEqual({ type: "disabled" });
   });
 
   it("is dropped by the provider only where thinking is on", () => {
     const off: ModelRequest = { messages: [], thinking: { type: "disabled" } };
-    expect(droppingMismatches(off)).toBe(off);
-    expect(droppingMismatches({ messages: [] }).thinking).toMatchObject({ type: "adaptive" });
+    expect(withMismatchesDropped(off)).toBe(off);
+    expect(withMismatchesDropped({ messages: [] }).thinking).toMatchObject({ type: "adaptive" });
   });
 });

@@ -10,37 +10,37 @@ import { listField } from "../messages/untrusted.ts";
 import type { ModelRequest, RequestChange } from "./port.ts";
 import { FOREIGN_THINKING_MARK } from "./provider-memory.ts";
 
-interface LeftOut {
+interface ReducedRequest {
   readonly request: ModelRequest;
-  /** How many thinking blocks are missing from it. */
+  /** Number of thinking blocks that were removed. */
   readonly blocks: number;
 }
 
 /**
- * Remembers which thinking a model has refused. Once left out, a block must stay out: the thinking that
- * was written since is bound to a history without it.
+ * Remembers which thinking blocks a model refused. A removed block must stay removed, because later thinking
+ * is bound to a history without it.
  */
 export class ThinkingMemory {
   readonly #refused = new Set<string>();
 
-  /** Without the blocks that would be refused; the same request when there are none. */
-  leaveOut(request: ModelRequest): LeftOut {
+  /** Removes the blocks that the model would refuse. Returns the same request if there are none. */
+  withoutRefused(request: ModelRequest): ReducedRequest {
     return withoutThinkingUpTo(request, lastRefused(request, this.#refused));
   }
 
-  /** From now on all thinking of this request is left out. */
+  /** Marks all thinking of this request as refused, so that later calls leave it out. */
   refuse(request: ModelRequest): void {
-    for (const block of thinkingOf(request)) this.#refused.add(sealOf(block));
+    for (const block of thinkingOf(request)) this.#refused.add(signatureOf(block));
   }
 }
 
 export const hasThinking = (request: ModelRequest): boolean => thinkingOf(request).length > 0;
 
-export const thinkingLeftOut = (blocks: number, reason: string): readonly RequestChange[] =>
+export const thinkingRemovalChange = (blocks: number, reason: string): readonly RequestChange[] =>
   blocks === 0 ? [] : [{ type: "thinking-left-out", blocks, reason }];
 
-/** With bound thinking the provider may be told to drop what does not fit instead of refusing the call. */
-export function droppingMismatches(request: ModelRequest): ModelRequest {
+/** Asks a provider with bound thinking to drop mismatching blocks instead of refusing the call. */
+export function withMismatchesDropped(request: ModelRequest): ModelRequest {
   const thinking = request.thinking ?? { type: "adaptive" };
   if (thinking.type !== "adaptive" && thinking.type !== "enabled") return request;
   return {
@@ -57,22 +57,22 @@ function thinkingOf({ messages }: ModelRequest): readonly Thinking[] {
   return messages.flatMap((message) => listField(message, "content").filter(isThinkingBlock));
 }
 
-/** Tells one block from another. Unsigned thinking has none. */
-const sealOf = (block: Thinking): string => (block.type === "thinking" ? block.signature : block.data);
+/** Identifies a block. Unsigned thinking has an empty or missing identifier. */
+const signatureOf = (block: Thinking): string => (block.type === "thinking" ? block.signature : block.data);
 
-/** The position, counted in thinking blocks, behind the last one that must not be sent. */
+/** Number of thinking blocks up to and including the last one that must not be sent. */
 function lastRefused(request: ModelRequest, refused: ReadonlySet<string>): number {
   return (
     thinkingOf(request).findLastIndex((block) => {
-      const seal: unknown = sealOf(block);
+      const seal: unknown = signatureOf(block);
       if (typeof seal !== "string" || seal === "") return true;
       return seal.startsWith(FOREIGN_THINKING_MARK) || refused.has(seal);
     }) + 1
   );
 }
 
-/** Oldest first: a gap in the middle would make every later block invalid. */
-function withoutThinkingUpTo(request: ModelRequest, count: number): LeftOut {
+/** Removes the oldest blocks. A gap in the middle would make every later block invalid. */
+function withoutThinkingUpTo(request: ModelRequest, count: number): ReducedRequest {
   if (count === 0) return { request, blocks: 0 };
   let left = count;
   const messages = request.messages.flatMap((message): readonly ApiMessage[] => {
@@ -88,7 +88,10 @@ function withoutThinkingUpTo(request: ModelRequest, count: number): LeftOut {
   return { request: withSatisfiableThinking({ ...request, messages }), blocks: count };
 }
 
-/** With thinking of type `enabled`, a turn whose calls are being answered must begin with thinking. */
+/**
+ * Disables thinking if the API would refuse the request: with thinking `enabled`, an assistant turn with tool
+ * calls must start with thinking.
+ */
 function withSatisfiableThinking(request: ModelRequest): ModelRequest {
   if (request.thinking?.type !== "enabled") return request;
   const turn = request.messages.at(-2);
@@ -100,9 +103,8 @@ function withSatisfiableThinking(request: ModelRequest): ModelRequest {
 }
 
 /**
- * True if another message of the user would change what the model sees of this conversation, and so its cached
- * prefix: older models forget the thinking of a turn as soon as the user speaks again, unless the request says
- * otherwise.
+ * True if the next user message would change the content that the model sees, and so the cached prefix. Older
+ * models drop the thinking of a turn when the user writes again, unless the request says otherwise.
  */
 export function forgetsThinkingAtNextTurn(
   model: string,
@@ -110,10 +112,10 @@ export function forgetsThinkingAtNextTurn(
 ): boolean {
   if (claudeFeatures(model).keepsEarlierThinking) return false;
   if (context_management?.edits.some(({ type }) => type.startsWith("clear_thinking_"))) return false;
-  const turn = messages.slice(messages.findLastIndex(speaks) + 1);
+  const turn = messages.slice(messages.findLastIndex(isUserPrompt) + 1);
   return turn.some(({ content }) => contentBlocks(content).some(isThinking));
 }
 
-/** Results of tools alone continue a turn. */
-const speaks = ({ role, content }: ApiMessage): boolean =>
+/** A message with only tool results continues a turn and does not start one. */
+const isUserPrompt = ({ role, content }: ApiMessage): boolean =>
   role === "user" && contentBlocks(content).some(({ type }) => type !== "tool_result");

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { collectGarbage } from "../../../../test/engine/garbage.case.ts";
 import { TimeLimitError, withTimeLimit } from "./abortable.ts";
 
-/** Work that does nothing but wait for its end, as a call does whose other side is dead. */
+/** Work that only waits for its abort, like a call to a dead server. */
 const untilEnded = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
 

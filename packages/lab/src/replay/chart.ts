@@ -4,8 +4,8 @@ import type { PolicyReplay, Replay } from "./replay-result.ts";
 import { element, label, line, type Svg, text } from "./svg.ts";
 
 /**
- * A chart of our own: two plots and a table, in an SVG that is the same for the same replays. Chart packages draw in a
- * browser or bring one along, which is much more code than this.
+ * Draws two plots and a table as an SVG, always the same for the same replays. Chart packages need a browser
+ * or bundle one, which is much more code than this.
  */
 
 const WIDTH = 900;
@@ -15,12 +15,12 @@ const HEAD_HEIGHT = 62;
 const ROW_HEIGHT = 18;
 const CONTEXT_HEIGHT = 220;
 const COST_HEIGHT = 150;
-/** Between a legend and a plot, or two plots: the title of the one and the axis of the other. */
+/** Space between a legend and a plot, or between two plots. It holds a title and an axis. */
 const GAP = 64;
-/** Above the highest line. */
+/** Free space above the highest line. */
 const HEADROOM = 1.08;
 
-/** The size of the context and the costs over the calls of each session, as an SVG document. */
+/** Draws context size and cost over the calls of each session as an SVG document. */
 export function replayChart(replays: Replay | readonly Replay[]): string {
   const all: readonly Replay[] = Array.isArray(replays) ? replays : [replays as Replay];
   const panels: Svg[] = [];
@@ -85,7 +85,7 @@ function headOf(
   ];
 }
 
-/** Where the columns of the legend end. */
+/** Right edges of the legend's columns. */
 const COLUMNS: readonly { readonly title: string; readonly x: number }[] = [
   { title: "cost", x: 290 },
   { title: "compactions", x: 390 },
@@ -122,17 +122,17 @@ const cellsOf = (policy: PolicyReplay, probes: number): readonly string[] => [
   shortTokens(policy.peakTokens),
 ];
 
-type PlotContents = Pick<PlotOptions, "title" | "series" | "most" | "limit" | "format">;
+type PlotContents = Pick<PlotOptions, "title" | "series" | "maximum" | "limit" | "format">;
 
 function contextPlot({ policies, window }: Replay): PlotContents {
-  // What keeps everything grows out of the picture: the others are to be seen.
+  // The policy that keeps everything would flatten the other lines, so it does not set the scale.
   const peaks = withinWindow(policies).map(({ peakTokens }) => peakTokens);
-  const most = Math.max(1, ...(peaks.length === 0 ? [window.autoCompact] : peaks)) * HEADROOM;
-  const isDueInSight = window.autoCompact <= most;
+  const maximum = Math.max(1, ...(peaks.length === 0 ? [window.autoCompact] : peaks)) * HEADROOM;
+  const isDueInSight = window.autoCompact <= maximum;
   return {
     title: "Tokens in the context · a dot where the history was rewritten",
     series: policies.map((policy) => seriesOf(policy, ({ tokens }) => tokens, true)),
-    most,
+    maximum,
     ...(isDueInSight
       ? { limit: { value: window.autoCompact, title: `full at ${shortTokens(window.autoCompact)}` } }
       : {}),
@@ -140,8 +140,8 @@ function contextPlot({ policies, window }: Replay): PlotContents {
   };
 }
 
-/** Times the others' highest that the costs of keeping everything are still shown. */
-const MOST_TIMES_HIGHEST = 2;
+/** The line that keeps everything is shown up to this multiple of the other policies' highest cost. */
+const MAX_COST_MULTIPLE = 2;
 
 function costPlot({ policies }: Replay): PlotContents {
   const highest = Math.max(0.01, ...withinWindow(policies).map(({ cost }) => cost.total));
@@ -150,7 +150,7 @@ function costPlot({ policies }: Replay): PlotContents {
   return {
     title: "Dollars so far",
     series: policies.map((policy) => seriesOf(policy, ({ cost }) => cost, false)),
-    most: (isAlone ? all : Math.min(all, highest * MOST_TIMES_HIGHEST)) * HEADROOM,
+    maximum: (isAlone ? all : Math.min(all, highest * MAX_COST_MULTIPLE)) * HEADROOM,
     format: shortDollars,
   };
 }
@@ -170,12 +170,12 @@ function seriesOf(
 interface LineStyle {
   readonly light: string;
   readonly dark: string;
-  /** Ours stands out; what needs another window is dotted. */
+  /** Our line is wider. A line that needs a larger window is dotted. */
   readonly width: number;
   readonly dash?: string;
 }
 
-/** Told apart also by those who see no red or green: by lightness and by dashes. */
+/** Lightness and dashes distinguish the lines for readers who cannot see red or green. */
 const LINES: Readonly<Record<ReplayPolicyName, LineStyle>> = {
   longhaul: { light: "#0057b8", dark: "#58a6ff", width: 2.5 },
   "longhaul-built-in": { light: "#0057b8", dark: "#58a6ff", width: 1.5, dash: "6 3" },
@@ -198,7 +198,7 @@ const widths = Object.entries(LINES)
   )
   .join("");
 
-/** By the reader's own setting; a viewer that knows none of it shows the light one. */
+/** Follows the reader's color scheme. A viewer without color schemes shows the light one. */
 const STYLE: string = [
   "text{font:12px system-ui,sans-serif;fill:#1f2328}",
   ".title{font-size:15px;font-weight:600}.dim{fill:#59636e}.strong{font-weight:600}",

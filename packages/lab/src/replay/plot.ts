@@ -1,11 +1,11 @@
 import type { ReplayPolicyName } from "../policy.ts";
-import { element, label, line, type Svg, tenth } from "./svg.ts";
+import { element, label, line, roundToTenth, type Svg } from "./svg.ts";
 
 /** One policy's line. */
 export interface Series {
   readonly policy: ReplayPolicyName;
   readonly values: readonly number[];
-  /** Indexes of the values at which something happened. */
+  /** Indexes of the values to mark. */
   readonly marks: readonly number[];
 }
 
@@ -14,36 +14,38 @@ export interface PlotOptions {
   readonly y: number;
   readonly width: number;
   readonly height: number;
-  /** What the vertical axis shows. */
+  /** Label of the vertical axis. */
   readonly title: string;
   readonly series: readonly Series[];
-  /** The largest value of the axis: what is above is cut off. */
-  readonly most: number;
-  /** A line across. */
+  /** Largest value of the axis. The plot cuts off everything above it. */
+  readonly maximum: number;
+  /** A horizontal line. */
   readonly limit?: { readonly value: number; readonly title: string };
   readonly format: (value: number) => string;
-  /** Unique in the picture. */
+  /** Unique within the image. */
   readonly id: string;
 }
 
 const MARK_RADIUS = 2.6;
-/** Where every other call is marked, marks say nothing any more. */
-const MOST_MARKS_SHARE = 0.3;
+/** Above this share of marked calls, marks carry no information and are omitted. */
+const MAX_MARKS_SHARE = 0.3;
 
-/** Lines over the calls of a session, with labelled axes. */
+/** Draws lines over the calls of a session, with labeled axes. */
 export function plot(options: PlotOptions): Svg {
   const { x, y, width, height, title, series, id, limit } = options;
   const length = Math.max(1, ...series.map(({ values }) => values.length));
   const across = (index: number): number => x + ((index + 1) / length) * width;
-  const up = (value: number): number => y + height - (value / options.most) * height;
+  const up = (value: number): number => y + height - (value / options.maximum) * height;
   const clip = element("clipPath", { id }, [
     element("rect", { x, y: y - 4, width: width + 4, height: height + 4 }),
   ]);
-  // The first, which is ours, on top of the others.
+  // Draws the first series last, so that our line is on top.
   const lines = series.toReversed().flatMap((one) => [
     element("polyline", {
       class: `line ${one.policy}`,
-      points: one.values.map((value, index) => `${tenth(across(index))},${tenth(up(value))}`).join(" "),
+      points: one.values
+        .map((value, index) => `${roundToTenth(across(index))},${roundToTenth(up(value))}`)
+        .join(" "),
     }),
     ...marksOf(one).map((index) =>
       element("circle", {
@@ -65,10 +67,10 @@ export function plot(options: PlotOptions): Svg {
 }
 
 const marksOf = ({ marks, values }: Series): readonly number[] =>
-  marks.length > values.length * MOST_MARKS_SHARE ? [] : marks;
+  marks.length > values.length * MAX_MARKS_SHARE ? [] : marks;
 
 function verticalAxis(
-  { x, width, most, format }: PlotOptions,
+  { x, width, maximum: most, format }: PlotOptions,
   up: (value: number) => number,
 ): readonly Svg[] {
   return ticksTo(most).flatMap((tick) => [
@@ -104,10 +106,10 @@ function limitLine(
   ];
 }
 
-/** How many steps an axis has, about. */
+/** Approximate number of steps on an axis. */
 const STEPS = 6;
 
-/** Round numbers from 0 up to `most`, evenly spaced. */
+/** Returns evenly spaced round numbers from 0 up to `most`. */
 export function ticksTo(most: number): readonly number[] {
   if (!(most > 0)) return [0];
   const rough = most / STEPS;

@@ -11,11 +11,11 @@ import { recordedCalls } from "./recorded-calls.ts";
 
 const SYSTEM: readonly ContentBlock[] = [{ type: "text", text: "You are an agent. ".repeat(600) }];
 
-/** The requests of a session with the times at which they went out; in its middle the history is cut once. */
+/** Returns the requests of a session and their times. The history is cut once, in the middle. */
 function requestsOf(entries: readonly Entry[]): readonly { request: ModelRequest; at: number }[] {
   const { calls } = recordedCalls({ entries, isRetold: () => false });
   let said: readonly Entry[] = [];
-  return calls.map(({ news, startedAt }, index) => {
+  return calls.map(({ newEntries: news, startedAt }, index) => {
     said = [...(index === Math.floor(calls.length / 2) ? said.slice(-20) : said), ...news];
     const request = { system: SYSTEM, messages: flatten(said, { request: { model: "claude-sonnet-4-6" } }) };
     return { request: withCacheMarks(request), at: startedAt };

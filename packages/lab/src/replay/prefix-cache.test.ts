@@ -9,7 +9,7 @@ import { type InputParts, PrefixCache, usageOf } from "./prefix-cache.ts";
 const MINUTE_MS = 60_000;
 const MARK = { type: "ephemeral" } as const;
 
-/** One token for each character. */
+/** Counts one token per character. */
 const newCache = (minimumTokens = 0): PrefixCache =>
   new PrefixCache({
     minimumTokens,

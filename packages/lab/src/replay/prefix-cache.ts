@@ -4,36 +4,36 @@ import type { CacheTtl } from "@longhaul/core/measure";
 import type { ContentBlock, MessageContent } from "@longhaul/core/messages";
 import type { ModelRequest, ModelUsage } from "@longhaul/core/models";
 
-/** How far back from a mark the provider looks for what an earlier call wrote, the mark included. */
+/** Number of positions before a mark that the provider searches for a cached prefix, including the mark. */
 const LOOK_BACK_POSITIONS = 20;
 
 interface PrefixCacheOptions {
-  /** Prompts below this many tokens are not cached. */
+  /** The provider does not cache shorter prompts. */
   readonly minimumTokens: number;
-  /** What a tool, a block of the system prompt or of a message takes. */
+  /** Counts the tokens of a tool or of a block of the system prompt or of a message. */
   tokensOf(block: object): number;
 }
 
-/** What a call reads from the cache, writes to it, and pays in full. */
+/** Input tokens of a call: read from the cache, written to it, and paid in full. */
 export interface InputParts {
   readonly read: number;
   readonly written: number;
   readonly plain: number;
-  /** Of what is written. */
+  /** Lifetime of the written tokens. */
   readonly ttl: CacheTtl;
 }
 
 interface Position {
   readonly node: PromptNode;
   readonly kind: unknown;
-  /** Of the prompt up to here. */
+  /** Tokens of the prompt up to this position. */
   readonly tokens: number;
   readonly mark: CacheTtl | undefined;
 }
 
 /**
- * The provider's prompt cache: each mark (`cache_control`) writes the prefix up to it, and reads the longest prefix
- * within its reach that an earlier call wrote and that is still kept. Use begins a lifetime anew.
+ * Simulates the provider's prompt cache. Each mark (`cache_control`) writes the prefix up to it. It reads the
+ * longest unexpired prefix within its reach that an earlier call wrote. Reading a prefix renews its lifetime.
  */
 export class PrefixCache {
   readonly #options: PrefixCacheOptions;
@@ -44,7 +44,7 @@ export class PrefixCache {
     this.#options = options;
   }
 
-  /** A call at this time, in milliseconds. What it writes is there for whoever calls next. */
+  /** Runs a call at a time in milliseconds. Later calls can read what it writes. */
   call(request: ModelRequest, at: number): InputParts {
     const positions = this.#positions(request);
     const total = positions.at(-1)?.tokens ?? 0;
@@ -88,7 +88,7 @@ function markIn(block: object): CacheTtl | undefined {
   return mark.ttl === "1h" ? "1h" : "5m";
 }
 
-/** The index of the longest prefix that can be read from this mark; -1 where there is none. */
+/** Index of the longest prefix that this mark can read, or -1. */
 function lookBack(positions: readonly Position[], mark: number, at: number): number {
   let steps = 0;
   for (let index = mark; index >= 0; index--) {
@@ -99,7 +99,7 @@ function lookBack(positions: readonly Position[], mark: number, at: number): num
   return -1;
 }
 
-/** What is there keeps its lifetime, which begins anew; else a mark writes it. */
+/** Renews a cached prefix with the lifetime it has. Writes an expired one with the lifetime of its mark. */
 function use(position: Position | undefined, at: number): void {
   if (position === undefined) return;
   const { node, mark } = position;
@@ -107,11 +107,11 @@ function use(position: Position | undefined, at: number): void {
   node.expiresAt = at + node.ttlMs;
 }
 
-/** Parallel calls, and their results, count as one position each. */
+/** Consecutive tool calls count as one position, and so do consecutive tool results. */
 const isSameRun = (one: Position | undefined, next: Position | undefined): boolean =>
   one?.kind === next?.kind && (one?.kind === "tool_use" || one?.kind === "tool_result");
 
-/** As the provider reports it. */
+/** Builds the usage that the provider would report. */
 export function usageOf({ read, written, plain, ttl }: InputParts, outputTokens: number): ReplayUsage {
   return {
     input_tokens: plain,
@@ -132,10 +132,10 @@ export type ReplayUsage = ModelUsage & {
   };
 };
 
-/** A prefix of prompts: the same blocks in the same order lead to the same node. */
+/** A prefix of prompts. The same blocks in the same order lead to the same node. */
 class PromptNode {
   readonly #next = new Map<number, PromptNode>();
-  /** Of the cache entry that was written here last; in milliseconds. */
+  /** Expiry of the cache entry at this node, in milliseconds. */
   expiresAt: number = Number.NEGATIVE_INFINITY;
   ttlMs = 0;
 
@@ -149,14 +149,16 @@ class PromptNode {
   }
 }
 
-/** Numbers for blocks: the same for blocks that are the same byte for byte once written out, marks aside. */
+/**
+ * Assigns numbers to blocks. Two blocks get the same number if their JSON is identical, ignoring cache marks.
+ */
 class BlockNumbers {
   readonly #byText = new Map<string, number>();
-  /** For each place: the same object can stand in several, which are different prompts. */
+  /** Maps each place to its numbers, because the same object can occur in several places. */
   readonly #byObject = new Map<string, WeakMap<object, number>>();
   readonly #texts = new Map<string, ContentBlock>();
 
-  /** A text in place of blocks is one block, and the same one whenever it comes again. */
+  /** Turns a string into one text block, the same object each time. */
   blocksOf(content: MessageContent): readonly ContentBlock[] {
     if (typeof content !== "string") return contentBlocks(content);
     const block = this.#texts.get(content) ?? { type: "text", text: content };

@@ -5,7 +5,7 @@ import { ConversationBuilder, toolResult, toolUse, usage } from "../../../../tes
 import { sizeUp } from "../../../core/src/compaction/plan/sized.ts";
 import { isSummaryEntry } from "../../../core/src/messages/entry.ts";
 import { type RecordedSession, recordedCalls } from "./recorded-calls.ts";
-import { scaleOf } from "./scale.ts";
+import { createTokenScale } from "./token-scale.ts";
 
 const calls = (built: ConversationBuilder, isRetold = isSummaryEntry): RecordedSession =>
   recordedCalls({ entries: built.entries, isRetold });
@@ -18,7 +18,7 @@ describe("the calls of a recorded session", () => {
     built.user("go on");
     built.assistant("done", { usage: usage(10, 5, 120) });
     const { calls: found, rest } = calls(built);
-    expect(found.map(({ news }) => news.length)).toEqual([1, 2]);
+    expect(found.map(({ newEntries: news }) => news.length)).toEqual([1, 2]);
     expect(found.map(({ inputTokens, outputTokens }) => [inputTokens, outputTokens])).toEqual([
       [100, 20],
       [130, 5],
@@ -35,7 +35,7 @@ describe("the calls of a recorded session", () => {
     }
     built.assistant("done", { usage: usage(150, 5) });
     const { calls: found } = calls(built);
-    expect(found.map(({ news }) => news.length)).toEqual([1, 4]);
+    expect(found.map(({ newEntries: news }) => news.length)).toEqual([1, 4]);
   });
 
   it("leave out what the recorded agent made of its history, and say where its figures are about another one", () => {
@@ -48,7 +48,11 @@ describe("the calls of a recorded session", () => {
     built.assistant("2", { usage: usage(20_000, 20) });
     const { calls: found } = calls(built);
     expect(found.map(({ isAfterRewrite }) => isAfterRewrite)).toEqual([false, true]);
-    expect(found.flatMap(({ news }) => news).map(({ type }) => type)).toEqual(["user", "assistant", "user"]);
+    expect(found.flatMap(({ newEntries: news }) => news).map(({ type }) => type)).toEqual([
+      "user",
+      "assistant",
+      "user",
+    ]);
   });
 
   it("are none where the agent only wrote an error in the model's name", () => {
@@ -86,7 +90,7 @@ describe("the scale of a replay", () => {
     built.assistant("ok", { usage: usage(21_500, 2) });
     built.user("word ".repeat(1_000));
     built.assistant("ok", { usage: usage(23_000, 2) });
-    const scale = scaleOf(calls(built), {
+    const scale = createTokenScale(calls(built), {
       model: "claude-sonnet-5",
       windowTokens: 200_000,
       recordedOverheadTokens: sizeUp({ entries: built.entries }, {}).overheadTokens,
@@ -104,7 +108,7 @@ describe("the scale of a replay", () => {
     const built = new ConversationBuilder();
     built.user("hello");
     built.assistant("hi");
-    const scale = scaleOf(calls(built), {
+    const scale = createTokenScale(calls(built), {
       model: "claude-sonnet-5",
       windowTokens: 50_000,
       recordedOverheadTokens: undefined,

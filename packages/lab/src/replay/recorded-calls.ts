@@ -12,32 +12,38 @@ import { responses } from "@longhaul/sessions";
 import type { SessionHistory } from "@longhaul/sessions/internal";
 
 export interface RecordedCall {
-  /** What came since the call before, its answer first. All before the first call, for that one. */
-  readonly news: readonly Entry[];
+  /** Entries since the previous call, starting with its answer. For the first call: all entries before it. */
+  readonly newEntries: readonly Entry[];
   readonly messageId: string | undefined;
-  /** When the request went out and when the answer was there, in milliseconds. */
+  /** Times of the request and of the answer, in milliseconds. */
   readonly startedAt: number;
   readonly endedAt: number;
-  /** All that the provider reported to have read; undefined where it did not, or the file has it wrong. */
+  /**
+   * All input tokens that the provider reported. Undefined if it reported none, or if the file has a wrong
+   * figure.
+   */
   readonly inputTokens: number | undefined;
-  /** Undefined where the file has no final figure. */
+  /** Undefined if the file has no final figure. */
   readonly outputTokens: number | undefined;
-  /** The recorded agent had its history rewritten before this call: the figures are about another conversation. */
+  /**
+   * True if the recorded agent rewrote its history before this call. The figures then describe another
+   * conversation.
+   */
   readonly isAfterRewrite: boolean;
 }
 
 export interface RecordedSession {
   readonly calls: readonly RecordedCall[];
-  /** What came after the last call's request: its answer, and what followed. */
+  /** Entries after the last call's request: its answer and everything that followed. */
   readonly rest: readonly Entry[];
 }
 
-/** Everything that was said, oldest first; what only says again what stands above is retold. */
+/** Everything that was said, oldest first. `isRetold` is true for entries that repeat earlier ones. */
 export type RecordedHistory = Pick<SessionHistory, "entries" | "isRetold">;
 
 /**
- * The whole session as it happened, call by call. What the recorded agent made of its own history, summaries and
- * cleared results, is left out: it is what the policies are to do.
+ * Splits the whole session into its model calls. Omits the recorded agent's own summaries and cleared
+ * results, because rewriting the history is the policies' task.
  */
 export function recordedCalls(history: RecordedHistory): RecordedSession {
   const entries = history.entries.filter((entry) => isEntry(entry) && entry.type !== "progress");
@@ -56,7 +62,13 @@ export function recordedCalls(history: RecordedHistory): RecordedSession {
     const response = starts.get(entry);
     if (response !== undefined) {
       const endedAt = finite(Math.max(clock, ...response.entries.map(timeOf)), 0);
-      calls.push({ ...factsOf(response), news, isAfterRewrite, startedAt: finite(clock, endedAt), endedAt });
+      calls.push({
+        ...factsOf(response),
+        newEntries: news,
+        isAfterRewrite,
+        startedAt: finite(clock, endedAt),
+        endedAt,
+      });
       news = [];
       isAfterRewrite = false;
     }

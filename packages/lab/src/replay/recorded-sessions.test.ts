@@ -6,11 +6,14 @@ import { replaySession } from "./replay.ts";
 import type { PolicyReplay, ReplayTotal } from "./replay-result.ts";
 import { totalOfReplays } from "./replay-result.ts";
 
-/** As small as in the figures of `eval`, so that sessions fill it many times. */
+/** As small as in the figures of `eval`, so that sessions fill it several times. */
 const WINDOW_TOKENS = 50_000;
 const MINUTE_MS = 60_000;
 
-/** They take most of the time. They tell something else of probes than the rest: see what is asked below, and what not. */
+/**
+ * These sessions take most of the time, and their probe counts differ from the rest. See the expectations
+ * below.
+ */
 const LONGEST = /6c0a282a|e0a6db83|large-conversation/;
 
 describeRecorded("recorded sessions in a small window", () => {
@@ -39,7 +42,7 @@ describeRecorded("recorded sessions in a small window", () => {
     expect(kept).toBeGreaterThan(of("drop-oldest")?.probesKept ?? Number.POSITIVE_INFINITY);
   });
 
-  // Nothing is asked of the costs beside a plain summary: where that keeps as many probes, it is still the cheaper one.
+  // There is no expectation against a plain summary: a plain summary that keeps as many probes is cheaper.
   it("cost less than two thirds of what keeping everything would, if a window held it", () => {
     expect(total.comparison?.everything?.ratio).toBeLessThan(2 / 3);
   });

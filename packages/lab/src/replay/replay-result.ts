@@ -1,25 +1,28 @@
 import type { CacheTtl } from "@longhaul/core/measure";
 import { type EvaluationSetting, sumOf } from "../evaluation.ts";
 import type { ReplayPolicyName } from "../policy.ts";
-import type { ReplayedTurn, TokenSums } from "./till.ts";
+import type { ReplayedTurn, TokenSums } from "./cost-tracker.ts";
 
-/** How one session fares under each policy. The shape that `replay --json` prints for it; see docs/json.md. */
+/** Results of each policy for one session. `replay --json` prints this shape, see docs/json.md. */
 export interface Replay extends EvaluationSetting, ReplayTotal {
-  /** How long the provider keeps what nobody reads. */
+  /** Lifetime of unused entries in the provider's prompt cache. */
   readonly cacheTtl: CacheTtl;
-  /** System prompt and tools, in tokens of each call; and as recorded, which a small window could not hold. */
+  /**
+   * Tokens of system prompt and tools in each replayed call. `recorded` is the original figure, which a small
+   * window cannot hold.
+   */
   readonly overhead: { readonly tokens: number; readonly recorded: number | null };
-  /** The provider's tokens per token of our estimate. */
+  /** Provider tokens per estimated token. */
   readonly tokenRatio: number;
 }
 
-/** Of one session or of several. */
+/** Results of one session or of several. */
 export interface ReplayTotal {
-  /** Of the model, as recorded. */
+  /** Recorded model calls. */
   readonly calls: number;
   readonly probes: number;
   readonly policies: readonly PolicyReplay[];
-  /** Null where `longhaul` or all others were left out. */
+  /** Null if the replay did not run `longhaul` or ran no other policy. */
   readonly comparison: Comparison | null;
 }
 
@@ -28,51 +31,53 @@ export interface PolicyReplay {
   /** In dollars. */
   readonly cost: {
     readonly total: number;
-    /** What calls for summaries took of it. */
+    /** Part of the total that the summary calls cost. */
     readonly summaries: number;
   };
-  /** Of all calls, those for summaries included. */
+  /** Tokens of all calls, including summary calls. */
   readonly tokens: TokenSums;
   readonly summaryCalls: number;
   readonly compactions: number;
-  /** Times that tool results were emptied without a compaction. */
+  /** Number of times tool results were cleared without a compaction. */
   readonly clearings: number;
-  /** How long turns had to wait for compactions, all together. */
+  /** Total time that turns waited for compactions. */
   readonly stallMs: number;
-  /** Calls that could read less than the call before left in the cache, although it was warm. */
+  /** Calls that read less from a warm cache than the previous call left in it. */
   readonly cacheBreaks: number;
-  /** Calls that were too long for the window whatever was done: the agent would have stopped there. */
+  /** Calls that exceeded the window even after shrinking. The agent would have stopped there. */
   readonly refusedCalls: number;
   readonly peakTokens: number;
   readonly lastTokens: number;
-  /** Probes in the context at the end. */
+  /** Probes that the context contains at the end. */
   readonly probesKept: number;
-  /** Each call in its order; none for a total. */
+  /** All calls in order. Empty in a total. */
   readonly turns: readonly ReplayedTurn[];
 }
 
-/** What this library costs beside the others, at what is left of the session. */
+/** Cost of this library compared with other policies, for what each still knows at the end. */
 export interface Comparison {
-  /** The cheapest other policy that keeps as many probes within the window; null where none does. */
+  /** The cheapest other policy that keeps at least as many probes within the window, or null. */
   readonly equal: Rival | null;
-  /** The other policy that keeps the most probes within the window, be it more than ours or fewer; null where there is none. */
+  /**
+   * The other policy that keeps the most probes within the window, whether more or fewer than ours, or null.
+   */
   readonly fullest: Rival | null;
-  /** Keeping everything, which takes a larger window; null where it was not replayed. */
+  /** The policy that keeps everything and needs a larger window. Null if it was not replayed. */
   readonly everything: Rival | null;
-  /** The cheapest other policy, however little it keeps; null where there is none. */
+  /** The cheapest other policy, no matter how little it keeps, or null. */
   readonly cheapest: Rival | null;
 }
 
 export interface Rival {
   readonly policy: ReplayPolicyName;
-  /** Cost of `longhaul` relative to it. */
+  /** Cost of `longhaul` divided by the cost of this policy. */
   readonly ratio: number;
   readonly probesKept: number;
 }
 
 const OURS: ReadonlySet<ReplayPolicyName> = new Set(["longhaul", "longhaul-built-in"]);
 
-/** Null where there is nothing to compare, or nothing to compare with. */
+/** Returns null if `longhaul` or every other policy is missing. */
 export function compare(policies: readonly PolicyReplay[]): Comparison | null {
   const ours = policies.find(({ policy }) => policy === "longhaul");
   const others = policies.filter(({ policy }) => !OURS.has(policy));
@@ -87,7 +92,8 @@ export function compare(policies: readonly PolicyReplay[]): Comparison | null {
     return first === undefined ? null : rival(first);
   };
   const inWindow = others.filter(({ policy }) => policy !== "everything");
-  // A call that is refused is not paid, and the agent would have stopped there: that is no way to be cheap.
+  // Refused calls cost nothing, but the agent would have stopped there. Such a policy must not count as
+  // cheap.
   const fitting = inWindow.filter(({ refusedCalls }) => refusedCalls <= ours.refusedCalls);
   const most = Math.max(...fitting.map(({ probesKept }) => probesKept));
   return {
@@ -98,7 +104,10 @@ export function compare(policies: readonly PolicyReplay[]): Comparison | null {
   };
 }
 
-/** Several sessions as one: everything added up, but for the largest context. Calls stay with their session. */
+/**
+ * Combines several sessions: adds up everything except the largest context. The lists of calls stay with
+ * their sessions.
+ */
 export function totalOfReplays(replays: readonly Replay[]): ReplayTotal {
   const names = replays[0]?.policies.map(({ policy }) => policy) ?? [];
   const policies = names.map((name): PolicyReplay => {

@@ -11,37 +11,37 @@ import { sessionHistory } from "@longhaul/sessions/internal";
 import { type EvaluatedSession, settingOf } from "../evaluation.ts";
 import { createPolicy } from "../policies.ts";
 import { REPLAY_POLICIES, type ReplayPolicyName } from "../policy.ts";
+import { contextOf } from "../probe-search.ts";
 import type { Probe } from "../probes.ts";
 import { deriveProbes } from "../probes.ts";
-import { contextOf } from "../still-known.ts";
+import { CostTracker } from "./cost-tracker.ts";
 import { PrefixCache } from "./prefix-cache.ts";
 import { type RecordedHistory, type RecordedSession, recordedCalls } from "./recorded-calls.ts";
+import type { EngineSetup, ReplayEnvironment, RunOutcome } from "./replay-environment.ts";
 import { compare, type PolicyReplay, type Replay } from "./replay-result.ts";
 import { runLonghaul } from "./run-longhaul.ts";
 import { runPolicy } from "./run-policy.ts";
-import { scaleOf } from "./scale.ts";
-import type { EngineSetup, RunOutcome, Stage } from "./stage.ts";
 import { MODEL_SUMMARY_TOKENS } from "./summary-model.ts";
-import { Till } from "./till.ts";
+import { createTokenScale } from "./token-scale.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 export interface ReplayOptions {
-  /** All of them unless given. */
+  /** Default: all policies. */
   readonly policies?: readonly ReplayPolicyName[] | undefined;
-  /** The session's own unless given, see `sessionWindow`. */
+  /** Default: the session's own window, see `sessionWindow`. */
   readonly windowTokens?: number | undefined;
-  /** Five minutes unless given; the hour costs more to write. */
+  /** Default: five minutes. Writing to a one-hour cache costs more. */
   readonly cacheTtl?: CacheTtl | undefined;
-  /** Whose prices to take, where they are not to be those of the session's model. */
+  /** Model whose prices apply. Default: the session's model. */
   readonly model?: string | undefined;
-  /** Prices of your own, which go before the published ones. */
+  /** Your own prices. They override the published ones. */
   readonly prices?: PriceTable | undefined;
-  /** How this library is set up, where not as by default. */
+  /** Engine options that differ from the defaults. */
   readonly engine?: EngineSetup | undefined;
   readonly onProgress?: ((progress: ReplayProgress) => void) | undefined;
 }
 
-/** Told after each call; `done` of `total` have been replayed, over all policies. */
+/** Reported after each call. `done` of `total` calls have been replayed, over all policies. */
 export interface ReplayProgress {
   readonly policy: ReplayPolicyName;
   readonly done: number;
@@ -49,37 +49,38 @@ export interface ReplayProgress {
 }
 
 /**
- * A recorded session call by call under each policy: what it would have cost with the provider's prompt cache, how long
- * people would have waited, and how much of it is still known at the end. No model is called.
+ * Replays a recorded session call by call under each policy. Computes the cost with the provider's prompt
+ * cache, the time people would have waited, and the probes that the context still contains at the end. Calls
+ * no model.
  */
 export function replaySession(session: Session, options: ReplayOptions = {}): Promise<Replay> {
   const { conversation, clearedToolUseIds, entries } = session;
   const history = sessionHistory(session);
   return replayHistory(
     session,
-    { history, entries, now: { entries: conversation, clearedToolUseIds } },
+    { history, entries, current: { entries: conversation, clearedToolUseIds } },
     options,
   );
 }
 
-/** The same of entries that are in no file. */
+/** Does the same for entries that are not in a file. */
 export function replayEntries(
   session: EvaluatedSession,
   entries: readonly Entry[],
   options: ReplayOptions = {},
 ): Promise<Replay> {
   const history = { entries, isRetold: () => false };
-  return replayHistory(session, { history, entries, now: { entries } }, options);
+  return replayHistory(session, { history, entries, current: { entries } }, options);
 }
 
 /** A session in the three forms that a replay needs. */
 interface ReplayedEntries {
-  /** Everything that was said. */
+  /** Everything that was said in the session. */
   readonly history: RecordedHistory;
-  /** The file. */
+  /** All entries of the file. */
   readonly entries: readonly Entry[];
-  /** The conversation at the end. */
-  readonly now: Snapshot;
+  /** The conversation at the end of the session. */
+  readonly current: Snapshot;
 }
 
 async function replayHistory(
@@ -89,7 +90,7 @@ async function replayHistory(
 ): Promise<Replay> {
   const recorded = recordedCalls(replayed.history);
   if (recorded.calls.length === 0) throw nothingToReplay(session);
-  const cast = castOf(session, recorded, replayed, options);
+  const cast = createSharedEnvironment(session, recorded, replayed, options);
   const { policies: names = REPLAY_POLICIES, onProgress } = options;
   const total = recorded.calls.length * names.length;
   let done = 0;
@@ -111,19 +112,19 @@ async function replayHistory(
   };
 }
 
-/** What all policies have in common. */
-interface Cast extends Omit<Stage, "cache" | "till" | "clock" | "onCall"> {
+/** The inputs that all policies share. */
+interface SharedEnvironment extends Omit<ReplayEnvironment, "cache" | "costs" | "clock" | "onCall"> {
   readonly probes: readonly Probe[];
-  /** Whose they are. */
+  /** Model whose prices apply. */
   readonly prices: string;
 }
 
-function castOf(
+function createSharedEnvironment(
   session: EvaluatedSession,
   recorded: RecordedSession,
-  { entries, now }: ReplayedEntries,
+  { entries, current: now }: ReplayedEntries,
   options: ReplayOptions,
-): Cast {
+): SharedEnvironment {
   const { windowTokens, engine: { settings } = {} } = options;
   const file = { model: session.model ?? options.model, entries };
   const thresholds = computeThresholds(sessionWindow(file, { windowTokens, settings }), settings);
@@ -131,7 +132,7 @@ function castOf(
   const model = session.model ?? options.model ?? pricedModel(undefined);
   return {
     recorded,
-    scale: scaleOf(recorded, { model, windowTokens: thresholds.size, recordedOverheadTokens }),
+    scale: createTokenScale(recorded, { model, windowTokens: thresholds.size, recordedOverheadTokens }),
     thresholds,
     ttl: options.cacheTtl ?? "5m",
     model,
@@ -139,13 +140,13 @@ function castOf(
     ownPrices: options.prices,
     transcriptPath: session.path ?? `${session.id}.jsonl`,
     engine: options.engine ?? {},
-    probes: deriveProbes([...recorded.calls.flatMap(({ news }) => news), ...recorded.rest]),
+    probes: deriveProbes([...recorded.calls.flatMap(({ newEntries: news }) => news), ...recorded.rest]),
   };
 }
 
 /**
- * The overhead as `inspect` has it: from the usage of the conversation, or from the boundary of a compaction that read
- * it there. Undefined where no response of the session reports its usage.
+ * Overhead as `inspect` computes it: from the usage of the conversation, or from the boundary of a compaction
+ * that recorded it. Undefined if no response reports its usage.
  */
 function recordedOverhead(now: Snapshot, entries: readonly Entry[]): number | undefined {
   const { source, overheadTokens, entries: counted } = sizeUp(now, {});
@@ -159,14 +160,14 @@ function recordedOverhead(now: Snapshot, entries: readonly Entry[]): number | un
 
 async function replayPolicy(
   policy: ReplayPolicyName,
-  cast: Cast & Pick<Stage, "onCall">,
+  cast: SharedEnvironment & Pick<ReplayEnvironment, "onCall">,
 ): Promise<PolicyReplay> {
   const { scale, model, ttl, recorded } = cast;
   const { minimumCacheTokens } = claudeFeatures(model);
   const cache = new PrefixCache({ minimumTokens: minimumCacheTokens, tokensOf: scale.tokensOf });
-  const till = new Till({ model: cast.prices, prices: cast.ownPrices, ttl, cache });
+  const till = new CostTracker({ model: cast.prices, prices: cast.ownPrices, ttl, cache });
   const clock = new VirtualClock(recorded.calls[0]?.startedAt ?? 0);
-  const { entries, ...outcome } = await run(policy, { ...cast, cache, till, clock });
+  const { entries, ...outcome } = await run(policy, { ...cast, cache, costs: till, clock });
   const context = contextOf(entries);
   const sizes = till.turns.map(({ tokens }) => tokens);
   return {
@@ -179,18 +180,18 @@ async function replayPolicy(
     cacheBreaks: till.cacheBreaks,
     peakTokens: sizes.reduce((peak, tokens) => Math.max(peak, tokens), 0),
     lastTokens: sizes.at(-1) ?? 0,
-    probesKept: cast.probes.filter((probe) => context.holds(probe)).length,
+    probesKept: cast.probes.filter((probe) => context.contains(probe)).length,
     turns: till.turns,
   };
 }
 
-function run(policy: ReplayPolicyName, stage: Stage): Promise<RunOutcome> {
+function run(policy: ReplayPolicyName, stage: ReplayEnvironment): Promise<RunOutcome> {
   const { model, scale, engine } = stage;
   switch (policy) {
     case "longhaul":
       return runLonghaul(stage);
     case "longhaul-built-in": {
-      const compaction = { ...engine.compaction, summariser: "built-in" as const };
+      const compaction = { ...engine.compaction, summarizer: "built-in" as const };
       return runLonghaul({ ...stage, engine: { ...engine, compaction } });
     }
     case "everything":

@@ -4,21 +4,27 @@ import type { Entry } from "@longhaul/core/messages";
 import { SessionFiles } from "../session-files.ts";
 import type { ReplayUsage } from "./prefix-cache.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
-import { asReplayed, outputTokensOf, type RunOutcome, type Stage, tokensOfRequest } from "./stage.ts";
+import {
+  outputTokensOf,
+  type ReplayEnvironment,
+  type RunOutcome,
+  tokensOfRequest,
+  toReplayed,
+} from "./replay-environment.ts";
 import { summaryModel, tooLong } from "./summary-model.ts";
 
-export const runLonghaul = (stage: Stage): Promise<RunOutcome> => new EngineRun(stage).run();
+export const runLonghaul = (stage: ReplayEnvironment): Promise<RunOutcome> => new EngineRun(stage).run();
 
-/** The engine itself, as a host has it: three calls around each model call. */
+/** Runs the engine the way a host does: three calls around each model call. */
 class EngineRun {
-  readonly #stage: Stage;
+  readonly #stage: ReplayEnvironment;
   readonly #compactor: Compactor;
   readonly #files = new SessionFiles();
   #stallMs = 0;
   #compactions = 0;
   #clearings = 0;
 
-  constructor(stage: Stage) {
+  constructor(stage: ReplayEnvironment) {
     this.#stage = stage;
     this.#compactor = createCompactor({
       ...engineOptions(stage),
@@ -36,16 +42,16 @@ class EngineRun {
     const { calls, rest } = this.#stage.recorded;
     let messages: readonly Entry[] = [];
     let last: { readonly call: RecordedCall; readonly usage: ReplayUsage | undefined } | undefined;
-    const next = (entries: readonly Entry[]): readonly Entry[] => asReplayed(entries, last, this.#stallMs);
+    const next = (entries: readonly Entry[]): readonly Entry[] => toReplayed(entries, last, this.#stallMs);
     for (const [index, call] of calls.entries()) {
-      this.#files.add(call.news);
-      const turn = await this.#before([...messages, ...next(call.news)], call);
-      const { sent, usage } = await this.#send(turn, call, calls[index + 1]?.news ?? rest);
+      this.#files.add(call.newEntries);
+      const turn = await this.#before([...messages, ...next(call.newEntries)], call);
+      const { sent, usage } = await this.#send(turn, call, calls[index + 1]?.newEntries ?? rest);
       last = { call, usage };
       messages = sent.messages;
       this.#stage.onCall();
     }
-    await this.#stage.clock.passDuring(this.#compactor.close());
+    await this.#stage.clock.advanceUntilDone(this.#compactor.close());
     return {
       entries: [...messages, ...next(rest)],
       compactions: this.#compactions,
@@ -60,11 +66,11 @@ class EngineRun {
     return this.#waitFor(this.#compactor.before(messages));
   }
 
-  /** What it takes of the clock is what the person waits. */
+  /** Adds the time that passes on the clock to the time that the person waits. */
   async #waitFor<T>(work: Promise<T>): Promise<T> {
     const { clock } = this.#stage;
     const startedAt = clock.now();
-    const result = await clock.passDuring(work);
+    const result = await clock.advanceUntilDone(work);
     this.#stallMs += clock.now() - startedAt;
     return result;
   }
@@ -74,23 +80,23 @@ class EngineRun {
     call: RecordedCall,
     answer: readonly Entry[],
   ): Promise<{ readonly sent: Turn<Entry>; readonly usage: ReplayUsage | undefined }> {
-    const { clock, till, scale, model } = this.#stage;
+    const { clock, costs, scale, model } = this.#stage;
     const sent = await this.#within(turn);
     const isRewritten = sent !== turn || turn.compaction !== undefined || turn.cleared > 0;
     const tokens = tokensOfRequest(sent.request, scale);
     if (tokens > this.#stage.thresholds.size) {
-      till.refused(tokens, isRewritten);
+      costs.recordRefusedCall(tokens, isRewritten);
       return { sent, usage: undefined };
     }
     const outputTokens = outputTokensOf(call, answer, scale);
-    const usage = till.call(sent.request, { at: clock.now(), outputTokens, isRewritten });
+    const usage = costs.recordCall(sent.request, { at: clock.now(), outputTokens, isRewritten });
     await clock.advanceTo(call.endedAt + this.#stallMs);
     const { messageId } = call;
     this.#compactor.after({ ...(messageId === undefined ? {} : { id: messageId }), model, usage });
     return { sent, usage };
   }
 
-  /** The provider refuses what is too long, and the engine is asked what to do. */
+  /** If the request exceeds the window, the provider refuses it and the engine recovers. */
   async #within(turn: Turn<Entry>): Promise<Turn<Entry>> {
     const { scale, thresholds } = this.#stage;
     const tokens = tokensOfRequest(turn.request, scale);
@@ -100,7 +106,7 @@ class EngineRun {
   }
 }
 
-function engineOptions(stage: Stage): CompactorOptions {
+function engineOptions(stage: ReplayEnvironment): CompactorOptions {
   const { clock, scale, thresholds, ttl, transcriptPath, ownPrices } = stage;
   const { settings: values, ...engine } = stage.engine;
   let ids = 0;
@@ -110,7 +116,7 @@ function engineOptions(stage: Stage): CompactorOptions {
     request: scale.frame,
     window: { tokens: thresholds.size },
     cost: { cacheTtl: ttl, prices: ownPrices },
-    // The same wherever it runs.
+    // Ignores the environment, so that the replay gives the same result on every machine.
     settings: { values, environment: {} },
     transcript: { path: transcriptPath, append: async () => undefined },
     ports: { now: () => new Date(clock.now()), newUuid: () => `replayed-${++ids}` },

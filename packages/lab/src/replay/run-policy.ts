@@ -6,75 +6,82 @@ import type { ModelRequest } from "@longhaul/core/models";
 import { withCacheMarks } from "@longhaul/core/models";
 import type { Policy, PolicyCall } from "../policy.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
-import type { Scale } from "./scale.ts";
-import { asReplayed, outputTokensOf, type RunOutcome, type Stage, tokensOfRequest } from "./stage.ts";
+import {
+  outputTokensOf,
+  type ReplayEnvironment,
+  type RunOutcome,
+  tokensOfRequest,
+  toReplayed,
+} from "./replay-environment.ts";
 import { latencyMs } from "./summary-model.ts";
+import type { TokenScale } from "./token-scale.ts";
 
-/** Undefined: nothing is ever left out, as if the window had no end. */
-export function runPolicy(policy: Policy | undefined, stage: Stage): Promise<RunOutcome> {
+/** Runs a policy. Without a policy it removes nothing, as if the window were unlimited. */
+export function runPolicy(policy: Policy | undefined, stage: ReplayEnvironment): Promise<RunOutcome> {
   return new PolicyRun(policy, stage).run();
 }
 
 /**
- * Those that keep the whole history and cut it anew for each call, as chat memories of the last N messages do. The
- * others change the conversation for good when the threshold is reached, which is kinder to the cache.
+ * Policies that keep the whole history and cut it again for each call, like chat memories of the last N
+ * messages. The others change the conversation permanently at the threshold, which preserves more of the
+ * prompt cache.
  */
-const SLIDING: ReadonlySet<string> = new Set(["keep-last"]);
+const SLIDING_POLICIES: ReadonlySet<string> = new Set(["keep-last"]);
 
 class PolicyRun {
   readonly #policy: Policy | undefined;
-  readonly #stage: Stage;
-  /** What the policy is given: the whole history for a sliding one, else what it made of it. */
-  #conversation: Outgoing;
+  readonly #stage: ReplayEnvironment;
+  /** Input of the policy: the whole history for a sliding policy, otherwise its latest result. */
+  #conversation: OutgoingConversation;
   #isFull = false;
   #compactions = 0;
   #stallMs = 0;
 
-  constructor(policy: Policy | undefined, stage: Stage) {
+  constructor(policy: Policy | undefined, stage: ReplayEnvironment) {
     this.#policy = policy;
     this.#stage = stage;
-    this.#conversation = new Outgoing([], stage);
+    this.#conversation = new OutgoingConversation([], stage);
   }
 
   async run(): Promise<RunOutcome> {
     const { calls, rest } = this.#stage.recorded;
     let sent = this.#conversation;
     for (const [index, call] of calls.entries()) {
-      this.#conversation.add(asReplayed(call.news));
-      sent = await this.#call(call, calls[index + 1]?.news ?? rest);
+      this.#conversation.add(toReplayed(call.newEntries));
+      sent = await this.#call(call, calls[index + 1]?.newEntries ?? rest);
       this.#stage.onCall();
     }
     return {
-      entries: [...sent.entries, ...asReplayed(rest)],
+      entries: [...sent.entries, ...toReplayed(rest)],
       compactions: this.#compactions,
       clearings: 0,
       stallMs: this.#stallMs,
     };
   }
 
-  async #call(call: RecordedCall, answer: readonly Entry[]): Promise<Outgoing> {
-    const { clock, till, scale, thresholds, ttl } = this.#stage;
+  async #call(call: RecordedCall, answer: readonly Entry[]): Promise<OutgoingConversation> {
+    const { clock, costs: till, scale, thresholds, ttl } = this.#stage;
     await clock.advanceTo(call.startedAt + this.#stallMs);
     const before = this.#compactions;
     let sent = await this.#fitted(thresholds.autoCompact);
     if (sent.tokens > thresholds.size) sent = await this.#fitted(0);
     const isRewritten = this.#compactions > before;
     if (this.#policy !== undefined && sent.tokens > thresholds.size) {
-      till.refused(sent.tokens, isRewritten);
+      till.recordRefusedCall(sent.tokens, isRewritten);
       return sent;
     }
     const outputTokens = outputTokensOf(call, answer, scale);
     const request = withCacheMarks(sent.request, { ttl });
-    till.call(request, { at: clock.now(), outputTokens, isRewritten });
+    till.recordCall(request, { at: clock.now(), outputTokens, isRewritten });
     return sent;
   }
 
-  /** What is sent: shrunk where it has reached the limit. */
-  async #fitted(limit: number): Promise<Outgoing> {
+  /** Returns the conversation to send, shrunk if it has reached the limit. */
+  async #fitted(limit: number): Promise<OutgoingConversation> {
     const policy = this.#policy;
     const conversation = this.#conversation;
     if (policy === undefined) return conversation;
-    const isSliding = SLIDING.has(policy.name);
+    const isSliding = SLIDING_POLICIES.has(policy.name);
     if (!(isSliding && this.#isFull) && conversation.tokens < limit) return conversation;
     this.#isFull = true;
     const { thresholds, scale, transcriptPath } = this.#stage;
@@ -86,17 +93,17 @@ class PolicyRun {
     for (const call of calls) await this.#pay(call);
     if (entries === conversation.entries) return conversation;
     this.#compactions++;
-    const shrunk = new Outgoing(entries, this.#stage);
+    const shrunk = new OutgoingConversation(entries, this.#stage);
     if (!isSliding) this.#conversation = shrunk;
     return shrunk;
   }
 
   /**
-   * Its input is what the conversation has in the cache, as long as that is warm: kinder than most are to
-   * themselves, who send a request of its own and pay it in full.
+   * Charges a summary call that reads the conversation from the cache while it is warm. This is cheaper than
+   * most real programs, which send a separate request and pay for it in full.
    */
-  async #pay({ usage, isWaitedFor }: PolicyCall): Promise<void> {
-    const { clock, till, scale } = this.#stage;
+  async #pay({ usage, isBlocking: isWaitedFor }: PolicyCall): Promise<void> {
+    const { clock, costs: till, scale } = this.#stage;
     const total = inputTokens(usage) + scale.overheadTokens;
     const read = Math.min(total, till.cachedAt(clock.now()));
     const paid = {
@@ -105,7 +112,7 @@ class PolicyRun {
       cache_read_input_tokens: read,
       output_tokens: usage.output_tokens,
     };
-    till.summary(paid);
+    till.recordSummaryCall(paid);
     if (!isWaitedFor) return;
     const milliseconds = latencyMs(paid);
     this.#stallMs += milliseconds;
@@ -113,13 +120,13 @@ class PolicyRun {
   }
 }
 
-/** A conversation as it is sent, kept up as it grows. */
-class Outgoing {
+/** A conversation in the form that is sent. It is updated as the conversation grows. */
+class OutgoingConversation {
   readonly #entries: Entry[];
   readonly #flattened: FlattenedEntries;
-  readonly #scale: Scale;
+  readonly #scale: TokenScale;
 
-  constructor(entries: readonly Entry[], { scale, model }: Stage) {
+  constructor(entries: readonly Entry[], { scale, model }: ReplayEnvironment) {
     this.#entries = [...entries];
     this.#scale = scale;
     this.#flattened = new FlattenedEntries({ request: { model } });
@@ -144,7 +151,7 @@ class Outgoing {
   }
 }
 
-/** For those who look at messages only. */
+/** Thresholds for policies that count only messages. */
 function withoutOverhead(thresholds: Thresholds, overheadTokens: number): Thresholds {
   const less = (tokens: number): number => Math.max(1, tokens - overheadTokens);
   const { size, effective, autoCompact, warning, error, blocking } = thresholds;

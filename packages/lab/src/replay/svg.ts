@@ -1,4 +1,7 @@
-/** A piece of SVG, ready to be put into another. Only the functions here make one, so that nothing goes in unescaped. */
+/**
+ * An SVG fragment to embed in another one. Only the functions in this file create fragments, so that
+ * everything is escaped.
+ */
 export interface Svg {
   readonly markup: string;
 }
@@ -22,10 +25,11 @@ export const label = (content: string, x: number, y: number, attributes: Attribu
 export const line = (x1: number, y1: number, x2: number, y2: number, className: string): Svg =>
   element("line", { x1, y1, x2, y2, class: className });
 
-/** A tenth of a pixel is more than anybody sees. */
-export const tenth = (value: number): number => Math.round(value * 10) / 10;
+/** Nobody sees less than a tenth of a pixel. */
+export const roundToTenth = (value: number): number => Math.round(value * 10) / 10;
 
-const shown = (value: string | number): string => (typeof value === "number" ? String(tenth(value)) : value);
+const shown = (value: string | number): string =>
+  typeof value === "number" ? String(roundToTenth(value)) : value;
 
 const ESCAPES: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -34,7 +38,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '"': "&quot;",
 };
 
-/** Leaves out characters that XML has no form for, not even escaped. */
+/** Removes characters that XML cannot represent, not even escaped. */
 const escaped = (value: string): string =>
   value
     .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "")

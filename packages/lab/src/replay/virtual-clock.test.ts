@@ -20,9 +20,9 @@ describe("the clock of a replay", () => {
   it("passes only as far as the work at hand waits for it", async () => {
     const clock = new VirtualClock(0);
     void clock.sleep(60_000);
-    expect(await clock.passDuring(Promise.resolve("at once"))).toBe("at once");
+    expect(await clock.advanceUntilDone(Promise.resolve("at once"))).toBe("at once");
     expect(clock.now()).toBe(0);
-    await clock.passDuring(clock.sleep(250).then(() => clock.sleep(250)));
+    await clock.advanceUntilDone(clock.sleep(250).then(() => clock.sleep(250)));
     expect(clock.now()).toBe(500);
   });
 

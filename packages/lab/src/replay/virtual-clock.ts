@@ -1,12 +1,11 @@
-/** Something that waits for a time. */
 interface Sleeper {
   readonly until: number;
   wake(): void;
 }
 
 /**
- * A clock that stands still until it is moved, and wakes those who wait for a time as it passes it. So a session of
- * days is replayed in seconds, and what would have taken a minute in the background takes a minute of it.
+ * A clock that moves only on request. It wakes each sleeper when its time comes. A session of several days
+ * replays in seconds, and a background task of one minute takes one minute of virtual time.
  */
 export class VirtualClock {
   #now: number;
@@ -26,23 +25,26 @@ export class VirtualClock {
     });
   }
 
-  /** Everything that is due until then happens in its order, each with what follows from it. */
+  /** Advances to a time. Runs everything that is due before it in order, each with its consequences. */
   async advanceTo(time: number): Promise<void> {
-    await settled();
+    await flushPromises();
     for (let next = this.#next(); next !== undefined && next.until <= time; next = this.#next()) {
       await this.#wake(next);
     }
     this.#now = Math.max(this.#now, time);
   }
 
-  /** Lets time pass only as far as this work has to wait for it. Fails where it waits for something else. */
-  async passDuring<T>(work: Promise<T>): Promise<T> {
+  /**
+   * Advances the clock only as far as this work needs. If the work waits for anything but the clock, the
+   * returned promise stays pending.
+   */
+  async advanceUntilDone<T>(work: Promise<T>): Promise<T> {
     let isDone = false;
     const done = (): void => {
       isDone = true;
     };
     work.then(done, done);
-    for (await settled(); !isDone; await settled()) {
+    for (await flushPromises(); !isDone; await flushPromises()) {
       const next = this.#next();
       if (next === undefined) return work;
       await this.#wake(next);
@@ -58,9 +60,9 @@ export class VirtualClock {
     this.#sleepers.splice(this.#sleepers.indexOf(sleeper), 1);
     this.#now = Math.max(this.#now, sleeper.until);
     sleeper.wake();
-    await settled();
+    await flushPromises();
   }
 }
 
-/** All that follows from what has happened has happened: promises settle before the next turn of the event loop. */
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Waits until all pending promise callbacks have run: they run before the next turn of the event loop. */
+const flushPromises = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -3,47 +3,58 @@ import type { Model } from "@longhaul/core/models";
 import type { Composition } from "../composition.ts";
 import type { Screen, ScreenHandlers } from "./screen/screen.ts";
 
-/** What a chat is made of. The command line has it from options and settings, the tour from its own folder and model. */
+/**
+ * Parts of a chat. The command line gets them from options and settings, the tour from its own folder and
+ * model.
+ */
 export interface ChatSetup {
   readonly composition: Pick<Composition, "terminal" | "places" | "prices" | "now">;
   readonly version: string;
-  /** Opens the agent: for a new session, or for one to go on with. */
+  /** Opens the agent with a new or a resumed session. */
   open(wiring: AgentWiring): Promise<Agent>;
-  /** What `/model NAME` means. */
+  /** Finds the model of `/model NAME`. */
   modelNamed(name: string): Promise<Model>;
   openScreen(handlers: ScreenHandlers): Screen;
-  /** Which session to go on with, by its file; undefined for a new one. */
+  /** Asks which session to resume and returns its file. Undefined for a new session. */
   pickSession?(screen: Screen): Promise<string | undefined>;
-  /** Said at once. */
+  /** First prompt, sent immediately. */
   readonly prompt?: string | undefined;
   readonly guide?: Guide | undefined;
-  /** Nobody is there: what the guide puts into the input line is sent at once, and the chat ends with the guide. */
+  /**
+   * True if nobody is watching. The chat sends the guide's suggestions immediately and ends with the guide.
+   */
   readonly isUnattended?: boolean | undefined;
-  /** Said when it is over, in place of how to go on. */
+  /** Returns the closing text that replaces the hint on how to resume. */
   farewell?(agent: Agent): Promise<string>;
 }
 
-/** What an agent needs of the chat that it is opened for. */
+/** Connections between an agent and its chat. */
 export interface AgentWiring {
   readonly person: Person | undefined;
   readonly onEvent: NonNullable<AgentOptions["onEvent"]>;
   readonly session: string | undefined;
 }
 
-/** Leads through a chat: says what to look at, and puts the next prompt or command into the input line. */
+/**
+ * Leads through a chat: explains what to look at, and puts the next prompt or command into the input line.
+ */
 export interface Guide {
   /**
-   * Asked whenever the agent has nothing to do, with what the person sent last; undefined at the beginning. Undefined: it
-   * is over, and the person goes on alone; without a person the chat ends.
+   * Called whenever the agent is idle, with the person's last input (undefined at the beginning). Returns
+   * undefined when the guide is finished. The person then continues alone, and without a person the chat
+   * ends.
    */
   next(sent: string | undefined): Promise<GuideStep | undefined>;
-  /** Shown all that the agent does, in a run or not, so that the words tell what really happened. */
+  /**
+   * Receives all events of the agent, also outside of runs, so that the guide's text describes what really
+   * happened.
+   */
   saw(event: AgentEvent): void;
 }
 
 export interface GuideStep {
-  /** For the person, shown before. */
+  /** Text for the person, shown first. */
   readonly words: string;
-  /** Empty: there is nothing to send. */
+  /** Empty if there is nothing to send. */
   readonly input: string;
 }

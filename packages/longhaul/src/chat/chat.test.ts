@@ -15,7 +15,7 @@ interface Held {
   at(now: number): void;
 }
 
-/** A chat with this agent, whose person the test is. */
+/** A chat with this agent. The test plays the person. */
 async function held(parts: Partial<Agent>, setup: Partial<ChatSetup> = {}): Promise<Held> {
   const screen = fakeScreen({ chosen: [{ picked: [1] }] });
   let handlers: ScreenHandlers | undefined;
@@ -57,7 +57,7 @@ async function held(parts: Partial<Agent>, setup: Partial<ChatSetup> = {}): Prom
 const text = (words: string): AgentEvent => ({ type: "text", text: words });
 const shown = ({ printed }: FakeScreen): string => printed.join("\n");
 
-/** Runs until it is stopped. */
+/** Runs until it is aborted. */
 const endless: Agent["run"] = async function* (_, options) {
   yield text("I begin.");
   const { signal } = options ?? {};
@@ -73,7 +73,7 @@ describe("runChat", () => {
       conversation: [{ type: "x" } as never],
     });
     expect(chat.screen.printed[0]).toContain(
-      "longhaul 1.2.3 · claude-sonnet-5-5 · window of 200,000 tokens, from",
+      "longhaul 1.2.3 · claude-sonnet-5-5 · window of 200,000 tokens (from",
     );
     chat.person().submitted("Hello");
     await vi.waitFor(() => expect(shown(chat.screen)).toContain("You said: Hello"));
@@ -86,11 +86,11 @@ describe("runChat", () => {
     const chat = await held({ run: endless });
     chat.person().submitted("one");
     chat.person().submitted("two");
-    expect(chat.screen.activity()).toContain("waiting: two");
+    expect(chat.screen.activity()).toContain("queued: two");
     expect(chat.screen.status()).toContain("1 queued");
     chat.person().interrupted();
     await vi.waitFor(() => expect(chat.screen.suggested).toEqual(["two"]));
-    expect(shown(chat.screen)).toContain("Stopped. Nothing is lost");
+    expect(shown(chat.screen)).toContain("Stopped. Your conversation is intact");
     chat.person().ended();
     await chat.over;
   });
@@ -102,7 +102,7 @@ describe("runChat", () => {
       isOver = true;
     });
     chat.person().interrupted();
-    expect(chat.screen.status()).toBe("Ctrl-C once more leaves.");
+    expect(chat.screen.status()).toBe("Press Ctrl-C again to exit.");
     expect(chat.screen.activity()).toEqual([]);
     chat.at(2_001);
     chat.person().interrupted();
@@ -117,11 +117,11 @@ describe("runChat", () => {
     const chat = await held({ run: endless });
     chat.person().submitted("one");
     chat.person().escaped();
-    await vi.waitFor(() => expect(shown(chat.screen)).toContain("Stopped. Nothing is lost"));
+    await vi.waitFor(() => expect(shown(chat.screen)).toContain("Stopped. Your conversation is intact"));
     chat.person().escaped();
     chat.person().escaped();
     chat.person().interrupted();
-    expect(chat.screen.status()).toBe("Ctrl-C once more leaves.");
+    expect(chat.screen.status()).toBe("Press Ctrl-C again to exit.");
     expect(chat.screen.activity()).toEqual([]);
     chat.person().ended();
     await chat.over;

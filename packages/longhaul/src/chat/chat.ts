@@ -16,14 +16,17 @@ import { compactedWords, currentSummary } from "./summaries.ts";
 import { Tally } from "./tally.ts";
 import { viewTerminal } from "./view-terminal.ts";
 
-/** Pressed again within this, at rest, Ctrl-C leaves. The status says so: plain lines show no activity. */
+/**
+ * A second Ctrl-C within this time exits an idle chat. The status shows the hint, because plain lines show no
+ * activity.
+ */
 const LEAVE_WITHIN_MS = 2_000;
-/** Seconds are shown; more often would only flicker. */
+/** The display shows seconds. More frequent updates would only flicker. */
 const TICK_MS = 500;
-/** Work that does not end when it is told to must not keep anybody from leaving. */
+/** Work that ignores its abort signal must not prevent the exit. */
 const LEAVE_AFTER_MS = 5_000;
 
-/** Holds a chat until the person leaves. */
+/** Runs a chat until the person exits. */
 export async function runChat(setup: ChatSetup): Promise<void> {
   const chat = new Chat(setup);
   try {
@@ -35,7 +38,7 @@ export async function runChat(setup: ChatSetup): Promise<void> {
 }
 
 class Chat {
-  /** Fails with a mistake of ours. */
+  /** Rejects only because of a bug. */
   readonly over: Promise<void>;
   readonly #setup: ChatSetup;
   readonly #screen: Screen;
@@ -45,7 +48,7 @@ class Chat {
   readonly #view: EventView;
   readonly #descriptions = new Map<string, string>();
   #guide: Guide | undefined;
-  /** What the person sent last; the guide is asked once for it. */
+  /** Last input of the person. The guide is called once for it. */
   #sent: string | undefined;
   #isGuideAsked = false;
   #agent: Agent | undefined;
@@ -56,7 +59,7 @@ class Chat {
   #leave: () => void = () => undefined;
   #fail: (error: unknown) => void = () => undefined;
   #isLeaving = false;
-  /** Commands under way that do not keep the agent from working. */
+  /** Number of running commands that do not block the agent. */
   #asides = 0;
 
   constructor(setup: ChatSetup) {
@@ -96,7 +99,7 @@ class Chat {
       const late = new Promise((resolve) => setTimeout(resolve, LEAVE_AFTER_MS).unref());
       await Promise.race([this.#work?.done.then(() => agent?.close()) ?? agent?.close(), late]);
       if (agent === undefined) return;
-      const words = (await this.#setup.farewell?.(agent)) ?? this.#screen.colours.dim(goOnWords(agent));
+      const words = (await this.#setup.farewell?.(agent)) ?? this.#screen.colors.dim(goOnWords(agent));
       if (agent.conversation.length > 0) this.#view.say(words);
     } finally {
       this.#screen.close();
@@ -159,7 +162,7 @@ class Chat {
     this.#pump();
   }
 
-  /** One thing at a time; what waits is shown in the status. */
+  /** Runs one prompt or command at a time. The status shows the waiting ones. */
   #pump(): void {
     this.#refresh();
     if (this.#work !== undefined || this.#agent === undefined || this.#isLeaving) return;
@@ -188,7 +191,7 @@ class Chat {
     this.#refresh();
   }
 
-  /** Who stops it does not want the next prompt to be sent as if nothing had happened. */
+  /** After an abort, returns queued prompts to the input line instead of sending them. */
   #takeBackQueue(isAborted: boolean): void {
     if (!isAborted || this.#queue.length === 0 || this.#isLeaving) return;
     this.#screen.suggest(this.#queue.join("\n"));
@@ -224,8 +227,8 @@ class Chat {
     const { needsIdle = false } = command;
     const isExclusive = typeof needsIdle === "function" ? needsIdle(argument) : needsIdle;
     if (isExclusive && this.#work !== undefined) {
-      throw new LonghaulError("session-locked", `${command.name} has to wait until the agent is done.`, {
-        remedy: "Ctrl-C stops it.",
+      throw new LonghaulError("agent-busy", `${command.name} cannot run while the agent works.`, {
+        remedy: "Wait until the agent has finished, or press Ctrl-C to stop it.",
       });
     }
     this.#view.prompt(`${command.name} ${argument}`.trimEnd());
@@ -258,7 +261,7 @@ class Chat {
     };
   }
 
-  /** What says what to do is shown; anything else is a mistake of ours and ends the chat, with its stack. */
+  /** Shows errors that have a remedy. Any other error is a bug and ends the chat with its stack. */
   #failed(error: unknown): void {
     if (error instanceof LonghaulError) this.#view.error(error);
     else this.#fail(error);
@@ -288,7 +291,7 @@ class Chat {
       if (this.#setup.isUnattended) this.#leave();
       return;
     }
-    this.#view.say(this.#screen.colours.cyan(wrapped(step.words, this.#screen.width)));
+    this.#view.say(this.#screen.colors.cyan(wrapped(step.words, this.#screen.width)));
     if (step.input === "") return;
     if (this.#setup.isUnattended) this.#submitted(step.input);
     else this.#screen.suggest(step.input);
@@ -297,17 +300,17 @@ class Chat {
   #refresh(): void {
     const agent = this.#agent;
     if (agent === undefined || this.#isLeaving) return;
-    const { colours } = this.#screen;
+    const { colors } = this.#screen;
     const now = this.#now();
     const isLeaveAsked = now - this.#askedToLeaveAt <= LEAVE_WITHIN_MS;
     const queue = this.#queue;
     this.#screen.setActivity((width) => [
-      ...this.#live.lines(now, width, colours),
-      ...queue.map((text) => colours.dim(fitText(`waiting: ${text}`, width))),
+      ...this.#live.lines(now, width, colors),
+      ...queue.map((text) => colors.dim(fitText(`queued: ${text}`, width))),
     ]);
     const status = statusOf(agent, this.#tally.total().dollars, queue.length);
     this.#screen.setStatus((width) =>
-      isLeaveAsked ? fitText("Ctrl-C once more leaves.", width) : statusLine(status, width, colours),
+      isLeaveAsked ? fitText("Press Ctrl-C again to exit.", width) : statusLine(status, width, colors),
     );
   }
 }

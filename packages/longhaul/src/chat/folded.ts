@@ -2,16 +2,16 @@ import { plural } from "../view/numbers.ts";
 import type { Screen } from "./screen/screen.ts";
 import { unfoldedBody } from "./show/event-lines.ts";
 
-/** Something of which only a line was shown. */
+/** An item of which only one line was shown. */
 export interface FoldedItem {
   readonly title: string;
   readonly body: string;
 }
 
-/** Nobody looks further back than this; the transcript has all of it. */
+/** Nobody goes back further. The transcript has everything. */
 const MOST_KEPT = 100;
 
-/** What can be looked at whole, by how long ago it was. */
+/** Recent items that can be shown in full. */
 export class Folded {
   #items: readonly FoldedItem[] = [];
 
@@ -31,15 +31,14 @@ export class Folded {
 
 interface Unfolding {
   readonly folded: Folded;
-  readonly screen: Pick<Screen, "colours">;
+  readonly screen: Pick<Screen, "colors">;
   say(text: string): void;
 }
 
-/** Shows the n-th from the end; 1 is the newest. */
+/** Shows the n-th newest item. 1 is the newest. */
 export function unfold(nth: number, { folded, screen, say }: Unfolding): void {
   const item = folded.back(nth);
-  if (item !== undefined)
-    say(`${screen.colours.bold(item.title)}\n${unfoldedBody(item.body, screen.colours)}`);
-  else if (folded.size === 0) say("Nothing has been folded yet.");
-  else say(`There are only ${plural(folded.size, "call")}.`);
+  if (item !== undefined) say(`${screen.colors.bold(item.title)}\n${unfoldedBody(item.body, screen.colors)}`);
+  else if (folded.size === 0) say("There is nothing to show yet.");
+  else say(`There are only ${plural(folded.size, "item")}.`);
 }

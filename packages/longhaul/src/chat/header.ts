@@ -10,45 +10,45 @@ import { SUMMARY_HINT } from "./show/compactor-lines.ts";
 import { wrapped } from "./show/word-wrap.ts";
 import { compactedWords, currentSummary } from "./summaries.ts";
 
-type Style = Pick<Terminal, "width" | "colours">;
+type Style = Pick<Terminal, "width" | "colors">;
 
-/** What one should know before the first word. */
-export function chatHeader(agent: Agent, version: string, home: string, { width, colours }: Style): string {
+/** Information for the person before the first prompt. */
+export function chatHeader(agent: Agent, version: string, home: string, { width, colors }: Style): string {
   const folder = agent.cwd.startsWith(`${home}/`) ? `~${agent.cwd.slice(home.length)}` : agent.cwd;
   const lines = [
     foldText(
-      `${colours.bold("longhaul")} ${version} · ${fitText(agent.model.name, 40)} · ${windowWords(agent.reading.thresholds)}`,
+      `${colors.bold("longhaul")} ${version} · ${fitText(agent.model.name, 40)} · ${windowWords(agent.reading.thresholds)}`,
       width,
       "  ",
     ),
-    colours.dim(fitText(folder, width, "front")),
-    colours.dim(fitText(`session ${agent.sessionId}`, width)),
-    colours.dim(foldText("/help lists the commands · Ctrl-C stops · Ctrl-D leaves", width)),
-    ...(agent.isWideFolder ? [colours.yellow(foldText(WIDE_FOLDER, width))] : []),
-    ...(agent.permissionMode === "allow-all" ? [colours.yellow(foldText(ALLOW_ALL, width))] : []),
+    colors.dim(fitText(folder, width, "front")),
+    colors.dim(fitText(`session ${agent.sessionId}`, width)),
+    colors.dim(foldText("/help lists commands · Ctrl-C stops the agent · Ctrl-D exits", width)),
+    ...(agent.isWideFolder ? [colors.yellow(foldText(WIDE_FOLDER, width))] : []),
+    ...(agent.permissionMode === "allow-all" ? [colors.yellow(foldText(ALLOW_ALL, width))] : []),
   ];
   return lines.join("\n");
 }
 
 const WIDE_FOLDER =
-  "This is your home folder, or it contains it. The agent asks before everything it does, each time. " +
+  "This is your home folder, or a folder above it. The agent asks before every action. " +
   "Start in a project folder to be asked less.";
-const ALLOW_ALL = "Mode allow-all: the agent does everything without asking.";
+const ALLOW_ALL = "Permission mode allow-all: the agent acts without asking.";
 
-/** Of a run that ended before it was done, and did not fail. */
+/** Describes a run that stopped early without an error. */
 export function stopWords({ reason, turns }: RunResult): string {
-  if (reason === "aborted") return "Stopped. Nothing is lost: say how to go on.";
-  return reason === "turn-limit" ? `Stopped after ${plural(turns, "turn")}. Say "go on" for more.` : "";
+  if (reason === "aborted") return "Stopped. Your conversation is intact. You can continue.";
+  return reason === "turn-limit" ? `Stopped after ${plural(turns, "turn")}. Send "continue" to resume.` : "";
 }
 
 export const goOnWords = ({ sessionId }: Agent): string =>
-  `To go on with this session:\n  longhaul chat --resume ${sessionId}`;
+  `To resume this session:\n  longhaul chat --resume ${sessionId}`;
 
-/** Of the last answer, enough to remember what it was about. */
+/** Lines of the last answer, enough to remember its topic. */
 const RECAP_LINES = 8;
 
-/** How a session that is gone on with ended. */
-export function recap(agent: Agent, { width, colours }: Style): string {
+/** Shows how the resumed session ended. */
+export function recap(agent: Agent, { width, colors }: Style): string {
   const { conversation, reading } = agent;
   const size = `${plural(conversation.length, "entry").replace("entrys", "entries")}, ${formatShort(reading.tokens)} tokens`;
   const prompt = promptsOf({ conversation, clearedToolUseIds: new Set() }).at(-1)?.text;
@@ -57,14 +57,14 @@ export function recap(agent: Agent, { width, colours }: Style): string {
   const shown = lines.slice(0, RECAP_LINES).join("\n");
   const compacted = currentSummary(conversation);
   return [
-    colours.dim(`Gone on with: ${size}.`),
+    colors.dim(`Resumed: ${size}.`),
     ...(compacted === undefined
       ? []
-      : [colours.dim(foldText(`${compactedWords(compacted.boundary)}. ${SUMMARY_HINT}`, width))]),
-    ...(prompt === undefined ? [] : ["", colours.bold(`› ${fitText(prompt, width - 2)}`)]),
+      : [colors.dim(foldText(`${compactedWords(compacted.boundary)}. ${SUMMARY_HINT}`, width))]),
+    ...(prompt === undefined ? [] : ["", colors.bold(`› ${fitText(prompt, width - 2)}`)]),
     ...(answer === "" ? [] : ["", shown]),
     ...(lines.length > RECAP_LINES
-      ? [colours.dim(`… ${plural(lines.length - RECAP_LINES, "more line")}`)]
+      ? [colors.dim(`… ${plural(lines.length - RECAP_LINES, "more line")}`)]
       : []),
   ].join("\n");
 }

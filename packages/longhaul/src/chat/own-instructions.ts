@@ -4,13 +4,13 @@ import { agentFolder, readTextFile } from "@longhaul/sessions/internal";
 
 interface OwnInstructions {
   readonly path: string;
-  /** Empty where there are none. */
+  /** Empty if there are none. */
   readonly text: string;
-  /** Why a file that is there was not taken, or not all of it; in a sentence. */
+  /** Sentence that says why an existing file was ignored or shortened. */
   readonly warning?: string;
 }
 
-/** What the user wants of every agent, in every folder: `AGENTS.md` beside their settings. */
+/** Reads the user's instructions for every agent in every folder: `AGENTS.md` next to their settings. */
 export async function ownInstructions(places: UserPlaces): Promise<OwnInstructions> {
   const path = join(agentFolder("longhaul", places), "AGENTS.md");
   const file = await readTextFile(path);

@@ -7,7 +7,7 @@ import type { Choice } from "./screen/screen.ts";
 
 const signal = new AbortController().signal;
 
-/** The question that the person gets. */
+/** Returns the question that the person gets. */
 async function askedFor(need: Partial<PermissionNeed>, description?: string): Promise<Choice> {
   const screen = fakeScreen();
   const person = screenPerson({ screen, describe: () => description, interrupt: () => undefined });
@@ -16,7 +16,7 @@ async function askedFor(need: Partial<PermissionNeed>, description?: string): Pr
   return screen.asked[0] as Choice;
 }
 
-/** As the tool makes it: the title has one line. */
+/** Builds the need like the tool does: the title has one line. */
 const commandNeed = (command: string): Partial<PermissionNeed> => ({
   title: `Run ${command.replace(/\s+/g, " ")}`,
   detail: command,

@@ -10,16 +10,16 @@ import type { Choice, Screen } from "./screen/screen.ts";
 
 export interface PersonOptions {
   readonly screen: Pick<Screen, "choose">;
-  /** What a subagent is for, by its id. */
+  /** Returns the description of a subagent by its id. */
   describe(agentId: string): string | undefined;
-  /** Who declines to answer whether something is allowed wants it to stop. */
+  /** Called if the person declines a permission question without an answer. It stops the run. */
   interrupt(): void;
 }
 
-/** The model writes the description of a subagent. It must not push away the title behind it. */
+/** The model writes the description of a subagent. It must not push the title off the screen. */
 const DESCRIPTION_WIDTH = 40;
 
-/** The person in front of the screen. */
+/** The person at the screen. */
 export function screenPerson({ screen, describe, interrupt }: PersonOptions): Person {
   const by = (agentId: string | undefined): string => {
     if (agentId === undefined) return "";
@@ -63,8 +63,8 @@ export function screenPerson({ screen, describe, interrupt }: PersonOptions): Pe
 const titleOf = ({ title }: PermissionNeed): string => oneLine(withNothingHidden(title));
 
 /**
- * A short command is in the title already. The title has one line and one blank between words, so a command that has
- * more of them is shown as it is: a line break begins another command.
+ * Omits a short command that the title already shows. The title has one line and single blanks, so a command
+ * with more of them is shown in full: a line break starts another command.
  */
 function detailOf(need: PermissionNeed): Pick<Choice, "detail"> {
   if (need.detail === undefined) return {};

@@ -22,13 +22,16 @@ interface PrintOptions {
   readonly format: OutputFormat;
   readonly session: string | undefined;
   readonly signal: AbortSignal;
-  /** Whether somebody looks at standard error. */
+  /** True if a person sees standard error. */
   readonly isWatched: boolean;
 }
 
 export type PrintSetup = Pick<ChatSetup, "composition" | "version" | "open" | "modelNamed">;
 
-/** Says one thing to the agent, or runs a command of the chat, and prints the outcome. Fails where nothing was answered. */
+/**
+ * Sends one prompt to the agent, or runs a chat command, and prints the outcome. Throws if there is no
+ * answer.
+ */
 export async function printChat(setup: PrintSetup, options: PrintOptions): Promise<void> {
   const { terminal } = setup.composition;
   const printing = new Printing(setup, options);
@@ -46,7 +49,7 @@ export async function printChat(setup: PrintSetup, options: PrintOptions): Promi
   }
   const error = errorOf(result, agent);
   if (options.format === "text") {
-    // A command's text has colours of ours; the words of a model have none.
+    // A command's text has our own colors. The text of a model has none.
     const text = isCommand(options.prompt) ? result.text : shownText(result.text);
     if (text !== "") terminal.print(text);
     printing.noteRefused();
@@ -84,7 +87,7 @@ class Printing {
     }
   }
 
-  /** No prompt, and no turn: what a person would see of the command is the answer. */
+  /** Runs a chat command without a model call. Its output is the answer. */
   async command(agent: Agent): Promise<RunResult> {
     const { prompt, signal, format } = this.#options;
     const text = (): string => this.#command?.text() ?? "";
@@ -124,10 +127,10 @@ class Printing {
     else this.#setup.composition.terminal.print(JSON.stringify(report, null, 2));
   }
 
-  /** The model was told too, but it may keep it to itself. */
+  /** The model knows about refusals too, but may not mention them. */
   noteRefused(): void {
     if (this.#refused.length === 0) return;
-    const { note, colours } = this.#setup.composition.terminal;
+    const { note, colors } = this.#setup.composition.terminal;
     const lines = this.#refused.map(({ title, rule, flag }) =>
       [
         `  ${oneLine(withNothingHidden(title))} (rule: ${rule})`,
@@ -135,28 +138,28 @@ class Printing {
       ].join("\n"),
     );
     const isAllPlan = this.#refused.every(({ rule }) => rule === "plan-mode");
-    const why = isAllPlan ? "Not done, because plan mode is on:" : "Not done, because nobody could be asked:";
-    note(colours.yellow([why, ...new Set(lines)].join("\n")));
+    const why = isAllPlan ? "Refused, because plan mode is on:" : "Refused, because nobody could be asked:";
+    note(colors.yellow([why, ...new Set(lines)].join("\n")));
   }
 
   #line(value: object): void {
     this.#setup.composition.terminal.print(JSON.stringify(value));
   }
 
-  /** For whoever waits; warnings for everybody. */
+  /** Prints progress for a person who waits, and warnings in any case. */
   #note(event: AgentEvent): void {
-    const { note, width, colours } = this.#setup.composition.terminal;
-    if (event.type === "problem") note(errorLines(event.error, { width, colours }));
+    const { note, width, colors } = this.#setup.composition.terminal;
+    if (event.type === "problem") note(errorLines(event.error, { width, colors }));
     else if (!this.#options.isWatched) return;
-    else if (event.type === "call-ended") note(callLines(event, { width, colours })[0] ?? "");
+    else if (event.type === "call-ended") note(callLines(event, { width, colors })[0] ?? "");
     else if (event.type === "compactor") {
       const line = compactorLine(event.event);
-      if (line !== undefined) note(colours.dim(line));
-    } else if (event.type === "notice") note(colours.dim(shownText(event.text)));
+      if (line !== undefined) note(colors.dim(line));
+    } else if (event.type === "notice") note(colors.dim(shownText(event.text)));
   }
 }
 
-/** Also of subagents. */
+/** Includes refusals of subagents. */
 function refusedIn(event: AgentEvent): readonly RefusedCall[] {
   if (event.type === "agent") return refusedIn(event.event);
   if (event.type !== "refused") return [];
@@ -181,19 +184,19 @@ function errorOf({ reason, error, turns }: RunResult, agent: Agent): LonghaulErr
 }
 
 interface PrintedCommand {
-  /** Lines without a blank one at either end. */
+  /** The lines without blank ones at the ends. */
   text(): string;
   see(event: AgentEvent): void;
   run(): Promise<void>;
 }
 
-/** A command of the chat where nobody can be asked: collects the text that a person would see. */
+/** Runs a chat command without a person to ask. Collects the text that a person would see. */
 function printedCommand(
   { command, argument }: CalledCommand,
   { composition, modelNamed }: PrintSetup,
   parts: Pick<CommandContext, "agent" | "tally" | "signal">,
 ): PrintedCommand {
-  const { width, colours } = composition.terminal;
+  const { width, colors } = composition.terminal;
   const { name, usage } = command;
   const printed: string[] = [];
   const folded = new Folded();
@@ -206,7 +209,7 @@ function printedCommand(
   };
   const screen: Screen = {
     width,
-    colours,
+    colors,
     print: (text) => void printed.push(text),
     choose: needTerminal,
     ...{ stream: nothing, endStream: nothing, dropStream: nothing, suggest: nothing, close: nothing },

@@ -4,30 +4,33 @@ import type { WindowOrigin } from "@longhaul/core/measure";
 import { reportWindow } from "../window-report.ts";
 import type { Tally, TallyRow } from "./tally.ts";
 
-/** The shape that `chat -p --output-format json` prints, and the last line of `stream-json`. Stable: see docs/json.md. */
+/**
+ * Output format of `chat -p --output-format json`, and of the last line of `stream-json`. Stable: see
+ * docs/json.md.
+ */
 interface PrintReport {
   readonly type: "end";
   readonly session: { readonly id: string; readonly path: string };
   readonly model: string;
   readonly reason: RunResult["reason"];
-  /** The last answer. */
+  /** Text of the last answer. */
   readonly text: string;
   readonly turns: number;
   readonly usage: Omit<TallyRow, "dollars">;
-  /** In dollars; null where the prices of a model are not known. */
+  /** In dollars. Null if the prices of a model are unknown. */
   readonly cost: number | null;
   readonly compactions: number;
   readonly context: ContextFacts;
-  /** Calls that were not allowed, because nobody could be asked. */
+  /** Calls that were refused because nobody could be asked. */
   readonly refused: readonly RefusedCall[];
-  /** Null where it was answered. */
+  /** Null after an answer. */
   readonly error: ErrorFacts | null;
 }
 
 export interface RefusedCall {
   readonly title: string;
   readonly rule: PermissionRule;
-  /** The flag that would allow it; null where none would. */
+  /** Flag that would allow the call. Null if there is none. */
   readonly flag: string | null;
 }
 
@@ -35,7 +38,7 @@ interface ContextFacts {
   readonly tokens: number;
   readonly window: number;
   readonly windowOrigin: WindowOrigin;
-  /** Null: there is no automatic compaction. */
+  /** Null if there is no automatic compaction. */
   readonly autoCompact: number | null;
 }
 
@@ -99,7 +102,10 @@ export function initLine(agent: Agent, version: string): object {
   };
 }
 
-/** One line for each event that is whole in itself; undefined for pieces of text, progress, and the end, which is a report. */
+/**
+ * Returns one line per complete event. Undefined for pieces of text, progress, and the end, which is a
+ * report.
+ */
 export function streamLine(event: AgentEvent): object | undefined {
   switch (event.type) {
     case "entry":

@@ -5,7 +5,7 @@ import { textWidth } from "../view/text-width.ts";
 import { type Status, statusLine } from "./status-line.ts";
 
 const plain = createColors(false);
-const coloured = createColors(true);
+const colored = createColors(true);
 
 const STATUS: Status = {
   reading: readingOf(70_000),
@@ -49,11 +49,10 @@ describe("statusLine", () => {
 
   it("is green, yellow from the warning on and red from the auto-compact threshold on", () => {
     const { warning, autoCompact } = readingOf(0).thresholds;
-    const at = (tokens: number): string =>
-      statusLine({ ...STATUS, reading: readingOf(tokens) }, 80, coloured);
-    expect(at(warning - 1)).toContain(coloured.green("█████████░ 88%"));
-    expect(at(warning)).toContain(coloured.yellow("█████████░ 88%"));
-    expect(at(autoCompact - 1)).toContain(coloured.yellow("██████████ 100%"));
-    expect(at(autoCompact)).toContain(coloured.red("██████████ 100%"));
+    const at = (tokens: number): string => statusLine({ ...STATUS, reading: readingOf(tokens) }, 80, colored);
+    expect(at(warning - 1)).toContain(colored.green("█████████░ 88%"));
+    expect(at(warning)).toContain(colored.yellow("█████████░ 88%"));
+    expect(at(autoCompact - 1)).toContain(colored.yellow("██████████ 100%"));
+    expect(at(autoCompact)).toContain(colored.red("██████████ 100%"));
   });
 });

@@ -14,18 +14,18 @@ import { stretchesOf } from "@longhaul/sessions/internal";
 import { formatCount } from "../view/numbers.ts";
 import { shownText } from "../view/text-width.ts";
 
-/** A compaction with the summary that it left. */
+/** A compaction with its summary. */
 export interface CompactionSummary {
   readonly boundary: CompactBoundaryEntry;
   readonly text: string;
 }
 
-/** The newest summary in these entries, without the words around it; undefined where there is none to read. */
+/** Finds the newest summary in these entries, without the text around it. Undefined if there is none. */
 export function summaryIn(entries: readonly Entry[]): string | undefined {
   const entry = entries.findLast(isSummaryEntry);
   if (entry === undefined) return undefined;
   const own = unwrapSummary(contentText(rawContent(entry)));
-  // A provider's own summary is a block of its own kind.
+  // A provider's own summary has a separate block type.
   const text =
     own ||
     entryBlocks(entry)
@@ -34,7 +34,7 @@ export function summaryIn(entries: readonly Entry[]): string | undefined {
   return text.trim() === "" ? undefined : shownText(text.trim());
 }
 
-/** The compactions that led to the conversation, newest first. An undone one did not. */
+/** Compactions that led to the conversation, newest first, without undone ones. */
 export function summariesOf(session: Session): readonly CompactionSummary[] {
   return stretchesOf(session)
     .flatMap(({ boundary, entries }) => {
@@ -44,7 +44,7 @@ export function summariesOf(session: Session): readonly CompactionSummary[] {
     .toReversed();
 }
 
-/** The compaction that a conversation begins with. */
+/** The compaction at the start of a conversation. */
 export function currentSummary(conversation: readonly Entry[]): CompactionSummary | undefined {
   const boundary = conversation.findLast(isCompactBoundary);
   const text = summaryIn(conversation);
@@ -52,7 +52,7 @@ export function currentSummary(conversation: readonly Entry[]): CompactionSummar
   return { boundary, text };
 }
 
-/** The figures of a compaction, as far as its boundary has them. */
+/** Figures of a compaction, as far as its boundary has them. */
 export function compactedWords({ compactMetadata }: CompactBoundaryEntry): string {
   const { preTokens, postTokens } = compactMetadata ?? {};
   if (typeof preTokens !== "number") return "Compacted";

@@ -3,17 +3,17 @@ import type { CompactorEvent } from "@longhaul/core/engine";
 import { costOf, type PriceTable } from "@longhaul/core/measure";
 import type { Usage } from "@longhaul/core/messages";
 
-/** What calls are for. */
+/** Purpose of a model call. */
 export type CallPurpose = "conversation" | "subagents" | "compactions" | "notes";
 
-/** What the provider reported, summed. */
+/** Sum of the usage that the provider reported. */
 export interface TallyRow {
   readonly calls: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
-  /** Undefined where the prices of a model are not known: a part of it would pass for the whole. */
+  /** Undefined if the prices of a model are unknown, because a partial sum would look complete. */
   readonly dollars: number | undefined;
 }
 
@@ -26,7 +26,7 @@ export const NO_CALLS: TallyRow = {
   dollars: 0,
 };
 
-/** What has been used since the program was started. */
+/** Usage since the program started. */
 export class Tally {
   readonly #prices: PriceTable;
   readonly #rows = new Map<CallPurpose, TallyRow>();
@@ -46,7 +46,7 @@ export class Tally {
     this.#rows.set(purpose, summed(row, rowOf(usage, model, calls, this.#prices)));
   }
 
-  /** Summaries and notes are paid for too; their calls are told with the compactor's events alone. */
+  /** Counts summaries and notes, whose calls only the compactor's events report. */
   #compactor(event: CompactorEvent, model: string): void {
     if (event.type === "compacted" || event.type === "compaction-failed") {
       for (const attempt of event.attempts) {

@@ -2,11 +2,11 @@ import { NARROWEST_VIEW, type Terminal, viewWidth } from "../terminal.ts";
 import type { Screen } from "./screen/screen.ts";
 import { wrapped } from "./show/word-wrap.ts";
 
-/** What was made for a wider terminal than this one: broken between words. */
+/** Wraps text that was made for a wider terminal, between words. */
 export const narrowed = (text: string, width: number): string =>
   width < NARROWEST_VIEW ? wrapped(text, width) : text;
 
-/** The screen as the views of other commands know a terminal. */
+/** Adapts the screen to the terminal interface of other commands. */
 export function viewTerminal(screen: Screen): Terminal {
   return {
     print: (text) => screen.print(text),
@@ -21,6 +21,6 @@ export function viewTerminal(screen: Screen): Terminal {
       return options[chosen?.picked[0] ?? 0]?.key === "y";
     },
     width: viewWidth(screen.width),
-    colours: screen.colours,
+    colors: screen.colors,
   };
 }

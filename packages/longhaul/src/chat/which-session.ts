@@ -1,24 +1,29 @@
 import { dirname } from "node:path";
 import { LonghaulError } from "@longhaul/core/errors";
-import { resumeSession, type SessionAgent, sessionPath, type UserPlaces } from "@longhaul/sessions";
-import { glanceAtSession, latestSession, type SessionFile, sessionFiles } from "@longhaul/sessions/internal";
-import { promptsOf } from "../prompts-report.ts";
-import { formatAge, formatShort } from "../view/numbers.ts";
+import { type SessionAgent, sessionPath, type UserPlaces } from "@longhaul/sessions";
+import {
+  glanceAtSession,
+  latestSession,
+  type SessionFile,
+  sessionFiles,
+  sessionLabel,
+} from "@longhaul/sessions/internal";
+import { formatAge, formatShort, ID_SHOWN } from "../view/numbers.ts";
 import { fitText } from "../view/text-width.ts";
 import type { Screen } from "./screen/screen.ts";
 
-/** Who wants an older one knows its id, or finds it with `longhaul sessions`. */
+/** A person who wants an older one knows its id, or finds it with `longhaul sessions`. */
 const MOST_LISTED = 10;
 const TITLE_WIDTH = 60;
 
-/** Of a working directory, the newest first. */
+/** Sessions of a working directory, newest first. */
 async function sessionsOf(cwd: string, places: UserPlaces): Promise<readonly SessionFile[]> {
   const agents: readonly SessionAgent[] = ["longhaul", "claude-code"];
   const folders = new Set(agents.map((agent) => dirname(sessionPath(agent, places, cwd, "any"))));
   return (await sessionFiles(places)).filter(({ path }) => folders.has(dirname(path)));
 }
 
-/** The newest chat of the folder's project that holds a conversation. */
+/** Finds the newest chat of the folder's project that has a conversation. */
 export async function newestSession(cwd: string, places: UserPlaces): Promise<string> {
   const newest = await latestSession({ ...places, cwd }, "longhaul");
   if (newest?.isOfProject) return newest.path;
@@ -32,11 +37,13 @@ export interface ChooseOptions {
   readonly places: UserPlaces;
   readonly cwd: string;
   readonly now: Date;
-  /** Not this one: it is open. */
+  /** Excludes this session, because it is open. */
   readonly without?: string;
 }
 
-/** Undefined where nobody wants any. Sessions of Claude Code are listed too: they are gone on with as copies. */
+/**
+ * Returns undefined if the person selects none. Also lists Claude Code sessions, which are resumed as copies.
+ */
 export async function chooseSession(
   screen: Pick<Screen, "choose" | "width">,
   { places, cwd, now, without }: ChooseOptions,
@@ -50,7 +57,7 @@ export async function chooseSession(
     });
   }
   const options = await Promise.all(files.map((file) => optionOf(file, now, screen.width)));
-  const chosen = await screen.choose({ title: "Which session?", options });
+  const chosen = await screen.choose({ title: "Resume which session?", options });
   return files[chosen?.picked[0] ?? -1]?.path;
 }
 
@@ -59,19 +66,13 @@ async function optionOf(
   now: Date,
   width: number,
 ): Promise<{ readonly label: string; readonly description: string }> {
-  const { title, contextTokens } = await glanceAtSession(file.path, file.bytes);
+  const glance = await glanceAtSession(file.path, file.bytes);
   const facts = [
-    file.id.slice(0, 8),
+    file.id.slice(0, ID_SHOWN),
     formatAge(now.getTime() - file.modifiedAt.getTime()),
-    ...(contextTokens === undefined ? [] : [`${formatShort(contextTokens)} tokens`]),
+    ...(glance.contextTokens === undefined ? [] : [`${formatShort(glance.contextTokens)} tokens`]),
     ...(file.agent === "claude-code" ? ["Claude Code"] : []),
   ];
-  const label = title ?? (await lastPrompt(file.path)) ?? "(nothing said)";
-  return { label: fitText(label, Math.min(TITLE_WIDTH, width - 6)), description: facts.join(", ") };
-}
-
-/** What a file cannot tell is not worth an error in a list. */
-async function lastPrompt(path: string): Promise<string | undefined> {
-  const session = await resumeSession(path).catch(() => undefined);
-  return session && promptsOf(session).at(-1)?.text;
+  const label = fitText(sessionLabel(glance), Math.min(TITLE_WIDTH, width - 6));
+  return { label, description: facts.join(", ") };
 }

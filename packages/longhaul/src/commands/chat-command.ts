@@ -32,7 +32,7 @@ export interface ChatCommandOptions extends ModelChoice {
   readonly print?: string;
   readonly outputFormat?: OutputFormat;
   readonly continue?: boolean;
-  /** True: from a list. */
+  /** True to choose from a list. */
   readonly resume?: string | true;
   readonly window?: number;
   readonly permissionMode?: PermissionMode;
@@ -47,19 +47,19 @@ export interface ChatCommandOptions extends ModelChoice {
 
 export interface ChatCommandHost {
   readonly version: string;
-  /** Ends with the exit code of wrong use. */
+  /** Exits with the code for wrong usage. */
   wrongUse(message: string): never;
 }
 
-/** The beginnings of keys that the tools of the chat have. */
+/** Prefixes of the permission keys of the chat's tools. */
 const ALLOW_KEY =
   /^(?:(?:shell|shell-exact|web|web-private|path|write|change|write-guarded|read-secret|tool):\S|(?:[a-z-]+:)?\*$)/;
 const KEYS = 'A key begins with shell:, web:, path:, write: and the like, such as "shell:npm test".';
 
-/** Of what stands below a question's title. */
+/** Indent of the text below a question's title. */
 const DETAIL_INDENT = 2;
 
-/** Talks with an agent: in the terminal, or one thing over a pipe. */
+/** Starts a chat with an agent: in the terminal, or one prompt over a pipe. */
 export async function chat(
   prompt: string | undefined,
   options: ChatCommandOptions,
@@ -97,7 +97,7 @@ export async function chat(
   });
 }
 
-/** Its simulator is loaded only for it: who begins a chat need not wait for that. */
+/** Loads the simulator only here, so that an ordinary chat starts without it. */
 async function tour(choice: TourOptions, composition: Composition, host: ChatCommandHost): Promise<void> {
   const { takeTour } = await import("../chat/tour/tour.ts");
   await takeTour(choice, composition, host);
@@ -118,8 +118,8 @@ async function wantsTour(error: LonghaulError): Promise<boolean> {
       { label: "Yes", key: "y" },
       { label: "No", key: "n" },
     ];
-    const { width, colours } = screen;
-    const detail = errorLines(error, { width: width - DETAIL_INDENT, colours });
+    const { width, colors } = screen;
+    const detail = errorLines(error, { width: width - DETAIL_INDENT, colors });
     const chosen = await screen.choose({ title: "Take the tour now?", detail, options });
     return chosen?.picked[0] === 0;
   } finally {
@@ -139,7 +139,7 @@ async function print(
   if (whole === "") host.wrongUse("there is nothing to say: give -p PROMPT, or pipe it in.");
   if (options.resume === true) host.wrongUse("--resume needs to know which session, without a terminal.");
   const format = options.outputFormat ?? "text";
-  /** Who reads JSON is told in JSON also why it did not even begin. */
+  /** With JSON output, startup errors are JSON too. */
   const told = (error: unknown): never => {
     if (format !== "text" && error instanceof LonghaulError)
       composition.terminal.print(JSON.stringify({ error: errorFacts(error) }));
@@ -188,7 +188,7 @@ async function setupOf(
   );
   const chosen = options.model ?? settings.model;
   const name = chosen ?? DEFAULT_CHAT_MODEL;
-  // An address belongs to the provider whose model was named with it.
+  // A base URL belongs to the provider of the model that was named with it.
   const modelNamed = (wanted: string): Promise<Model> =>
     chatModel(wanted, {
       baseUrl: isAnthropicName(wanted) === isAnthropicName(name) ? options.baseUrl : undefined,
@@ -205,7 +205,7 @@ async function setupOf(
     open: async (wiring) => {
       const earlier = chosen === undefined ? await claudeModelOf(wiring.session) : undefined;
       return await openAgent({
-        // The command line goes before the settings; what either allows is allowed.
+        // The command line overrides the settings. Allow lists of both are combined.
         permissions: {
           mode: options.permissionMode ?? settings.permissions?.mode,
           allow,
@@ -229,21 +229,23 @@ async function setupOf(
 }
 
 /**
- * The model that a session used, so that resuming it changes neither model nor window. Only names of the model table:
- * the file may hold anything.
+ * Finds the model that a session used, so that a resume changes neither model nor window. Accepts only names
+ * of the model table, because the file may contain anything.
  */
 async function claudeModelOf(path: string | undefined): Promise<string | undefined> {
-  // Opening the session reports why it cannot be read.
+  // Opening the session reports why it is unreadable.
   const session = path === undefined ? undefined : await resumeSession(path).catch(() => undefined);
   const name = session?.model;
   const isPlain = name !== undefined && /^claude-[a-z0-9.-]{1,60}$/.test(name);
   return isPlain && findModel(name).matched !== undefined ? name : undefined;
 }
 
-/** A program that starts us may hold a socket open without ever writing to it; who has something to say has begun by then. */
+/**
+ * A parent process may hold a socket open without ever writing to it. A real writer starts within this time.
+ */
 const FIRST_BYTE_MS = 3_000;
 
-/** What is piped in. With a prompt of its own, nobody waits for ever on a socket that nobody writes to. */
+/** Reads piped input. With a separate prompt, does not wait forever on a socket that nobody writes to. */
 async function pipedText(stdin: NodeJS.ReadStream, hasPrompt: boolean): Promise<string> {
   if (stdin.isTTY) return "";
   const isPatient = !hasPrompt || !isSocket();
@@ -255,7 +257,7 @@ async function pipedText(stdin: NodeJS.ReadStream, hasPrompt: boolean): Promise<
       chunks.push(Buffer.from(chunk as Uint8Array));
     }
   } catch {
-    // What has come so far is what there is.
+    // Use the text that has arrived so far.
   } finally {
     clearTimeout(timer);
   }

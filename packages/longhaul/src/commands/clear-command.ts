@@ -12,7 +12,8 @@ import {
 } from "../rewrite-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatPercent, plural } from "../view/numbers.ts";
-import { joined, labelled, sessionTitle, table } from "../view/sections.ts";
+import { joined, labeled, sessionTitle, table } from "../view/sections.ts";
+import { fitToolNames } from "../view/tool-names.ts";
 import { fullAt } from "../window-report.ts";
 import { type TargetChoice, targetOf } from "../write-target.ts";
 
@@ -22,7 +23,7 @@ export interface ClearCommandOptions extends WindowChoice, TargetChoice {
   readonly target?: number;
 }
 
-/** Empties stale tool results of a session: no summary, no model. */
+/** Clears stale tool results of a session, without a summary or a model. */
 export const clear: SessionCommand<ClearCommandOptions> = async (query, options, composition) => {
   if (!composition.settings.compactEnabled) throw compactionDisabled();
   const { terminal } = composition;
@@ -34,9 +35,9 @@ export const clear: SessionCommand<ClearCommandOptions> = async (query, options,
   terminal.print(options.json ? JSON.stringify(report, null, 2) : clearView(report, terminal));
 };
 
-/** The shape that `clear --json` prints. Stable: other programs read it; see docs/json.md. */
+/** Output format of `clear --json`. Stable, because other programs read it. See docs/json.md. */
 export interface ClearReport extends RewriteReport {
-  /** By tool: how many results, and what they held. */
+  /** Number of results and their tokens, by tool. */
   readonly cleared: readonly { readonly tool: string; readonly results: number; readonly tokens: number }[];
   readonly toolUseIds: readonly string[];
 }
@@ -72,18 +73,29 @@ export function clearView(report: ClearReport, terminal: Terminal): string {
   ]);
 }
 
-function verdict(report: ClearReport, { colours }: Terminal): string {
+function verdict(report: ClearReport, { colors }: Terminal): string {
   const { before, after, window, fits } = report;
   const saved = `${formatPercent(1 - after.tokens / Math.max(1, before.tokens))} smaller`;
-  if (fits) return `${saved}; ${roomWords(report)}`;
+  if (fits) return `${saved}, ${roomWords(report)}`;
   const threshold = formatCount(fullAt(window));
-  return colours.red(`${saved}, but still over the threshold of ${threshold}: compact it`);
+  return colors.red(`${saved}, but still over the threshold of ${threshold}. Compact it.`);
 }
+
+/** Columns before the tool name. */
+const NUMBERS_WIDTH = 24;
 
 function clearedSection({ cleared }: ClearReport, terminal: Terminal): string {
   const results = cleared.reduce((sum, tool) => sum + tool.results, 0);
-  const rows = cleared.map((tool) => [formatCount(tool.tokens), formatCount(tool.results), tool.tool]);
+  const names = fitToolNames(
+    cleared.map(({ tool }) => tool),
+    terminal.width - NUMBERS_WIDTH,
+  );
+  const rows = cleared.map(({ tool, tokens, results: count }) => [
+    formatCount(tokens),
+    formatCount(count),
+    names.get(tool) ?? tool,
+  ]);
   const body = table([">tokens", ">results", "tool"], rows, terminal).split("\n");
-  const words = `${plural(results, "tool result")}; the calls and everything else stay`;
-  return [labelled("Cleared", words, terminal), ...body.map((line) => `  ${line}`)].join("\n");
+  const words = `${plural(results, "tool result")}. The tool calls and all other content stay.`;
+  return [labeled("Cleared", words, terminal), ...body.map((line) => `  ${line}`)].join("\n");
 }

@@ -38,7 +38,7 @@ export interface CompactCommandOptions
   readonly keepRecent?: number;
   readonly force?: boolean;
   readonly fromNotes?: boolean;
-  /** A message's uuid, or its beginning. */
+  /** A message's uuid, or the beginning of it. */
   readonly from?: string;
   readonly upTo?: string;
   /** False with `--no-hooks`. */
@@ -48,7 +48,7 @@ export interface CompactCommandOptions
   readonly restore?: boolean;
 }
 
-/** Summarises the older part of a session so that it fits its window again. */
+/** Summarizes the older part of a session so that it fits its window again. */
 export const compact: SessionCommand<CompactCommandOptions> = async (query, options, composition) => {
   if (!composition.settings.compactEnabled) throw compactionDisabled();
   const { terminal } = composition;
@@ -74,7 +74,7 @@ export const compact: SessionCommand<CompactCommandOptions> = async (query, opti
   const report = compactReport({ ...result, notes, thresholds, written, cost, prices });
   const view = {
     showSummary: options.summary === true,
-    // A dry run calls no model: what it shows is the built-in summariser's.
+    // A dry run calls no model and shows the built-in summarizer's result.
     modelNotAsked: options.dryRun ? options.model : undefined,
     isForced: isForced(options),
     home: composition.places.home,
@@ -86,7 +86,7 @@ interface Circumstances {
   readonly thresholds: Thresholds;
   readonly signal: AbortSignal;
   readonly notes: CompactionNotes | undefined;
-  /** Nothing will be written. */
+  /** True if nothing will be written. */
   readonly isPreview: boolean;
 }
 
@@ -107,7 +107,7 @@ async function carryOut(
     return await compactSession(session, {
       instructions: options.instructions,
       force: options.force,
-      // A preview shows a compaction that does not pay, and says so.
+      // A preview also shows a compaction that is not worth it, and says so.
       leastSaving: isPreview ? "none" : undefined,
       fromNotes: notes?.source,
       state: notesPointer(session, notes),
@@ -133,7 +133,9 @@ async function carryOut(
   }
 }
 
-/** The window that was given; else that of the model, where it is another one than the session's and known. */
+/**
+ * Uses the given window. Otherwise the window of the model, if it is known and differs from the session's.
+ */
 function windowOf({ model }: Session, { size }: Thresholds, { window }: WindowChoice): WindowOf {
   return ({ name }) => {
     const known = findModel(name);
@@ -148,14 +150,14 @@ function forceAdvice({ fromNotes, keepRecent }: CompactCommandOptions): string {
 }
 
 const STEP_LINES: Readonly<Record<SummaryStep, string>> = {
-  notes: "The summary is made from the notes …",
-  provider: "The provider is asked for its own summary …",
-  fork: "The summary is asked for as the conversation's next turn …",
-  direct: "The summary is asked for in a call of its own …",
-  "built-in": "The built-in summariser writes the summary …",
+  notes: "Using the notes as the summary …",
+  provider: "Asking the provider for its own summary …",
+  fork: "Asking for the summary as the next turn …",
+  direct: "Asking for the summary in a separate call …",
+  "built-in": "Writing the summary with the built-in summarizer …",
 };
 
-/** What the person sees while the model works, one line that replaces the one before. */
+/** Progress line that replaces the previous one while the model works. */
 function progressLine(progress: SummaryProgress, model: string): string {
   switch (progress.phase) {
     case "hooks":
@@ -169,8 +171,8 @@ function progressLine(progress: SummaryProgress, model: string): string {
     case "writing":
       return `${model} writes the summary … ${formatCount(progress.characters)} characters`;
     case "retrying":
-      return `${model} could not answer (${progress.code}); trying again in ${Math.ceil(progress.delayMs / 1000)} s …`;
+      return `${model} did not answer (${progress.code}). Retrying in ${Math.ceil(progress.delayMs / 1000)} s …`;
     case "cut":
-      return `Too long for ${model}: ${progress.droppedRounds} of ${progress.rounds} rounds go in condensed …`;
+      return `Too long for ${model}: condensing ${progress.droppedRounds} of ${progress.rounds} rounds …`;
   }
 }

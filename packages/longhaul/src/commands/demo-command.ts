@@ -6,12 +6,13 @@ import { createDemoSession, demoFiles } from "@longhaul/simulator/internal";
 import type { Composition } from "../composition.ts";
 import { inspectSession } from "../inspect-report.ts";
 import { contextSection } from "../view/inspect-view.ts";
+import { foldText } from "../view/text-width.ts";
 import { compact } from "./compact-command.ts";
 import { inspect } from "./inspect-command.ts";
 
 /**
- * Shows compaction at work on a session of our own making: lays down a small project and the session
- * of an agent that worked on it, looks into the session, compacts it in place, and looks again.
+ * Shows compaction on our own demo session: creates a small project and the session of an agent that worked
+ * on it, inspects the session, compacts it in place, and inspects it again.
  */
 export async function demo(composition: Composition): Promise<void> {
   const { terminal } = composition;
@@ -26,10 +27,11 @@ export async function demo(composition: Composition): Promise<void> {
 
   const step = (number: number, title: string, command: string): void =>
     terminal.print(
-      `\n${terminal.colours.inverse(` ${number} `)} ${terminal.colours.bold(title)}  ${terminal.colours.dim(`$ longhaul ${command}`)}\n`,
+      `\n${foldText(`${terminal.colors.inverse(` ${number} `)} ${terminal.colors.bold(title)}  ${terminal.colors.dim(`$ longhaul ${command}`)}`, terminal.width, "    ")}\n`,
     );
-  terminal.print("An agent has worked on a small project for some hours.");
-  terminal.print("Its conversation has outgrown the model's window.");
+  const intro =
+    "An agent has worked on a small project for hours. Its conversation no longer fits the context window.";
+  terminal.print(foldText(intro, terminal.width));
   step(1, "Where did the tokens go?", "inspect SESSION");
   await inspect(path, { project }, composition);
   step(2, "Compact it, offline.", "compact SESSION --in-place");
@@ -37,22 +39,26 @@ export async function demo(composition: Composition): Promise<void> {
   step(3, "And now?", "inspect SESSION");
   const after = await composition.load(path);
   terminal.print(contextSection(inspectSession(after, composition.thresholdsOf(after, {})), terminal));
-  terminal.print(whatNext(path, terminal.colours));
+  terminal.print(whatNext(path, terminal));
 }
 
-function whatNext(path: string, { bold, dim }: Composition["terminal"]["colours"]): string {
+function whatNext(path: string, { width, colors }: Composition["terminal"]): string {
+  const { bold, dim } = colors;
   const tries = [
-    ["an agent in the terminal: a guided tour, without a key", "chat --demo"],
-    ["your own sessions", "sessions"],
-    ["where the newest one's tokens went", "inspect latest"],
-    ["what a compaction would make of it; writes nothing", "compact latest --dry-run --summary"],
-    ["compact it, then resume it with your agent", "compact latest --in-place"],
+    ["guided tour of the agent, no API key needed", "chat --demo"],
+    ["list your own sessions", "sessions"],
+    ["see where the tokens of the latest one went", "inspect"],
+    ["preview a compaction, without writing", "compact latest --dry-run --summary"],
+    ["compact it, then resume it in your agent", "compact latest --in-place"],
   ];
   return [
     "",
     bold("What to try next"),
-    ...tries.map(([what, command]) => `  ${dim(`# ${what}`)}\n  npx longhaul ${command}`),
+    ...tries.map(
+      ([what, command]) =>
+        `${dim(foldText(`  # ${what}`, width, "  # "))}\n${foldText(`  npx longhaul ${command}`, width, "      ")}`,
+    ),
     "",
-    dim(`The demonstration session stays here:\n${path}`),
+    dim(`The demo session is in:\n${path}`),
   ].join("\n");
 }

@@ -2,7 +2,7 @@ import type { Evaluation } from "@longhaul/lab";
 import { evaluateStream, totalOf } from "@longhaul/lab";
 import { beforeAll, describe, expect, it } from "vitest";
 import { terminal } from "../../../../test/support/terminal.ts";
-import { asStream } from "../../../lab/src/evaluate.ts";
+import { toStream } from "../../../lab/src/evaluate.ts";
 import { createDemoSession } from "../../../simulator/src/demo-session.ts";
 import { textWidth } from "../view/text-width.ts";
 import { type EvalReport, evalView } from "./eval-command.ts";
@@ -11,26 +11,23 @@ const HOSTILE = "\u001b[2J\u001b]0;owned\u0007\r\n\u0000";
 let report: EvalReport;
 
 beforeAll(async () => {
-  const stream = asStream(createDemoSession({ approximateTokens: 60_000 }));
+  const stream = toStream(createDemoSession({ approximateTokens: 60_000 }));
   const one = await evaluateStream({ id: "one", model: "claude-sonnet-5" }, stream, { compactions: [2] });
   const told = JSON.parse(
     JSON.stringify(one).replaceAll("berth", JSON.stringify(`berth${HOSTILE}`).slice(1, -1)),
   );
   const other: Evaluation = { ...told, session: { ...told.session, id: `two${HOSTILE}` } };
-  report = { sessions: [one, other], total: totalOf([one, other]) };
+  report = { promptVersion: 7, sessions: [one, other], total: totalOf([one, other]) };
 });
 
-describe.each([60, 80, 100])("an evaluation in %i columns", (width) => {
-  it.each([false, true])(
-    "is never wider, and lets no text steer the terminal (colours: %s)",
-    (isColoured) => {
-      const shown = evalView(report, { missing: true }, terminal(width, isColoured));
-      expect(shown.split("\n").filter((line) => textWidth(line) > width)).toEqual([]);
-      expect(shown).not.toContain("\u001b[2J");
-      expect(shown).not.toContain("\u0007");
-      expect(shown).not.toContain("\r");
-    },
-  );
+describe.each([44, 60, 80, 100])("an evaluation in %i columns", (width) => {
+  it.each([false, true])("is never wider, and lets no text steer the terminal (colors: %s)", (isColored) => {
+    const shown = evalView(report, { missing: true }, terminal(width, isColored));
+    expect(shown.split("\n").filter((line) => textWidth(line) > width)).toEqual([]);
+    expect(shown).not.toContain("\u001b[2J");
+    expect(shown).not.toContain("\u0007");
+    expect(shown).not.toContain("\r");
+  });
 });
 
 describe("an evaluation as people see it", () => {
@@ -39,12 +36,13 @@ describe("an evaluation as people see it", () => {
     expect(shown).toMatch(/longhaul +100% +0% +0% +\d+\/\d+ +[\d,]+ +\$/);
     expect(shown).toMatch(/drop-oldest( ×\d+)? +\d+% +0% +\d+%/);
     expect(shown).toContain("All 2 sessions");
-    expect(shown).not.toContain("does not have in its context");
+    expect(shown).toContain("Prompts of longhaul: version 7.");
+    expect(shown).not.toContain(": not in the context");
   });
 
   it("lists what is missing only where it is asked for", () => {
     const shown = evalView(report, { missing: true }, terminal(80));
-    expect(shown).toMatch(/drop-oldest does not have in its context\n {2}lost +directive-1/);
+    expect(shown).toMatch(/drop-oldest: not in the context\n {2}lost +directive-1/);
   });
 
   it("rounds nothing up to all", () => {
@@ -55,7 +53,7 @@ describe("an evaluation as people see it", () => {
     if (chain === undefined || policy === undefined) throw new Error("There is a policy.");
     const probes = { total: 1_000, inContext: 999, recoverable: 1, lost: 0 };
     const nearly = { ...session, chains: [{ ...chain, policies: [{ ...policy, probes }] }] };
-    const shown = evalView({ sessions: [nearly], total: [] }, {}, terminal(80));
+    const shown = evalView({ promptVersion: 7, sessions: [nearly], total: [] }, {}, terminal(80));
     expect(shown).toMatch(/longhaul +99\.9% +<1% +0%/);
   });
 });

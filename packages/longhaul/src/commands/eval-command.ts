@@ -1,3 +1,4 @@
+import { PROMPT_VERSION } from "@longhaul/core/summary";
 import type { PolicyName } from "@longhaul/lab";
 import {
   asStream,
@@ -17,23 +18,23 @@ import type { Composition } from "../composition.ts";
 import { eachSession, GENERATED_SESSION } from "../each-session.ts";
 import type { Terminal } from "../terminal.ts";
 import { pricesWords } from "../view/cost-view.ts";
-import { formatCount, formatDollars, formatShort, plural } from "../view/numbers.ts";
-import { factsTitle, titled } from "../view/sections.ts";
-import { fitText, foldText, padEnd, textWidth } from "../view/text-width.ts";
+import { formatCount, formatDollars, formatShort, ID_SHOWN, plural } from "../view/numbers.ts";
+import { type Columns, factsTitle, type Glossary, glossaryLines, titled } from "../view/sections.ts";
+import { fitText, padEnd, textWidth } from "../view/text-width.ts";
 import { windowWords } from "../window-report.ts";
 
 export interface EvalOptions {
   readonly json?: boolean;
-  /** The session of the demonstration, for those who have none at hand. */
+  /** The demo session, for users without their own. */
   readonly generated?: boolean;
   readonly policies?: readonly PolicyName[];
   readonly compactions?: readonly number[];
   readonly window?: number;
-  /** List what is not in the context. */
+  /** Lists facts that are not in the context. */
   readonly missing?: boolean;
 }
 
-/** What is still known of sessions after compactions in a chain, by this and by other ways to compact. */
+/** Measures what is still known after a chain of compactions, for longhaul and for other methods. */
 export async function evaluate(
   queries: readonly string[],
   options: EvalOptions,
@@ -49,7 +50,7 @@ export async function evaluate(
     const generated = evaluateOptions(GENERATED_SESSION.id, options, composition);
     evaluations.push(await evaluateStream(GENERATED_SESSION, asStream(createDemoSession()), generated));
   }
-  const report = { sessions: evaluations, total: totalOf(evaluations) };
+  const report = { promptVersion: PROMPT_VERSION, sessions: evaluations, total: totalOf(evaluations) };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : evalView(report, options, terminal));
 }
 
@@ -65,35 +66,44 @@ function evaluateOptions(
     prices,
     onProgress: ({ policy, compactions, done, total }) =>
       terminal.progress(
-        `${id.slice(0, 8)}: ${policy}, ${plural(compactions, "compaction")} (${done + 1} of ${total}) …`,
+        `${id === GENERATED_SESSION.id ? id : id.slice(0, ID_SHOWN)}: ${policy}, ${plural(compactions, "compaction")} (${done + 1} of ${total}) …`,
       ),
   };
 }
 
 export interface EvalReport {
+  /** Version of the prompts that longhaul's policies use. */
+  readonly promptVersion: number;
   readonly sessions: readonly Evaluation[];
-  /** All sessions as one. */
+  /** All sessions combined. */
   readonly total: readonly ChainEvaluation[];
 }
 
-/** Ours stand out among the others. */
+/** Highlights our own policies. */
 const OURS: ReadonlySet<string> = new Set(["longhaul", "longhaul-hostile"]);
 
-const HINT =
-  "A probe is something that was said or done and that the agent needs again: what a person asked for, files, errors, answers, figures, open items. Active: what people asked for and nobody has settled. Costs: calls that wrote summaries, and what the cache had to take in anew.";
+const GLOSSARY: Glossary = [
+  ["probe", "something that the agent needs again: a request, a file, an error, an answer, a number, a task"],
+  ["in context", "probes that are still in the context"],
+  ["recall", "probes that only a search finds"],
+  ["lost", "probes that nothing finds"],
+  ["active", "open requests that are still in the context"],
+  ["cost", "summary calls, and rewrites of the prompt cache"],
+];
 
 export function evalView(
   report: EvalReport,
   options: Pick<EvalOptions, "missing">,
   terminal: Terminal,
 ): string {
-  const { sessions, total } = report;
+  const { promptVersion, sessions, total } = report;
   const parts = sessions.flatMap((session) => sessionSections(session, options, terminal));
   if (sessions.length > 1) {
-    parts.push(terminal.colours.bold(`All ${sessions.length} sessions`));
+    parts.push(terminal.colors.bold(`All ${sessions.length} sessions`));
     parts.push(...total.map((chain) => chainSection(chain, terminal, sessions.length)));
   }
-  return [...parts, terminal.colours.dim(foldText(HINT, terminal.width))].join("\n\n");
+  const version = terminal.colors.dim(`Prompts of longhaul: version ${promptVersion}.`);
+  return [...parts, `${glossaryLines(GLOSSARY, terminal)}\n${version}`].join("\n\n");
 }
 
 function sessionSections(
@@ -102,7 +112,7 @@ function sessionSections(
   terminal: Terminal,
 ): readonly string[] {
   const { session, window, chains } = evaluation;
-  const facts = `a ${windowWords(window)}, full at ${formatCount(window.autoCompact)} · ${pricesWords(evaluation)}`;
+  const facts = `${windowWords(window)}, full at ${formatCount(window.autoCompact)} · ${pricesWords(evaluation)}`;
   return [
     factsTitle("Session", session.id, facts, terminal),
     ...chains.flatMap((chain) => [
@@ -112,37 +122,37 @@ function sessionSections(
   ].filter((section) => section !== "");
 }
 
-/** In a narrow terminal only what matters most is shown. */
+/** In a narrower terminal, the figures by kind are omitted. */
 const WHOLE_WIDTH = 78;
-const COLUMNS = ["policy", ">in context", ">recall", ">lost", ">active", ">tokens", ">cost"];
-const LESSER_COLUMNS = [">recall", ">cost"];
+const COLUMNS: Columns = [
+  "policy",
+  ">in context",
+  { title: ">recall", rank: 2 },
+  ">lost",
+  { title: ">active", rank: 4 },
+  { title: ">tokens", rank: 3 },
+  { title: ">cost", rank: 1 },
+];
 
 function chainSection(chain: ChainEvaluation, terminal: Terminal, sessions = 1): string {
   const said = `${plural(chain.messages, "message")}, ${formatShort(chain.tokens)} tokens, ${plural(chain.probes, "probe")}`;
-  const title = `After ${plural(chain.compactions, "compaction")} of ${said}`;
+  const title = `After ${plural(chain.compactions, "compaction")} (${said})`;
   const rows = chain.policies.map((policy) => policyRow(policy, chain.compactions * sessions, terminal));
+  const main = titled(title, COLUMNS, rows, terminal);
   const isNarrow = terminal.width < WHOLE_WIDTH;
-  const isShown = (_: unknown, column: number): boolean =>
-    !isNarrow || !LESSER_COLUMNS.includes(COLUMNS[column] ?? "");
-  const main = titled(
-    title,
-    COLUMNS.filter(isShown),
-    rows.map((row) => row.filter(isShown)),
-    terminal,
-  );
   return isNarrow || chain.probes === 0 ? main : `${main}\n\n${kindsSection(chain, terminal)}`;
 }
 
-function policyRow(result: PolicyEvaluation, wished: number, { colours }: Terminal): readonly string[] {
+function policyRow(result: PolicyEvaluation, wished: number, { colors }: Terminal): readonly string[] {
   const { policy, probes, activeDirectives, tokens, cost } = result;
-  const often = result.compactions === wished ? "" : colours.dim(` ×${result.compactions}`);
+  const often = result.compactions === wished ? "" : colors.dim(` ×${result.compactions}`);
   const isKept = activeDirectives.inContext === activeDirectives.total;
   return [
-    `${OURS.has(policy) ? colours.bold(policy) : policy}${often}`,
+    `${OURS.has(policy) ? colors.bold(policy) : policy}${often}`,
     share(probes.inContext, probes),
     share(probes.recoverable, probes),
-    probes.lost === 0 ? share(0, probes) : colours.red(share(probes.lost, probes)),
-    (isKept ? colours.green : colours.red)(ofTotal(activeDirectives)),
+    probes.lost === 0 ? share(0, probes) : colors.red(share(probes.lost, probes)),
+    (isKept ? colors.green : colors.red)(ofTotal(activeDirectives)),
     formatCount(tokens.last),
     formatDollars(cost.total),
   ];
@@ -150,31 +160,31 @@ function policyRow(result: PolicyEvaluation, wished: number, { colours }: Termin
 
 function kindsSection(chain: ChainEvaluation, terminal: Terminal): string {
   const kinds = PROBE_KINDS.filter((kind) => chain.policies.some((policy) => policy.kinds[kind].total > 0));
-  const columns = ["in context", ...kinds.map((kind) => `>${kind}s`)];
+  const columns = ["policy", ...kinds.map((kind) => `>${kind}s`)];
   const rows = chain.policies.map(({ policy, kinds: tallies }) => [
     policy,
     ...kinds.map((kind) => ofTotal(tallies[kind])),
   ]);
-  return titled("By kind", columns, rows, terminal);
+  return titled("In context, by kind", columns, rows, terminal);
 }
 
 function missingSection(chain: ChainEvaluation, terminal: Terminal): string {
-  const { colours } = terminal;
+  const { colors } = terminal;
   const parts = chain.policies.flatMap(({ policy, missing }) => {
     if (missing.length === 0) return [];
     const lines = missing.map((probe) => missingLine(probe, terminal));
-    return [[`${colours.bold(policy)} does not have in its context`, ...lines].join("\n")];
+    return [[`${colors.bold(policy)}: not in the context`, ...lines].join("\n")];
   });
   return parts.join("\n\n");
 }
 
-function missingLine({ id, text, fate, isActive }: MissingProbe, { colours, width }: Terminal): string {
-  const where = padEnd(fate === "lost" ? colours.red("lost") : "recall", "recall".length);
-  const name = `${where} ${id}${isActive ? colours.red(" active") : ""}`;
-  return `  ${name} ${colours.dim(fitText(text, width - textWidth(name) - 3))}`;
+function missingLine({ id, text, fate, isActive }: MissingProbe, { colors, width }: Terminal): string {
+  const where = padEnd(fate === "lost" ? colors.red("lost") : "recall", "recall".length);
+  const name = `${where} ${id}${isActive ? colors.red(" active") : ""}`;
+  return `  ${name} ${colors.dim(fitText(text, width - textWidth(name) - 3))}`;
 }
 
-/** Never rounded up to all, nor down to nothing. */
+/** Never rounds up to 100% or down to 0%. */
 function share(count: number, { total }: Tally): string {
   if (total === 0) return "–";
   const percent = (count / total) * 100;

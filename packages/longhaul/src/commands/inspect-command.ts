@@ -10,24 +10,30 @@ import {
   sessionProject,
 } from "@longhaul/sessions";
 import { notesPointer } from "../compaction-notes.ts";
-import type { Composition, ProjectChoice, SessionCommand, WindowChoice } from "../composition.ts";
+import type { Composition, ProjectChoice, WindowChoice } from "../composition.ts";
 import { costReport } from "../cost-report.ts";
 import { inspectSession, memoryOf, notesBeside, sizedSession } from "../inspect-report.ts";
 import { promptsOf, promptsView } from "../prompts-report.ts";
 import { spanMessages, spanView } from "../spans.ts";
 import { inspectView } from "../view/inspect-view.ts";
+import { sessionOrLatest } from "../write-target.ts";
 
 export interface InspectOptions extends ProjectChoice, WindowChoice {
   readonly json?: boolean;
-  /** List what the user wrote, with the ids that `compact --from` and `--up-to` take. */
+  /** Lists the user's prompts, with the ids for `compact --from` and `--up-to`. */
   readonly prompts?: boolean;
-  /** The id of a collapsed span, or its beginning: show what it stands for. */
+  /** Id of a collapsed span, or the beginning of it. Shows its original messages. */
   readonly span?: string;
 }
 
-/** Where the tokens of a session are, and how far it is from its window. */
-export const inspect: SessionCommand<InspectOptions> = async (query, options, composition) => {
+/** Shows where the tokens of a session are, and how close it is to its window limit. */
+export const inspect = async (
+  given: string | undefined,
+  options: InspectOptions,
+  composition: Composition,
+): Promise<void> => {
   const { terminal } = composition;
+  const query = await sessionOrLatest(given, composition);
   const isWholeNeeded = options.prompts || options.span !== undefined;
   const session = await (isWholeNeeded ? composition.load(query) : composition.loadSparsely(query));
   if (options.prompts) {
@@ -67,11 +73,11 @@ export const inspect: SessionCommand<InspectOptions> = async (query, options, co
   terminal.print(options.json ? JSON.stringify(report, null, 2) : inspectView(report, terminal));
 };
 
-/** The costs are those of the context as the provider reported it: one that is smaller can save nothing worthwhile. */
+/** Costs are based on the context that the provider reported. A smaller one cannot save enough. */
 const canPay = ({ contextTokens }: SizedConversation, { headroomBy }: Thresholds): boolean =>
   headroomBy !== "nobody" && contextTokens > SMALLEST_WORTHWHILE_SAVING.tokens;
 
-/** The preview of `longhaul compact SESSION`, so that both commands say the same; undefined when it refuses. */
+/** The preview of `longhaul compact SESSION`, so that both commands agree. Undefined if it refuses. */
 async function preview(
   session: Session,
   given: Pick<CompactSessionOptions, "sized" | "targetTokens" | "project">,

@@ -18,7 +18,7 @@ const fact = (nth: number, fate: Fate, fields: Partial<LedgerFact> = {}): Ledger
 });
 const ledgerOf = (facts: readonly LedgerFact[], fields: Partial<Ledger> = {}): Ledger => ({
   facts,
-  summarised: { messages: 390, tokens: 153_386 },
+  summarized: { messages: 390, tokens: 153_386 },
   kept: { messages: 1, tokens: 576 },
   restored: [{ kind: "files", name: "/project/part-1.ts", tokens: 1_207 }],
   skipped: [],
@@ -49,6 +49,7 @@ function compaction(ledger: Ledger, fields: Partial<CompactionLedgerReport> = {}
     trigger: "manual",
     before: 297_190,
     after: 16_970,
+    promptVersion: null,
     isCurrent: true,
     source: "file",
     inThisFile: true,
@@ -75,11 +76,11 @@ const SOME = [
 ];
 
 describe("the view of a ledger", () => {
-  it("counts what is in the context and what is recoverable, with a bar, and says that nothing is gone", () => {
+  it("counts what is in the context and what is recoverable, with a bar, and says that nothing is lost", () => {
     const view = shown(report(compaction(ledgerOf(SOME, { quotedTokens: 84 }))));
     expect(view).toMatch(/files\s+5\s+4\s+1 {2}█+▓+░+\n/);
     expect(view).toContain(
-      "In the context: 1 in the summary, 1 in kept messages, 1 quoted (84 tokens), 1\n  put back; nothing is gone.",
+      "In the context: 1 in the summary, 1 in kept messages, 1 quoted (84 tokens), 1\n  restored. Nothing is lost.",
     );
     expect(view).not.toContain("gone  ");
   });
@@ -95,7 +96,7 @@ describe("the view of a ledger", () => {
       "file, summary",
       "file, kept",
       "file, quoted",
-      "file, put back",
+      "file, restored",
       "file, transcript",
     ]) {
       expect(all).toContain(where);
@@ -107,37 +108,44 @@ describe("the view of a ledger", () => {
     const view = shown(report(compaction(ledgerOf(facts))));
     expect(view).toContain("00000014  ");
     expect(view).not.toContain("00000015  ");
-    expect(view).toContain("and 25 more: --all lists every fact");
+    expect(view).toContain("and 25 more. --all lists every fact.");
     expect(shown(report(compaction(ledgerOf(facts))), true)).toContain("00000039  ");
   });
 
   it("uses the singular for one fact that is not listed", () => {
-    const view = (untold: number): string => shown(report(compaction(ledgerOf(SOME, { untold }))));
-    expect(view(1)).toContain("1 more fact was too many to be listed");
-    expect(view(2)).toContain("2 more facts were too many to be listed");
+    const view = (unlisted: number): string => shown(report(compaction(ledgerOf(SOME, { unlisted }))));
+    expect(view(1)).toContain("1 more fact is not listed.");
+    expect(view(2)).toContain("2 more facts are not listed.");
   });
 
   it("says what is gone where there is no transcript", () => {
     const view = shown(report(compaction(ledgerOf([fact(1, "gone"), fact(2, "summary")]))));
-    expect(view).toContain("1 gone: there is no transcript of them");
-    expect(view).toContain("file, gone");
-    expect(view).not.toContain("nothing is gone");
+    expect(view).toContain("1 lost: no transcript has them.");
+    expect(view).toContain("file, lost");
+    expect(view).not.toContain("Nothing is lost.");
     expect(view).not.toContain("longhaul recall");
+  });
+
+  it("says which version of the prompts a compaction used if its boundary records it", () => {
+    expect(shown(report(compaction(ledgerOf(SOME), { promptVersion: 7 })))).toContain(
+      "297,190 → 16,970 tokens · prompts v7",
+    );
+    expect(shown(report(compaction(ledgerOf(SOME))))).not.toContain("prompts");
   });
 
   it("says when it was computed, and when nothing can be told", () => {
     expect(shown(report(compaction(ledgerOf(SOME), { source: "computed" })))).toContain(
-      "this was computed now",
+      "longhaul computed this one",
     );
     expect(shown(report(compaction(ledgerOf(SOME))))).not.toContain("computed");
     expect(shown(report(compaction(ledgerOf([]), { source: "none", ledger: null })))).toContain(
-      "Nothing can be told of it",
+      "No details: its boundary has no ledger",
     );
   });
 
   it("says where to look when the session was made from another", () => {
     const view = shown(report(compaction(ledgerOf(SOME), { inThisFile: false })));
-    expect(view).toContain("They stand in the session that this one was made from");
+    expect(view).toContain("These messages are in the original session");
     expect(view).not.toContain("longhaul recall");
   });
 
@@ -155,22 +163,22 @@ describe("the view of a ledger", () => {
   });
 
   it("says that a session was not compacted", () => {
-    expect(shown(report())).toContain("This session has not been compacted");
-    // After a rewind there is more in the session than in the context.
+    expect(shown(report())).toContain("No compaction led to this conversation");
+    // After a rewind, the session contains more than the context.
     expect(shown(report())).not.toContain("everything that was said");
   });
 
-  it("has colours only where they are wanted", () => {
-    const coloured = ledgerView(
+  it("has colors only where they are wanted", () => {
+    const colored = ledgerView(
       report(compaction(ledgerOf(SOME))),
       { all: false, session: "latest" },
       terminal(80, true),
     );
-    expect(coloured).toContain("\u001b[");
+    expect(colored).toContain("\u001b[");
     expect(shown(report(compaction(ledgerOf(SOME))))).not.toContain("\u001b[");
   });
 
-  it.each([60, 80, 100, 120])(
+  it.each([44, 60, 80, 100, 120])(
     "at %d columns no line is wider, and nothing of a session steers the terminal",
     (width) => {
       const facts = (["summary", "quoted", "recoverable", "gone"] as const).map((fate, nth) =>
@@ -179,7 +187,7 @@ describe("the view of a ledger", () => {
       const wild = ledgerOf(facts, {
         restored: [{ kind: `k${HOSTILE}`, name: `n${HOSTILE}${"x".repeat(200)}`, tokens: 1 }],
         skipped: [{ kind: `k${HOSTILE}`, name: "n", reason: `r${HOSTILE}` }],
-        untold: 3_000,
+        unlisted: 3_000,
         earlier: { boundary: `b${HOSTILE}`, facts: 12_345 },
       });
       const wildReport = {
@@ -212,10 +220,10 @@ describe("the view of a ledger", () => {
 });
 
 describe("the ledger after a compaction", () => {
-  it("is a line or two: how many facts are where, and that nothing is gone", () => {
+  it("is a line or two: how many facts are where, and that nothing is lost", () => {
     expect(ledgerLine(ledgerOf(SOME, { quotedTokens: 84 }), terminal(100))).toBe(
-      "Facts       5 facts: 1 in the summary, 1 in kept messages, 1 quoted (84 tokens), 1 put back, 1 in\n            the transcript alone; nothing is gone",
+      "Facts       5 facts: 1 in the summary, 1 in kept messages, 1 quoted (84 tokens), 1 restored, 1 only\n            in the transcript. Nothing is lost.",
     );
-    expect(ledgerLine(ledgerOf([]), terminal(100))).toBe("Facts       none that a summary could lack");
+    expect(ledgerLine(ledgerOf([]), terminal(100))).toBe("Facts       none found");
   });
 });

@@ -13,30 +13,35 @@ import { cellsOf } from "../view/bar.ts";
 import { skippedWords } from "../view/compact-view.ts";
 import { contextWords, goneWords } from "../view/fate-words.ts";
 import { formatCount, formatTime, plural } from "../view/numbers.ts";
-import { indented, joined, sessionTitle, titled } from "../view/sections.ts";
+import { type Columns, indented, joined, sessionTitle, titled } from "../view/sections.ts";
 import { fitText, foldText, oneLine, textWidth } from "../view/text-width.ts";
+import { sessionOrLatest } from "../write-target.ts";
 
 export interface LedgerOptions extends LedgerChoice {
   readonly json?: boolean;
 }
 
-/** What became of what a session's compactions took out of its context. */
-export async function ledger(query: string, options: LedgerOptions, composition: Composition): Promise<void> {
+/** Shows where the facts are now that a session's compactions removed from its context. */
+export async function ledger(
+  query: string | undefined,
+  options: LedgerOptions,
+  composition: Composition,
+): Promise<void> {
   const { terminal } = composition;
-  const session = await composition.load(query);
-  terminal.progress("Looking for what was compacted …");
+  const session = await composition.load(await sessionOrLatest(query, composition));
+  terminal.progress("Reading the compactions …");
   const report = ledgerReport(session, options);
-  const view = { ...options, session: query };
+  const view = { ...options, session: query ?? "latest" };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : ledgerView(report, view, terminal));
 }
 
-/** Rows of a list that is not asked for as a whole. */
+/** Rows of a list without `--all`. */
 const ROWS_SHOWN = 15;
 const LONGEST_BAR = 40;
-/** Of the columns before the bar. */
+/** Width of the columns before the bar. */
 const NUMBERS_WIDTH = 48;
 
-/** The newest compaction, or the one that was asked for, in full; of each before it a line. */
+/** Shows the newest or the requested compaction in full, and one line for each earlier one. */
 export function ledgerView(report: LedgerReport, options: LedgerViewOptions, terminal: Terminal): string {
   const [newest, ...earlier] = report.compactions;
   return joined([
@@ -48,8 +53,7 @@ export function ledgerView(report: LedgerReport, options: LedgerViewOptions, ter
   ]);
 }
 
-const NOT_COMPACTED =
-  "This session has not been compacted on the way to where it is now: all that led there is in the agent's context.";
+const NOT_COMPACTED = "No compaction led to this conversation: all of it is in the context.";
 
 function compactionSections(
   compaction: CompactionLedgerReport,
@@ -68,38 +72,37 @@ function compactionSections(
 }
 
 const NOTHING_KNOWN =
-  "Nothing can be told of it: its boundary has no ledger, and what came before it is not in this file.";
+  "No details: its boundary has no ledger, and the messages before it are not in this file.";
 
 function compactionTitle(compaction: CompactionLedgerReport, terminal: Terminal): string {
-  const { colours, width } = terminal;
-  const { uuid, timestamp, trigger, before, after, source } = compaction;
+  const { colors, width } = terminal;
+  const { uuid, timestamp, trigger, before, after, promptVersion, source } = compaction;
   const sizes = [before, after].flatMap((tokens) => (tokens === null ? [] : [formatCount(tokens)]));
   const facts = [
     formatTime(timestamp),
     oneLine(trigger),
     ...(sizes.length === 0 ? [] : [`${sizes.join(" → ")} tokens`]),
+    ...(promptVersion === null ? [] : [`prompts v${promptVersion}`]),
   ].join(" · ");
-  const told = source === "computed" ? [colours.dim(indented(COMPUTED, terminal))] : [];
-  const name = `${colours.bold("Compaction")} ${colours.cyan(fitText(uuid, width - 11))}`;
+  const told = source === "computed" ? [colors.dim(indented(COMPUTED, terminal))] : [];
+  const name = `${colors.bold("Compaction")} ${colors.cyan(fitText(uuid, width - 11))}`;
   return [name, indented(facts, terminal), ...told].join("\n");
 }
 
-const COMPUTED =
-  "Its boundary has no ledger: this was computed now, from what stands before and after it in the file.";
+const COMPUTED = "The boundary has no ledger. longhaul computed this one from the file.";
 
-function sizeLine({ summarised, kept }: Ledger, terminal: Terminal): string {
+function sizeLine({ summarized, kept }: Ledger, terminal: Terminal): string {
   const size = ({ messages, tokens }: Ledger["kept"]): string =>
     `${plural(messages, "message")} (${formatCount(tokens)} tokens)`;
   const words = [
-    summarised.messages === 0 ? "" : `${size(summarised)} summarised`,
+    summarized.messages === 0 ? "" : `${size(summarized)} summarized`,
     kept.messages === 0 ? "" : `${size(kept)} kept`,
   ];
   return indented(words.filter((word) => word !== "").join(", "), terminal);
 }
 
 function kindsSection({ kinds, counts }: CompactionLedgerReport, ledger: Ledger, terminal: Terminal): string {
-  if (counts.facts === 0)
-    return foldText("No facts were found in it that a summary could lack.", terminal.width);
+  if (counts.facts === 0) return foldText("No facts were found.", terminal.width);
   const row = (name: string, one: FateCounts): readonly string[] => [
     name,
     formatCount(one.facts),
@@ -108,71 +111,79 @@ function kindsSection({ kinds, counts }: CompactionLedgerReport, ledger: Ledger,
     ...(counts.gone > 0 ? [formatCount(one.gone)] : []),
     fatesBar(one, counts.gone > 0 ? 6 : 0, terminal),
   ];
-  const gone = counts.gone > 0 ? [">gone"] : [];
-  const columns = ["kind", ">facts", ">in context", ">recoverable", ...gone, ""];
+  const gone = counts.gone > 0 ? [">lost"] : [];
+  const columns: Columns = [
+    "kind",
+    { title: ">facts", rank: 1 },
+    ">in context",
+    ">transcript",
+    ...gone,
+    ...(hasBars(terminal) ? [""] : []),
+  ];
   const rows = [
     ...kinds.map((one) => row(KIND_NAMES[one.kind], one)),
     ...(kinds.length > 1 ? [row("all", counts)] : []),
   ];
-  return [
-    titled("What became of the facts", columns, rows, terminal),
-    ...footLines(counts, ledger, terminal),
-  ].join("\n");
+  return [titled("Facts", columns, rows, terminal), ...footLines(counts, ledger, terminal)].join("\n");
 }
 
 function footLines(counts: FateCounts, ledger: Ledger, terminal: Terminal): readonly string[] {
-  const { colours } = terminal;
+  const { colors } = terminal;
   const context = counts.inContext === 0 ? "none" : contextWords(counts, ledger.quotedTokens);
-  const { untold, earlier } = ledger;
+  const { unlisted, earlier } = ledger;
   const others = [
-    untold === undefined
+    unlisted === undefined
       ? ""
-      : `${plural(untold, "more fact")} ${untold === 1 ? "was" : "were"} too many to be listed`,
+      : `${plural(unlisted, "more fact")} ${unlisted === 1 ? "is" : "are"} not listed.`,
     earlier === undefined
       ? ""
-      : `${plural(earlier.facts, "fact")} of earlier compactions: see --boundary ${oneLine(earlier.boundary).slice(0, 8)}`,
+      : `${plural(earlier.facts, "fact")} of earlier compactions: see --boundary ${oneLine(earlier.boundary).slice(0, 8)}.`,
   ].filter((line) => line !== "");
   return [
-    `  ${colours.dim(LEGEND)}`,
-    indented(`In the context: ${context}; ${goneWords(counts, terminal)}.`, terminal),
-    ...others.map((line) => colours.dim(indented(line, terminal))),
+    ...(hasBars(terminal) ? [colors.dim(indented(LEGEND, terminal))] : []),
+    indented(`In the context: ${context}. ${goneWords(counts, terminal)}`, terminal),
+    ...others.map((line) => colors.dim(indented(line, terminal))),
   ];
 }
 
-const LEGEND = "█ summary, kept  ▓ quoted, put back  ░ transcript alone";
+/** In a narrow terminal the figures need all of the space. */
+const hasBars = ({ width }: Terminal): boolean => width >= NUMBERS_WIDTH + 14;
 
-function fatesBar(counts: FateCounts, gap: number, { colours, width }: Terminal): string {
+const LEGEND = "█ summary, kept  ▓ quoted, restored  ░ only in the transcript";
+
+function fatesBar(counts: FateCounts, gap: number, { colors, width }: Terminal): string {
   const { summary, kept, quoted, restored, recoverable, gone } = counts;
   const room = Math.max(8, Math.min(LONGEST_BAR, width - NUMBERS_WIDTH - gap));
   const [there = 0, rescued = 0, away = 0, lost = 0] = cellsOf(
     [summary + kept, quoted + restored, recoverable, gone],
     room,
   );
-  const part = (count: number, cell: string, colour: (text: string) => string): string =>
-    count === 0 ? "" : colour(cell.repeat(count));
+  const part = (count: number, cell: string, color: (text: string) => string): string =>
+    count === 0 ? "" : color(cell.repeat(count));
   return [
-    part(there, "█", colours.green),
-    part(rescued, "▓", colours.cyan),
-    part(away, "░", colours.yellow),
-    part(lost, "×", colours.red),
+    part(there, "█", colors.green),
+    part(rescued, "▓", colors.cyan),
+    part(away, "░", colors.yellow),
+    part(lost, "×", colors.red),
   ].join("");
 }
 
 function restoredSection({ restored, skipped }: Ledger, terminal: Terminal): string {
   const rows = restored
     .slice(0, ROWS_SHOWN)
-    .map(({ kind, name, tokens }) => [
-      formatCount(tokens),
-      fitText(kind, 18),
-      fitText(name, terminal.width - 34, "front"),
-    ]);
-  const { dim } = terminal.colours;
+    .map(({ kind, name, tokens }) => [formatCount(tokens), fitText(kind, 18), name]);
+  const { dim } = terminal.colors;
   const more = restored.length - rows.length;
   const tokens = restored.reduce((sum, item) => sum + item.tokens, 0);
   const sum = dim(`(${plural(restored.length, "item")}, ${formatCount(tokens)} tokens)`);
-  const not = `${restored.length === 0 ? "Not" : "  not"} put back: ${skippedWords(skipped)}`;
+  const not = `${restored.length === 0 ? "" : "  "}Not restored: ${skippedWords(skipped)}.`;
   const lines = [
-    titled(`Put back ${sum}`, [">tokens", "kind", "what"], rows, terminal),
+    titled(
+      `Restored ${sum}`,
+      [">tokens", { title: "kind", rank: 1 }, { title: "name", cut: "front" }],
+      rows,
+      terminal,
+    ),
     more > 0 ? dim(`  and ${formatCount(more)} more`) : "",
     skipped.length > 0 ? dim(foldText(not, terminal.width, "  ")) : "",
   ];
@@ -181,21 +192,28 @@ function restoredSection({ restored, skipped }: Ledger, terminal: Terminal): str
 
 function earlierSection(earlier: readonly CompactionLedgerReport[], terminal: Terminal): string {
   const rows = earlier.map(({ uuid, timestamp, trigger, source, counts }) => [
-    terminal.colours.cyan(fitText(uuid.slice(0, 8), 8)),
+    terminal.colors.cyan(fitText(uuid.slice(0, 8), 8)),
     formatTime(timestamp),
     fitText(trigger, 8),
     ...(source === "none"
       ? ["", "", ""]
       : [counts.facts, counts.inContext, counts.recoverable].map(formatCount)),
   ]);
-  const columns = ["boundary", "when", "trigger", ">facts", ">in context", ">recoverable"];
-  const hint = terminal.colours.dim("(--boundary shows one)");
+  const columns: Columns = [
+    "boundary",
+    "when",
+    { title: "trigger", rank: 2 },
+    { title: ">facts", rank: 3 },
+    ">in context",
+    { title: ">transcript", rank: 1 },
+  ];
+  const hint = terminal.colors.dim("(--boundary ID shows one)");
   return titled(`Earlier compactions ${hint}`, columns, rows, terminal);
 }
 
 const LABEL_WIDTH = 21;
 
-/** The facts that are listed, of the session as commands take it. */
+/** Selection of listed facts, and the session argument for hints. */
 type LedgerViewOptions = Pick<LedgerChoice, "all" | "kind"> & { readonly session: string };
 
 const KIND_NAMES: Readonly<Record<FactKind, string>> = {
@@ -211,45 +229,42 @@ const KIND_NAMES: Readonly<Record<FactKind, string>> = {
   quantity: "quantities",
 };
 
-/** What is not in the context, or every fact, with the message that it can be read in. */
+/** Lists facts that are not in the context, or every fact, with the message that contains each. */
 function factsSection(
   { counts, inThisFile }: CompactionLedgerReport,
   { facts }: Ledger,
   { all = false, kind, session }: LedgerViewOptions,
   terminal: Terminal,
 ): string {
-  const { colours, width } = terminal;
+  const { colors, width } = terminal;
   if (facts.length === 0) return counts.facts === 0 ? "" : foldText(noneListed(kind, all), width);
   const shown = all ? facts : facts.slice(0, ROWS_SHOWN);
   const idLength = tellingLength([...new Set(shown.flatMap(({ entryIds }) => entryIds[0] ?? []))]);
-  const labels = shown.map((fact) => labelOf(fact, all));
+  const labelWidth = Math.min(LABEL_WIDTH, Math.floor((width - idLength - 6) / 2));
+  const labels = shown.map((fact) => labelOf(fact, all, labelWidth));
   const room = width - idLength - Math.max(...labels.map(textWidth)) - 6;
   const rows = shown.map((fact, nth) => [
-    colours.cyan(fitText((fact.entryIds[0] ?? "").slice(0, idLength), idLength)),
+    colors.cyan(fitText((fact.entryIds[0] ?? "").slice(0, idLength), idLength)),
     labels[nth] ?? "",
     factText(fact, room),
   ]);
-  const title = all
-    ? "Facts"
-    : counts.gone > 0
-      ? "Not in the context"
-      : "Not in the context, but in the transcript";
-  const columns = ["message", all ? "where it is" : "kind", "fact"];
+  const title = all ? "Facts" : counts.gone > 0 ? "Not in the context" : "Only in the transcript";
+  const columns = ["message", all ? "kind, place" : "kind", "fact"];
   return [
-    titled(`${title} ${colours.dim(`(${formatCount(facts.length)})`)}`, columns, rows, terminal),
+    titled(`${title} ${colors.dim(`(${formatCount(facts.length)})`)}`, columns, rows, terminal),
     ...(facts.length > shown.length
-      ? [colours.dim(`  and ${formatCount(facts.length - shown.length)} more: --all lists every fact`)]
+      ? [colors.dim(`  and ${formatCount(facts.length - shown.length)} more. --all lists every fact.`)]
       : []),
     ...(facts.some(({ fate }) => fate === "recoverable")
-      ? [colours.dim(indented(howToRead(inThisFile, session), terminal))]
+      ? [colors.dim(indented(howToRead(inThisFile, session), terminal))]
       : []),
   ].join("\n");
 }
 
 const howToRead = (inThisFile: boolean, session: string): string =>
   inThisFile
-    ? `Read one whole: longhaul recall ${oneLine(session)} --id MESSAGE`
-    : "They stand in the session that this one was made from; its summary says where that is.";
+    ? `To read one: longhaul recall ${oneLine(session)} --id MESSAGE`
+    : "These messages are in the original session. The summary names its file.";
 
 function noneListed(kind: FactKind | undefined, all: boolean): string {
   if (all) return `There are no ${KIND_NAMES[kind ?? "directive"]} among the facts.`;
@@ -258,7 +273,7 @@ function noneListed(kind: FactKind | undefined, all: boolean): string {
     : `None of the ${KIND_NAMES[kind]} is missing from the context.`;
 }
 
-/** Of a file what was done to it and the end of its path, which tell most. */
+/** For a file, shows the action and the end of its path, which are the most informative parts. */
 function factText({ kind, text }: LedgerFact, room: number): string {
   const [, deed = "", path = ""] = (kind === "file" && /^(\w+ )(.+)$/s.exec(text)) || [];
   return path === "" ? fitText(text, room) : `${deed}${fitText(path, room - deed.length, "front")}`;
@@ -268,12 +283,12 @@ const FATE_NAMES: Readonly<Record<Fate, string>> = {
   summary: "summary",
   kept: "kept",
   quoted: "quoted",
-  restored: "put back",
+  restored: "restored",
   recoverable: "transcript",
-  gone: "gone",
+  gone: "lost",
 };
 
-function labelOf({ kind, status, fate }: LedgerFact, all: boolean): string {
+function labelOf({ kind, status, fate }: LedgerFact, all: boolean, width: number): string {
   const name = status === undefined || status === "active" ? kind : `${status} ${kind}`;
-  return fitText(all || fate === "gone" ? `${kind}, ${FATE_NAMES[fate]}` : name, LABEL_WIDTH);
+  return fitText(all || fate === "gone" ? `${kind}, ${FATE_NAMES[fate]}` : name, width);
 }

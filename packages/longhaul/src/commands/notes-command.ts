@@ -23,18 +23,18 @@ export interface NotesCommandOptions extends ModelChoice {
   readonly update?: boolean;
   readonly rebuild?: boolean;
   readonly dryRun?: boolean;
-  /** Only say where they are. */
+  /** Prints only their path. */
   readonly path?: boolean;
 }
 
 const KEPT_SO_FAR = "What was noted before that is kept; run it again with --update to go on.";
 
-/** Shows the notes of a session; builds them where there are none. The session is never touched. */
+/** Shows the notes of a session, or builds them if there are none. Never changes the session. */
 export const notes: SessionCommand<NotesCommandOptions> = async (query, options, composition) => {
   const { terminal } = composition;
   if (options.path) {
     const found = await findSession(query, composition.places);
-    // A path is taken at its word until somebody opens it.
+    // A path is not checked until the file is opened.
     const path = await withSessionFile(found, async () => notesPath(found));
     terminal.print(options.json ? JSON.stringify({ path }, null, 2) : path);
     return;
@@ -52,14 +52,14 @@ export const notes: SessionCommand<NotesCommandOptions> = async (query, options,
   const result = isShown
     ? present
     : await build(session, { template, limits, timeLimits: timeLimitsIn(settings) }, options, composition);
-  // A dry run calls no model, and notes that are only shown need none.
+  // A dry run calls no model, and showing notes needs none.
   const [asked, notAsked] = options.dryRun || isShown ? [undefined, options.model] : [options.model];
   const report = notesReport(session, result, limits, asked);
   const view = { modelNotAsked: notAsked, isDryRun: options.dryRun === true };
   terminal.print(options.json ? JSON.stringify(report, null, 2) : notesView(report, view, terminal));
 };
 
-/** False for a run that only shows notes: nobody needs to confirm the session. */
+/** Returns false for a run that only shows notes, so that no confirmation is needed. */
 async function writes(
   query: string,
   { dryRun, update, rebuild }: NotesCommandOptions,
@@ -106,11 +106,13 @@ async function readTemplate(path: string): Promise<string> {
   });
 }
 
-/** What the person sees while they are written, one line that replaces the one before. */
+/** Progress line that replaces the previous one while notes are written. */
 export function notesProgressLine(
   { step, steps, messages }: NotesProgress,
   model: string | undefined,
 ): string {
   const part = steps === 1 ? "" : ` (part ${step} of ${steps})`;
-  return model === undefined ? `Noting …${part}` : `${model} reads ${plural(messages, "message")}${part} …`;
+  return model === undefined
+    ? `Writing the notes${part} …`
+    : `${model} reads ${plural(messages, "message")}${part} …`;
 }

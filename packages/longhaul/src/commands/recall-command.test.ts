@@ -43,16 +43,16 @@ describe("what recall shows", () => {
     expect(plain).toContain("server.ts");
     expect(plain).toContain(hit.id);
     expect(plain).toContain("the zebra after");
-    expect(plain).toContain("3 found for zebra");
+    expect(plain).toContain("3 matches for zebra");
     expect(plain).toContain("--page 2 shows more");
     expect(plain).not.toContain("first line");
   });
 
-  it("says that it is from the past", () => {
-    expect(recallView(report(), terminal(100))).toContain("from the past");
+  it("says that the messages are old", () => {
+    expect(recallView(report(), terminal(100))).toContain("old messages");
   });
 
-  it.each([60, 80, 120])("keeps to %i columns, but for ids and paths", (width) => {
+  it.each([44, 60, 80, 120])("keeps to %i columns, but for ids and paths", (width) => {
     for (const line of recallView(report(), terminal(width)).split("\n"))
       expect(textWidth(line)).toBeLessThanOrEqual(width);
   });
@@ -65,7 +65,7 @@ describe("what recall shows", () => {
   it.each([
     [{ query: { exact: "zebra" } }, "Without --exact"],
     [{ query: { pattern: "z.bra" } }, "--ignore-case"],
-    [{ query: { file: "a.ts" } }, "calls that name it"],
+    [{ query: { file: "a.ts" } }, "paths of tool calls"],
     [{ query: { words: "zebra" } }, "--all also searches"],
     [{ page: 4 }, "There is no page 4"],
     [{ notSearched: 2 }, "too slow"],
@@ -88,6 +88,6 @@ describe("what recall shows", () => {
     expect(shown).toContain("first line");
     expect(shown).toContain("last line");
     expect(shown).toContain("9,000 tokens, page 1");
-    expect(shown).toContain("--page 2 goes on");
+    expect(shown).toContain("--page 2 shows the next page");
   });
 });

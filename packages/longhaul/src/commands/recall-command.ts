@@ -16,12 +16,12 @@ export interface RecallCommandOptions
   readonly json?: boolean;
 }
 
-/** A screen is not a context: what is read by its id comes in large pages. */
+/** The screen has no context limit, so reading by id uses large pages. */
 const READING_TOKENS = 20_000;
-/** For a screen: some lines around what was found. */
+/** A few lines around each match, for a screen. */
 const TOKENS_PER_HIT = 150;
 
-/** Searches what a session no longer has in its context. The session is never touched. */
+/** Searches messages that are no longer in the context of a session. Never changes the session. */
 export async function recall(
   session: string,
   words: readonly string[],
@@ -32,7 +32,7 @@ export async function recall(
   terminal.print(await recalled(path, words.join(" "), options, terminal, readingProgress(terminal)));
 }
 
-/** What a search finds, or what an id stands for: as a person reads it, or as JSON. */
+/** Formats search results, or the messages of an id, as text or JSON. */
 export async function recalled(
   path: string,
   query: string,
@@ -41,7 +41,7 @@ export async function recalled(
   onProgress?: (done: number, total: number) => void,
 ): Promise<string> {
   const { id, json } = options;
-  // Of what is read whole the length is shown: as everywhere else.
+  // Shows the length of complete pieces, as everywhere else.
   const opened = openRecall(path, {
     countTokens: id === undefined ? undefined : ESTIMATORS.o200k,
     onProgress,
@@ -78,7 +78,7 @@ function notRead(id: string, { candidates, page }: RecallReading): LonghaulError
   });
 }
 
-/** The shape that `recall --json` prints. Stable: other programs read it; see docs/json.md. */
+/** Output format of `recall --json`. Stable, because other programs read it. See docs/json.md. */
 export interface RecallReport extends RecallPage {
   readonly session: { readonly path: string };
   readonly query: RecallQuery;
@@ -88,37 +88,37 @@ const LINES_PER_HIT = 4;
 const INDENT = "  ";
 
 export function recallView(report: RecallReport, terminal: Terminal): string {
-  const { colours, width } = terminal;
+  const { colors, width } = terminal;
   const { hits, query, page, hasMore } = report;
-  const title = `${colours.bold("Recall")} ${colours.dim(fitText(report.session.path, width - 7, "front"))}`;
+  const title = `${colors.bold("Recall")} ${colors.dim(fitText(report.session.path, width - 7, "front"))}`;
   if (hits.length === 0)
     return [title, ...nothingFound(report).map((line) => foldText(line, width))].join("\n");
   const notes = [
     `${countOf(report)} ${whatFor(query)}${page > 1 ? `, page ${page}` : ""}`,
     ...(report.notSearched > 0
-      ? [`Not searched, because the pattern is too slow on them: ${formatCount(report.notSearched)}`]
+      ? [`${formatCount(report.notSearched)} entries were skipped: the pattern is too slow on them.`]
       : []),
   ];
-  const more = hasMore ? `; --page ${page + 1} shows more` : "";
-  const hint = `All of this is from the past: things may have changed since. --id ID reads one whole${more}.`;
+  const more = hasMore ? ` --page ${page + 1} shows more.` : "";
+  const hint = `These are old messages. Files may have changed since. --id ID shows one in full.${more}`;
   return [
     [title, ...notes.map((note) => foldText(note, width))].join("\n"),
     ...hits.map((hit) => hitLines(hit, terminal).join("\n")),
-    colours.dim(foldText(hint, width)),
+    colors.dim(foldText(hint, width)),
   ].join("\n\n");
 }
 
+const matches = (count: number): string => `${formatCount(count)} ${count === 1 ? "match" : "matches"}`;
+
 const countOf = ({ total, hits, page, query: { limit = 0 } }: RecallReport): string =>
-  total === undefined
-    ? `More than ${formatCount((page - 1) * limit + hits.length)} found`
-    : `${formatCount(total)} found`;
+  total === undefined ? `More than ${matches((page - 1) * limit + hits.length)}` : matches(total);
 
 function whatFor({ words, exact, pattern, file, tool, all }: RecallQuery): string {
   const parts = [
     ...(words === undefined ? [] : [`for ${oneLine(words)}`]),
-    ...(exact === undefined ? [] : [`with exactly "${oneLine(exact)}"`]),
-    ...(pattern === undefined ? [] : [`with /${oneLine(pattern)}/`]),
-    ...(file === undefined ? [] : [`about the file ${oneLine(file)}`]),
+    ...(exact === undefined ? [] : [`for exactly "${oneLine(exact)}"`]),
+    ...(pattern === undefined ? [] : [`for /${oneLine(pattern)}/`]),
+    ...(file === undefined ? [] : [`in calls for the file ${oneLine(file)}`]),
     ...(tool === undefined ? [] : [`of the tool ${oneLine(tool)}`]),
     ...(all === true ? ["in the whole session"] : []),
   ];
@@ -130,33 +130,33 @@ function nothingFound({ query, page, notSearched }: RecallReport): readonly stri
   const isLater = page > 1;
   return [
     isLater ? `There is no page ${page} ${whatFor(query)}.` : `Nothing found ${whatFor(query)}.`,
-    ...(notSearched > 0 ? ["The pattern is too slow on some entries, which were not searched."] : []),
-    ...(exact !== undefined ? ["Without --exact the words are looked for one by one."] : []),
-    ...(pattern !== undefined ? ["--ignore-case takes capitals and small letters for the same."] : []),
+    ...(notSearched > 0 ? ["Some entries were skipped: the pattern is too slow on them."] : []),
+    ...(exact !== undefined ? ["Without --exact, longhaul searches for each word."] : []),
+    ...(pattern !== undefined ? ["--ignore-case ignores upper and lower case."] : []),
     ...(file !== undefined || tool !== undefined
-      ? ["A file is known by the calls that name it, a tool by its name as the agent writes it."]
+      ? ["--file searches the paths of tool calls. --tool needs the exact name of the tool."]
       : []),
-    ...(all === true || isLater ? [] : ["--all also searches what is still in the context."]),
+    ...(all === true || isLater ? [] : ["--all also searches messages that are still in the context."]),
   ];
 }
 
 function hitLines(hit: RecallHit, terminal: Terminal): readonly string[] {
-  const { colours, width } = terminal;
+  const { colors, width } = terminal;
   return [
     headOf(hit, terminal),
-    ...snippet(hit, width - INDENT.length, colours).map((line) => INDENT + line),
-    `${INDENT}${colours.dim("id")} ${colours.cyan(oneLine(hit.id ?? "none"))}`,
+    ...snippet(hit, width - INDENT.length, colors).map((line) => INDENT + line),
+    `${INDENT}${colors.dim("id")} ${colors.cyan(oneLine(hit.id ?? "none"))}`,
   ];
 }
 
-/** When, who, and which file. */
-function headOf(piece: RecallPiece, { colours, width }: Terminal): string {
+/** Time, author and file. */
+function headOf(piece: RecallPiece, { colors, width }: Terminal): string {
   const when = formatTime(piece.timestamp);
   const remarks = [
-    ...(piece.isError ? [colours.red("failed")] : []),
-    ...(piece.isInContext ? [colours.yellow("in the context")] : []),
+    ...(piece.isError ? [colors.red("failed")] : []),
+    ...(piece.isInContext ? [colors.yellow("in the context")] : []),
   ];
-  const start = [colours.dim(when), colours.bold(oneLine(piece.who)), ...remarks].join("  ");
+  const start = [colors.dim(when), colors.bold(oneLine(piece.who)), ...remarks].join("  ");
   const room = width - textWidth(start) - 2;
   return piece.file === undefined || room < 12 ? start : `${start}  ${fitText(piece.file, room, "front")}`;
 }
@@ -166,12 +166,12 @@ interface Line {
   readonly matches: readonly (readonly [number, number])[];
 }
 
-/** The lines that were found; the first ones where none was. */
-function snippet(hit: RecallHit, width: number, colours: Terminal["colours"]): readonly string[] {
+/** Returns the matching lines, or the first ones without a match. */
+function snippet(hit: RecallHit, width: number, colors: Terminal["colors"]): readonly string[] {
   const lines = linesOf(hit).filter(({ text }) => text.trim() !== "");
   const found = lines.filter(({ matches }) => matches.length > 0);
   const shown = (found.length > 0 ? found : lines).slice(0, LINES_PER_HIT);
-  return shown.map((line) => marked(line, width, colours.yellow));
+  return shown.map((line) => marked(line, width, colors.yellow));
 }
 
 function linesOf({ text, matches }: RecallHit): readonly Line[] {
@@ -188,7 +188,7 @@ function linesOf({ text, matches }: RecallHit): readonly Line[] {
   return lines;
 }
 
-/** A long line is shown around the first of what was found. */
+/** Cuts a long line around its first match. */
 function marked({ text, matches }: Line, width: number, mark: (text: string) => string): string {
   const first = matches[0]?.[0] ?? 0;
   const from = first < width * 0.7 ? 0 : first - Math.floor(width / 3);
@@ -210,7 +210,7 @@ function marked({ text, matches }: Line, width: number, mark: (text: string) => 
 function fitted(text: string, width: number): { readonly text: string; readonly isCut: boolean } {
   const clean = shownText(text).replace(/\s+/g, " ");
   if (textWidth(clean) <= width) return { text: clean, isCut: false };
-  // The space between what was found and what comes after it.
+  // The space between a match and the text after it.
   const space = clean.startsWith(" ") ? " " : "";
   return { text: width < 3 ? "" : `${space}${fitText(clean, width - space.length)}`, isCut: true };
 }
@@ -220,13 +220,13 @@ export interface ReadingReport extends RecallReading {
   readonly id: string;
 }
 
-/** Everything, as it was written. Long lines are the terminal's to break: this is for reading and for pipes. */
+/** Prints everything unchanged. The terminal wraps long lines. This is for reading and for pipes. */
 export function readingView(report: ReadingReport, terminal: Terminal): string {
-  const { colours, width } = terminal;
+  const { colors, width } = terminal;
   const { page, hasMore, tokens } = report;
   const facts = `${formatCount(tokens)} tokens${page > 1 || hasMore ? `, page ${page}` : ""}`;
-  const title = `${colours.bold("Recall")} ${fitText(report.id, width - 20)} ${colours.dim(facts)}`;
+  const title = `${colors.bold("Recall")} ${fitText(report.id, width - 20)} ${colors.dim(facts)}`;
   const pieces = report.pieces.map((piece) => `${headOf(piece, terminal)}\n${shownText(piece.text)}`);
-  const more = hasMore ? [colours.dim(`--page ${page + 1} goes on.`)] : [];
+  const more = hasMore ? [colors.dim(`--page ${page + 1} shows the next page.`)] : [];
   return [title, ...pieces, ...more].join("\n\n");
 }

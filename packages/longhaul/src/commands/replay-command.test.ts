@@ -49,7 +49,7 @@ const shown = (replays: readonly Replay[], width = 80, chart: { path: string } |
 const all = REPLAY_POLICIES.map((policy) => policyOf(policy));
 
 describe("the report of a replay", () => {
-  it.each([60, 80, 100])("fits %i columns", (width) => {
+  it.each([44, 60, 80, 100])("fits %i columns", (width) => {
     const report = shown([replayOf(all), replayOf(all)], width, { path: "chart.svg" });
     for (const line of report.split("\n")) expect(textWidth(line)).toBeLessThanOrEqual(width);
     expect(report).toContain("All 2 sessions");
@@ -62,10 +62,10 @@ describe("the report of a replay", () => {
   it("names the cheapest that keeps as many probes, or says that there is none", () => {
     const ours = policyOf("longhaul", { cost: { total: 6, summaries: 1 } });
     const rival = policyOf("plain-summary", { cost: { total: 10, summaries: 1 } });
-    expect(shown([replayOf([ours, rival])])).toContain("longhaul costs 0.60 times what plain-summary costs");
+    expect(shown([replayOf([ours, rival])])).toContain("longhaul costs 0.60 times as much as plain-summary");
     const forgetful = { ...rival, probesKept: 40 };
     expect(shown([replayOf([ours, forgetful])])).toMatch(
-      /None of the others keeps as many[\s\S]*plain-summary,\s+keeps\s+40\s+of\s+313/,
+      /No other policy keeps as many[\s\S]*plain-summary,\s+keeps\s+40\s+of\s+313/,
     );
   });
 
@@ -78,9 +78,9 @@ describe("the report of a replay", () => {
     ];
     const said = unfolded(shown([replayOf([ours, ...rivals])]));
     const places = [
-      "longhaul keeps fewer probes than plain-summary: 290, not 300; it costs 1.20 times as much.",
-      "longhaul costs 1.50 times what drop-oldest costs, the cheapest of the others that keeps as many probes.",
-      "longhaul costs 0.30 times what keeping everything would, had it fitted.",
+      "longhaul keeps fewer probes than plain-summary: 290, not 300. It costs 1.20 times as much.",
+      "longhaul costs 1.50 times as much as drop-oldest, the cheapest other policy that keeps as many probes.",
+      "longhaul costs 0.30 times as much as keeping everything.",
     ].map((line) => said.indexOf(line));
     expect(places).not.toContain(-1);
     expect(places).toEqual(places.toSorted((one, other) => one - other));
@@ -93,7 +93,7 @@ describe("the report of a replay", () => {
       policyOf("plain-summary", { cost: { total: 5, summaries: 1 }, probesKept: 250 }),
     ];
     expect(unfolded(shown([replayOf([ours, ...rivals])]))).toContain(
-      "The one that keeps the most, plain-summary, keeps 250; longhaul costs 1.20 times as much.",
+      "plain-summary keeps the most of the others: 250. longhaul costs 1.20 times as much.",
     );
   });
 
@@ -109,15 +109,15 @@ describe("the report of a replay", () => {
         replayOf([ours(20), plain(8, 20)]),
       ]),
     );
-    expect(said).toContain("None of the others keeps as many probes in this window.");
+    expect(said).toContain("No other policy keeps as many probes in this window.");
     expect(said).toContain(
-      "Session by session: in 2 of 3 another policy keeps as many probes as longhaul; longhaul costs 0.75 to 1.20 times what the cheapest of those does. In 1 another keeps more.",
+      "In 2 of 3 sessions another policy keeps as many probes as longhaul. longhaul costs 0.75 to 1.20 times as much as the cheapest of those. In 1 another policy keeps more.",
     );
   });
 
   it("tells of calls that no longer fitted", () => {
     const report = shown([replayOf([policyOf("drop-oldest", { refusedCalls: 2 })])]);
-    expect(report).toContain("drop-oldest: 2 calls too long for the window");
+    expect(report).toContain("drop-oldest: 2 calls did not fit the window.");
   });
 
   it("lets no name steer the terminal", () => {

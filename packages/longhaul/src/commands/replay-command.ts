@@ -21,26 +21,26 @@ import type { Composition } from "../composition.ts";
 import { eachSession, GENERATED_SESSION } from "../each-session.ts";
 import type { Terminal } from "../terminal.ts";
 import { pricesWords } from "../view/cost-view.ts";
-import { formatCount, formatDollars, formatPercent, formatShort, plural } from "../view/numbers.ts";
-import { factsTitle, titled } from "../view/sections.ts";
+import { formatCount, formatDollars, formatPercent, formatShort, ID_SHOWN, plural } from "../view/numbers.ts";
+import { factsTitle, type Glossary, glossaryLines, titled } from "../view/sections.ts";
 import { foldText } from "../view/text-width.ts";
 import { windowWords } from "../window-report.ts";
 
 export interface ReplayCommandOptions {
   readonly json?: boolean;
-  /** The session of the demonstration, for those who have none at hand. */
+  /** The demo session, for users without their own. */
   readonly generated?: boolean;
   readonly policies?: readonly ReplayPolicyName[];
   readonly window?: number;
   readonly cacheTtl?: CacheTtl;
-  /** Whose prices to take. */
+  /** Model whose prices to use. */
   readonly model?: string;
-  /** Where to draw the chart. */
+  /** Output file of the chart. */
   readonly svg?: string;
   readonly force?: boolean;
 }
 
-/** What sessions would have cost under this and other ways to keep them within their window. */
+/** Computes what sessions would have cost with this and other methods of context management. */
 export async function replay(
   queries: readonly string[],
   options: ReplayCommandOptions,
@@ -48,7 +48,7 @@ export async function replay(
 ): Promise<void> {
   const { terminal } = composition;
   const { svg, force } = options;
-  // Before the work, which may take a while.
+  // Checked before the work, which may take a while.
   if (svg !== undefined && !force && existsSync(svg)) throw exists(svg);
   const replays: Replay[] = [
     ...(await eachSession(queries, composition, (session) =>
@@ -83,12 +83,14 @@ function replayOptions(
       const percent = Math.floor((done / total) * 100);
       if (percent === shown) return;
       shown = percent;
-      terminal.progress(`${id.slice(0, 8)}: ${policy} … ${formatPercent(done / total)}`);
+      terminal.progress(
+        `${id === GENERATED_SESSION.id ? id : id.slice(0, ID_SHOWN)}: ${policy} … ${formatPercent(done / total)}`,
+      );
     },
   };
 }
 
-/** The settings of the window without the switches: a replay always compacts, where `inspect` says by default. */
+/** Window settings without the switches: a replay always compacts, at the default thresholds of `inspect`. */
 function windowSettings(settings: EffectiveSettings): ResolvedWindowOptions {
   const {
     compactEnabled: _,
@@ -127,50 +129,59 @@ const exists = (path: string): LonghaulError =>
 
 export interface ReplayReport {
   readonly sessions: readonly Replay[];
-  /** All sessions as one. */
+  /** All sessions combined. */
   readonly total: ReplayTotal;
   readonly chart: { readonly path: string } | null;
 }
 
-const HINT =
-  "summary: what calls for summaries took of the cost. rewrites: how often the history was compacted, trimmed or cleared. breaks: calls that could read less from the warm prompt cache than the call before left there. waited: how long turns had to wait for summaries. kept: probes in the context at the end. peak: the largest context. everything: nothing is ever left out, as if the window had no end.";
+const GLOSSARY: Glossary = [
+  ["summary", "cost of the summary calls"],
+  ["rewrites", "how often the history was compacted, trimmed or cleared"],
+  ["breaks", "calls that read less from a warm prompt cache than the call before left there"],
+  ["waited", "how long turns waited for summaries"],
+  ["kept", "probes that are in the context at the end"],
+  ["peak", "the largest context"],
+  ["everything", "keeps all messages, as if the window had no limit"],
+];
 
 export function replayView({ sessions, total, chart }: ReplayReport, terminal: Terminal): string {
-  const { colours, width } = terminal;
+  const { width } = terminal;
   const parts = sessions.map((replay) => sessionSection(replay, terminal));
   if (sessions.length > 1) {
     const notes = bySession(sessions).map((note) => foldText(note, width));
-    parts.push([totalSection(`All ${sessions.length} sessions:`, total, terminal), ...notes].join("\n"));
+    parts.push([totalSection(`All ${sessions.length} sessions`, total, terminal), ...notes].join("\n"));
   }
-  if (chart !== null) parts.push(foldText(`The chart is in ${chart.path}.`, width));
-  return [...parts, colours.dim(foldText(HINT, width))].join("\n\n");
+  if (chart !== null) parts.push(foldText(`Wrote the chart to ${chart.path}`, width));
+  return [...parts, glossaryLines(GLOSSARY, terminal)].join("\n\n");
 }
 
 function sessionSection(replay: Replay, terminal: Terminal): string {
   const { session, window, cacheTtl, overhead } = replay;
   const facts = [
-    `a ${windowWords(window)}, full at ${formatCount(window.autoCompact)}`,
+    `${windowWords(window)}, full at ${formatCount(window.autoCompact)}`,
     pricesWords(replay),
-    `prompt cache of ${cacheTtl === "1h" ? "an hour" : "5 minutes"}`,
-    `${formatShort(overhead.tokens)} tokens of system prompt and tools${recordedOverhead(replay)}`,
+    `prompt cache lasts ${cacheTtl === "1h" ? "1 hour" : "5 minutes"}`,
+    `${formatShort(overhead.tokens)} tokens for the system prompt and tools${recordedOverhead(replay)}`,
   ];
   const header = factsTitle("Session", session.id, facts.join(" · "), terminal);
-  return `${header}\n\n${totalSection("Replayed:", replay, terminal)}`;
+  return `${header}\n\n${totalSection("Replay", replay, terminal)}`;
 }
 
-/** A small window could not hold what a large one did. */
+/** A small window could not hold the overhead of a large one. */
 function recordedOverhead({ overhead: { tokens, recorded } }: Replay): string {
   return recorded === null || recorded <= tokens ? "" : ` (recorded: ${formatShort(recorded)})`;
 }
 
 function totalSection(title: string, total: ReplayTotal, terminal: Terminal): string {
-  const { colours } = terminal;
-  const said = `${plural(total.calls, "call")} of the model, ${plural(total.probes, "probe")}`;
-  const columns = COLUMNS.filter(({ isWide }) => !isWide || terminal.width >= WIDE_FROM);
+  const { colors } = terminal;
+  const said = `(${plural(total.calls, "model call")}, ${plural(total.probes, "probe")})`;
+  const columns = COLUMNS.filter(
+    ({ isWide, isLesser }) => terminal.width >= (isWide ? WIDE_FROM : isLesser ? MEDIUM_FROM : 0),
+  );
   const titles = columns.map((column) => column.title);
   const rows = total.policies.map((policy) => columns.map(({ cell }) => cell(policy, total.probes)));
   const shown = rows.map(([policy = "", ...cells]) => [
-    policy === "longhaul" ? colours.bold(policy) : policy,
+    policy === "longhaul" ? colors.bold(policy) : policy,
     ...cells,
   ]);
   const notes = [...refusals(total), ...comparisons(total)].map((note) => foldText(note, terminal.width));
@@ -180,8 +191,10 @@ function totalSection(title: string, total: ReplayTotal, terminal: Terminal): st
 interface ReplayColumn {
   readonly title: string;
   readonly cell: (policy: PolicyReplay, probes: number) => string;
-  /** Left out where there is little room. */
+  /** Omitted in a narrow terminal. */
   readonly isWide?: boolean;
+  /** Omitted in a very narrow terminal. */
+  readonly isLesser?: boolean;
 }
 
 const COLUMNS: readonly ReplayColumn[] = [
@@ -192,14 +205,19 @@ const COLUMNS: readonly ReplayColumn[] = [
     isWide: true,
     cell: ({ cost }) => (cost.summaries === 0 ? "–" : formatDollars(cost.summaries)),
   },
-  { title: ">rewrites", cell: ({ compactions, clearings }) => formatCount(compactions + clearings) },
+  {
+    title: ">rewrites",
+    isLesser: true,
+    cell: ({ compactions, clearings }) => formatCount(compactions + clearings),
+  },
   { title: ">breaks", isWide: true, cell: ({ cacheBreaks }) => formatCount(cacheBreaks) },
-  { title: ">waited", cell: ({ stallMs }) => formatWait(stallMs) },
+  { title: ">waited", isLesser: true, cell: ({ stallMs }) => formatWait(stallMs) },
   { title: ">kept", cell: ({ probesKept }, probes) => `${probesKept}/${probes}` },
   { title: ">peak", isWide: true, cell: ({ peakTokens }) => formatShort(peakTokens) },
 ];
 
 const WIDE_FROM = 80;
+const MEDIUM_FROM = 60;
 
 const MINUTE_MS = 60_000;
 
@@ -213,10 +231,10 @@ const refusals = ({ policies }: ReplayTotal): readonly string[] =>
     .filter(({ refusedCalls }) => refusedCalls > 0)
     .map(
       ({ policy, refusedCalls }) =>
-        `${policy}: ${plural(refusedCalls, "call")} too long for the window whatever was done; the agent would have stopped there.`,
+        `${policy}: ${plural(refusedCalls, "call")} did not fit the window. The agent would have stopped there.`,
     );
 
-/** What the costs are relative to, said plainly; first of all where another keeps more. */
+/** Explains the comparison of costs. Mentions first if another method keeps more. */
 function comparisons({ comparison, policies, probes }: ReplayTotal): readonly string[] {
   if (comparison === null) return [];
   const { equal, fullest, everything, cheapest } = comparison;
@@ -225,24 +243,22 @@ function comparisons({ comparison, policies, probes }: ReplayTotal): readonly st
   const isFullestTold = isFuller || equal !== null || fullest?.policy === cheapest?.policy;
   return [
     isFuller
-      ? `longhaul keeps fewer probes than ${fullest.policy}: ${kept}, not ${fullest.probesKept}; it costs ${times(fullest)} as much.`
+      ? `longhaul keeps fewer probes than ${fullest.policy}: ${kept}, not ${fullest.probesKept}. It costs ${times(fullest)} as much.`
       : "",
     equal === null
       ? ""
-      : `longhaul costs ${times(equal)} what ${equal.policy} costs, the cheapest of the others that keeps as many probes.`,
+      : `longhaul costs ${times(equal)} as much as ${equal.policy}, the cheapest other policy that keeps as many probes.`,
     equal !== null || cheapest === null
       ? ""
-      : `None of the others keeps as many probes in this window. The cheapest, ${cheapest.policy}, keeps ${cheapest.probesKept} of ${probes}; longhaul costs ${times(cheapest)} as much.`,
+      : `No other policy keeps as many probes in this window. The cheapest, ${cheapest.policy}, keeps ${cheapest.probesKept} of ${probes}. longhaul costs ${times(cheapest)} as much.`,
     isFullestTold || fullest === null
       ? ""
-      : `The one that keeps the most, ${fullest.policy}, keeps ${fullest.probesKept}; longhaul costs ${times(fullest)} as much.`,
-    everything === null
-      ? ""
-      : `longhaul costs ${times(everything)} what keeping everything would, had it fitted.`,
+      : `${fullest.policy} keeps the most of the others: ${fullest.probesKept}. longhaul costs ${times(fullest)} as much.`,
+    everything === null ? "" : `longhaul costs ${times(everything)} as much as keeping everything.`,
   ].filter((line) => line !== "");
 }
 
-/** A sum hides what a few long sessions make of it. */
+/** A sum hides the effect of a few long sessions. */
 function bySession(sessions: readonly Replay[]): readonly string[] {
   const compared = sessions.flatMap(({ comparison, policies }) =>
     comparison === null ? [] : [{ ...comparison, kept: keptByUs(policies) }],
@@ -253,9 +269,9 @@ function bySession(sessions: readonly Replay[]): readonly string[] {
   const costs =
     ratios.length === 0
       ? ""
-      : `; longhaul costs ${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)} times what the cheapest of those does`;
+      : ` longhaul costs ${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)} times as much as the cheapest of those.`;
   return [
-    `Session by session: in ${ratios.length} of ${compared.length} another policy keeps as many probes as longhaul${costs}. In ${fewer} another keeps more.`,
+    `In ${ratios.length} of ${compared.length} sessions another policy keeps as many probes as longhaul.${costs} In ${fewer} another policy keeps more.`,
   ];
 }
 

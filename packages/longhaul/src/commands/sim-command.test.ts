@@ -23,7 +23,7 @@ const BODY = { model: "claude-opus-5", max_tokens: 100, messages: [{ role: "user
 const post = (url: string, body: object = BODY): Promise<Response> =>
   fetch(`${url}/v1/messages`, { method: "POST", headers: HEADERS, body: JSON.stringify(body) });
 
-/** Runs the command in this process, lets a client work with it, and gives what a person would have seen. */
+/** Runs the command in this process with a client, and returns the output that a person would see. */
 async function run(options: SimOptions, work: (url: string) => Promise<unknown>): Promise<string[]> {
   const lines: string[] = [];
   const terminal: Terminal = {
@@ -32,7 +32,7 @@ async function run(options: SimOptions, work: (url: string) => Promise<unknown>)
     progress: () => {},
     confirm: async () => undefined,
     width: 100,
-    colours: createColors(false),
+    colors: createColors(false),
   };
   await sim(options, { terminal }, async () => {
     await work(/http:\/\/127\.0\.0\.1:\d+/.exec(lines.join("\n"))?.[0] ?? "");
@@ -269,7 +269,7 @@ describe("sim for real clients", () => {
   });
 });
 
-/** The program from its sources: the built one may be older than they are. */
+/** Runs the program from its sources, because the built one may be older. */
 describe("as a process", () => {
   const start = (...args: readonly string[]): ChildProcessWithoutNullStreams =>
     spawn(process.execPath, [...FROM_SOURCE, join(import.meta.dirname, "..", "main.ts"), "sim", ...args], {

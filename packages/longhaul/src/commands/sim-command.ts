@@ -13,7 +13,8 @@ import type { Composition } from "../composition.ts";
 import { readScript, readSimConfig, type SimConfig } from "../sim-config.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatDollars, formatShort, plural } from "../view/numbers.ts";
-import { oneLine, padEnd, padStart } from "../view/text-width.ts";
+import { indented } from "../view/sections.ts";
+import { foldText, oneLine, padEnd, padStart, textWidth } from "../view/text-width.ts";
 
 export interface SimOptions {
   readonly port?: number;
@@ -59,7 +60,7 @@ export async function sim(
   terminal.print(options.json ? JSON.stringify({ type: "totals", ...totals }) : simTotals(totals, terminal));
 }
 
-/** A flag wins over the configuration. */
+/** A flag overrides the configuration. */
 function simulatorOptions(options: SimOptions, config: SimConfig): SimulatorOptions {
   const { counter, summaries: summary, notes, spans, faults: _, port = 0, seed, ...given } = config;
   const window = options.window ?? config.windowTokens;
@@ -72,7 +73,7 @@ function simulatorOptions(options: SimOptions, config: SimConfig): SimulatorOpti
     ...(window !== undefined && { windowTokens: window }),
     ...(counter === "estimate" && { countText: counter }),
     switches: { ...SWITCHES_FOR_CLIENTS, ...config.switches },
-    behaviours: [
+    behaviors: [
       summaries(summary),
       noteTaker(notes),
       spanSummaries(spans),
@@ -81,7 +82,7 @@ function simulatorOptions(options: SimOptions, config: SimConfig): SimulatorOpti
   };
 }
 
-/** A second signal ends the process the hard way: the listeners are gone by then. */
+/** A second signal kills the process, because the listeners are removed by then. */
 function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
     const stop = (): void => {
@@ -92,50 +93,63 @@ function untilSignal(): Promise<void> {
   });
 }
 
-/** What the first lines tell of the running simulator. */
+/** Facts about the running simulator for the first lines. */
 interface Greeting {
   readonly url: string;
   readonly counter: { readonly source: string };
 }
 
+/** Columns that the example with both variables needs. */
+const WIDE_FROM = 80;
+
 const COUNTERS: Readonly<Record<string, string>> = {
   o200k: "with gpt-tokenizer",
-  estimate: "with the built-in estimator (install gpt-tokenizer for a real one)",
+  estimate: "with the built-in estimator (install gpt-tokenizer for exact counts)",
 };
 
-function simGreeting({ url, counter }: Greeting, { colours }: Terminal): string {
-  const { bold, dim, green } = colours;
+function simGreeting({ url, counter }: Greeting, terminal: Terminal): string {
+  const { colors, width } = terminal;
+  const { bold, dim, green } = colors;
   return [
-    `${green("●")} ${bold("Simulating the Anthropic API")} at ${bold(url)}`,
-    dim(`  Tokens are counted ${COUNTERS[counter.source] ?? "by a counter of your own"}. Any key will do.`),
+    foldText(`${green("●")} ${bold("Simulating the Anthropic API")} at ${bold(url)}`, width, "  "),
+    dim(
+      indented(
+        `Tokens are counted ${COUNTERS[counter.source] ?? "with your own counter"}. Any API key works.`,
+        terminal,
+      ),
+    ),
     "",
     "  Point a client at it:",
-    `    ANTHROPIC_BASE_URL=${url} ANTHROPIC_API_KEY=simulated …`,
+    ...(width < WIDE_FROM
+      ? [`  ANTHROPIC_BASE_URL=${url}`, "  ANTHROPIC_API_KEY=simulated"]
+      : [`    ANTHROPIC_BASE_URL=${url} ANTHROPIC_API_KEY=simulated …`]),
     "",
-    dim("  Ctrl-C ends it."),
+    dim("  Press Ctrl-C to stop."),
     "",
   ].join("\n");
 }
 
-/** A line for a beta that came for the first time. */
-function unknownBetaLine(beta: string, { colours }: Terminal): string {
-  return colours.yellow(
-    `Warning: unknown beta "${oneLine(beta)}" is accepted. The real API may refuse it; the switch unknownBetas does.`,
-  );
+/** Line about an unknown beta at its first use. */
+function unknownBetaLine(beta: string, { colors, width }: Terminal): string {
+  const words = `Warning: accepted the unknown beta "${oneLine(beta)}". The real API may refuse it. Set unknownBetas to "refused" to refuse it here too.`;
+  return colors.yellow(foldText(words, width));
 }
 
-/** One request, one line: what was asked, what it cost, how it ended. */
-function requestLine(request: LoggedRequest, { colours }: Terminal): string {
-  const { dim } = colours;
-  return [
+/** One line per request: its purpose, its cost, and its outcome. */
+function requestLine(request: LoggedRequest, { colors, width }: Terminal): string {
+  const { dim } = colors;
+  const parts = [
     padEnd(`${request.method} ${endpointName(request)}`, 17),
     padEnd(oneLine(request.model ?? ""), 17),
-    tokens(request, colours),
+    tokens(request, colors),
     padStart(request.costDollars === undefined ? "" : formatDollars(request.costDollars), 8),
-    ending(request, colours),
+    ending(request, colors),
     ...(isBesideConversation(request) ? [dim(`(${request.purpose})`)] : []),
     dim(`${Math.round(request.durationMs)} ms`),
-  ].join("  ");
+  ];
+  const line = parts.join("  ");
+  // Use columns only if the whole line fits.
+  return textWidth(line) <= width ? line : foldText(line.replace(/ {2,}/g, "  ").trim(), width, "    ");
 }
 
 const isBesideConversation = ({ purpose }: LoggedRequest): boolean =>
@@ -144,7 +158,7 @@ const isBesideConversation = ({ purpose }: LoggedRequest): boolean =>
 const endpointName = ({ endpoint, path }: LoggedRequest): string =>
   endpoint === "other" ? oneLine(path) : endpoint;
 
-function tokens({ usage, inputTokens, endpoint }: LoggedRequest, { dim, cyan }: Terminal["colours"]): string {
+function tokens({ usage, inputTokens, endpoint }: LoggedRequest, { dim, cyan }: Terminal["colors"]): string {
   const read = figure(usage?.cache_read_input_tokens);
   const written = figure(usage?.cache_creation_input_tokens);
   const input = inputTokens === undefined ? "" : `${formatShort(inputTokens)} in`;
@@ -159,7 +173,7 @@ function tokens({ usage, inputTokens, endpoint }: LoggedRequest, { dim, cyan }: 
   return `${padStart(input, 8)}  ${cyan(padEnd(cache, 24))}${dim(padStart(output, 9))}`;
 }
 
-function ending(request: LoggedRequest, { dim, green, red, yellow }: Terminal["colours"]): string {
+function ending(request: LoggedRequest, { dim, green, red, yellow }: Terminal["colors"]): string {
   const { error, fault, outcome, status, stopReason, findings } = request;
   const found = findings?.length ? yellow(` (${plural(findings.length, "finding")})`) : "";
   const byFault = fault === undefined ? "" : yellow(` [fault: ${fault.kind}]`);
@@ -169,7 +183,7 @@ function ending(request: LoggedRequest, { dim, green, red, yellow }: Terminal["c
   return `${green(stopReason ?? String(status ?? ""))}${byFault}${found}`;
 }
 
-/** The shape of a line of `sim --json`. The body is left out: it is as long as the conversation. */
+/** Format of a line of `sim --json`, without the body, which is as long as the conversation. */
 function requestReport(request: LoggedRequest): Readonly<Record<string, unknown>> {
   return {
     type: "request",
@@ -199,16 +213,19 @@ function requestReport(request: LoggedRequest): Readonly<Record<string, unknown>
   };
 }
 
-function simTotals(totals: LogTotals, { colours }: Terminal): string {
-  const { bold, dim } = colours;
+function simTotals(totals: LogTotals, { colors, width }: Terminal): string {
+  const { bold, dim } = colors;
   const parts = [
     plural(totals.requests, "request"),
     ...(totals.errors > 0 ? [plural(totals.errors, "error")] : []),
-    ...(totals.bindingRefusals > 0 ? [`${totals.bindingRefusals} of them for bound thinking`] : []),
-    `${formatCount(totals.inputTokens)} tokens in (${formatCount(totals.cacheReadTokens)} read from the cache, ${formatCount(totals.cacheWriteTokens)} written)`,
+    ...(totals.bindingRefusals > 0 ? [`${totals.bindingRefusals} of them for bound thinking blocks`] : []),
+    `${formatCount(totals.inputTokens)} tokens in (${formatCount(totals.cacheReadTokens)} read from the cache, ${formatCount(totals.cacheWriteTokens)} written to it)`,
     `${formatCount(totals.outputTokens)} out`,
   ];
-  return `\n${bold("Total")}  ${parts.join(", ")}, ${bold(formatDollars(totals.costDollars))}\n${dim("What the same calls would have cost at the published prices; nothing was charged.")}`;
+  const line = `${bold("Total")}  ${parts.join(", ")}, ${bold(formatDollars(totals.costDollars))}`;
+  return `\n${foldText(line, width, "  ")}\n${dim(foldText(PRICES, width))}`;
 }
+
+const PRICES = "The cost is an estimate at published prices. Nothing was charged.";
 
 const figure = (value: unknown): number => (typeof value === "number" ? value : 0);

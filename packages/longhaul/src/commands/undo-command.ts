@@ -1,5 +1,5 @@
-import { figureField, isCompactBoundary } from "@longhaul/core/internal/messages";
-import { messagesBehind } from "@longhaul/core/internal/request";
+import { isCompactBoundary, numberField } from "@longhaul/core/internal/messages";
+import { countOriginalMessages } from "@longhaul/core/internal/request";
 import type { Thresholds } from "@longhaul/core/measure";
 import type { Session, Step, WrittenLines } from "@longhaul/sessions";
 import { type SessionUndo, undoableSteps, undoSession, writeUndo } from "@longhaul/sessions";
@@ -14,7 +14,7 @@ import {
 } from "../rewrite-report.ts";
 import type { Terminal } from "../terminal.ts";
 import { formatCount, formatTime, ID_SHOWN, plural } from "../view/numbers.ts";
-import { joined, labelled, sessionTitle, table } from "../view/sections.ts";
+import { type Columns, joined, labeled, sessionTitle, table } from "../view/sections.ts";
 import { foldText, oneLine } from "../view/text-width.ts";
 import { fullAt } from "../window-report.ts";
 import { type TargetChoice, targetOf } from "../write-target.ts";
@@ -23,18 +23,18 @@ export interface UndoCommandOptions extends WindowChoice, TargetChoice {
   readonly json?: boolean;
   readonly redo?: boolean;
   readonly list?: boolean;
-  /** A step's uuid, or its beginning. */
+  /** A step's uuid, or the beginning of it. */
   readonly to?: string;
 }
 
-/** Takes back what was done to a session as a whole. */
+/** Reverts an operation on a whole session. */
 export const undo: SessionCommand<UndoCommandOptions> = async (query, options, composition) => {
   const { terminal } = composition;
   const target = options.list ? undefined : await targetOf(options);
   const session = await composition.load(query, target && options);
   if (options.list) {
     const { id, path } = session;
-    const steps = undoableSteps(session).map((step) => stepReport(step, messagesBehind(step.since())));
+    const steps = undoableSteps(session).map((step) => stepReport(step, countOriginalMessages(step.since())));
     const report = { session: { id, path }, steps };
     terminal.print(options.json ? JSON.stringify(report, null, 2) : stepsView(report, terminal));
     return;
@@ -46,7 +46,7 @@ export const undo: SessionCommand<UndoCommandOptions> = async (query, options, c
   terminal.print(options.json ? JSON.stringify(report, null, 2) : undoView(report, terminal));
 };
 
-/** The step that a person means by its uuid or the beginning of that. */
+/** Finds a step by its uuid or the beginning of it. */
 function chooseStep(session: Session, wanted: string): string {
   const steps = undoableSteps(session).filter((step) => step.undo === undefined);
   return chooseId(
@@ -62,26 +62,28 @@ function chooseStep(session: Session, wanted: string): string {
   );
 }
 
-/** The shape that `undo --json` prints. Stable: other programs read it; see docs/json.md. */
+/** Output format of `undo --json`. Stable, because other programs read it. See docs/json.md. */
 export interface UndoReport extends RewriteReport {
   readonly direction: "undo" | "redo";
   readonly step: StepReport;
   readonly messages: { readonly restored: number; readonly carried: number };
-  /** Of what came since: signed with another history, so the model would refuse it. */
+  /**
+   * Removed thinking blocks since then. They are signed for another history, so the model would refuse them.
+   */
   readonly thinkingBlocks: number;
 }
 
 interface StepReport {
   readonly kind: Step["kind"];
-  /** Whether it is an undo of such a step. */
+  /** True if the step is itself an undo. */
   readonly isUndo: boolean;
   readonly uuid: string | null;
   readonly at: string | null;
-  /** Of a compaction: who asked for it. */
+  /** Trigger of a compaction. */
   readonly trigger: string | null;
   readonly tokensBefore: number | null;
   readonly tokensAfter: number | null;
-  /** How many messages came since. */
+  /** Number of messages since then. */
   readonly messagesSince: number;
 }
 
@@ -95,9 +97,9 @@ function undoReport(
   return {
     session,
     direction: step.undo === undefined ? "undo" : "redo",
-    step: stepReport(step, messagesBehind(result.back.since)),
+    step: stepReport(step, countOriginalMessages(result.back.since)),
     ...sizes,
-    messages: { restored: messagesBehind(restored), carried: messagesBehind(carried) },
+    messages: { restored: countOriginalMessages(restored), carried: countOriginalMessages(carried) },
     thinkingBlocks,
     out,
     written,
@@ -107,7 +109,7 @@ function undoReport(
 function stepReport({ kind, undo, line }: Step, messagesSince: number): StepReport {
   const metadata = isCompactBoundary(line) && undo === undefined ? line.compactMetadata : undefined;
   const figure = (name: string): number | null =>
-    metadata === undefined ? null : figureField(metadata, name) || null;
+    metadata === undefined ? null : numberField(metadata, name) || null;
   return {
     kind,
     isUndo: undo !== undefined,
@@ -130,16 +132,16 @@ const KINDS: Readonly<Record<StepReport["kind"], string>> = {
 export function undoView(report: UndoReport, terminal: Terminal): string {
   return joined([
     sessionTitle(report.direction === "undo" ? "Undo" : "Redo", report.session, terminal),
-    labelled("Taken back", stepWords(report), terminal),
+    labeled(report.direction === "undo" ? "Undone" : "Redone", stepWords(report), terminal),
     beforeAndAfter(report, [verdict(report, terminal)], terminal),
-    labelled("Messages", messagesWords(report), terminal),
+    labeled("Messages", messagesWords(report), terminal),
     writtenLine(report, terminal),
   ]);
 }
 
-function stepWords({ step, direction }: UndoReport): string {
+function stepWords({ step }: UndoReport): string {
   return [
-    direction === "undo" ? KINDS[step.kind] : `the undo of: ${KINDS[step.kind]}`,
+    KINDS[step.kind],
     ...(step.trigger === null ? [] : [oneLine(step.trigger)]),
     ...(step.at === null ? [] : [formatTime(step.at)]),
     oneLine(step.uuid ?? "").slice(0, ID_SHOWN),
@@ -148,52 +150,54 @@ function stepWords({ step, direction }: UndoReport): string {
 
 function messagesWords({ messages, thinkingBlocks }: UndoReport): string {
   const carried =
-    messages.carried === 0
-      ? "nothing came since"
-      : `${plural(messages.carried, "message")} that came since ${messages.carried === 1 ? "follows" : "follow"}`;
+    messages.carried === 0 ? "none came since" : `${plural(messages.carried, "newer message")} kept`;
   const thinking =
     thinkingBlocks === 0
       ? ""
-      : `, without ${plural(thinkingBlocks, "thinking block")} that the model would refuse after it`;
-  return `${formatCount(messages.restored)} as they were before; ${carried}${thinking}`;
+      : ` ${plural(thinkingBlocks, "thinking block")} dropped, because the model would refuse ${thinkingBlocks === 1 ? "it" : "them"} here.`;
+  return `${formatCount(messages.restored)} restored, ${carried}.${thinking}`;
 }
 
-function verdict(report: UndoReport, { colours }: Terminal): string {
+function verdict(report: UndoReport, { colors }: Terminal): string {
   const { after, window, fits, direction } = report;
   if (fits) return roomWords(report);
   const limit =
     after.tokens >= window.size
-      ? `more than the window of ${formatCount(window.size)} holds: it cannot be sent as it is`
+      ? `over the window of ${formatCount(window.size)}: it cannot be sent until you compact it`
       : `over the threshold of ${formatCount(fullAt(window))}: ${window.autoCompact === null ? "compact it" : "the agent will compact it soon"}`;
-  return colours.red(direction === "undo" ? limit : `still ${limit}`);
+  return colors.red(direction === "undo" ? limit : `still ${limit}`);
 }
 
-/** The shape that `undo --list --json` prints. */
+/** Output format of `undo --list --json`. */
 interface StepsReport extends Pick<UndoReport, "session"> {
   /** Newest first. */
   readonly steps: readonly StepReport[];
 }
 
-const NO_STEPS =
-  "Nothing that led to the conversation was compacted, collapsed or removed: there is nothing to undo.";
+const STEP_COLUMNS: Columns = [
+  "id",
+  { title: "when", rank: 2 },
+  { title: "step", cut: "end", least: 16 },
+  { title: ">tokens", rank: 1 },
+  ">messages since",
+];
+const NO_STEPS = "Nothing to undo: nothing in this conversation was compacted, collapsed or removed.";
 
 function stepsView({ session, steps }: StepsReport, terminal: Terminal): string {
-  const { colours, width } = terminal;
+  const { colors, width } = terminal;
   const title = sessionTitle("Steps", { ...session, id: `of ${session.id}` }, terminal);
   if (steps.length === 0) return joined([title, foldText(NO_STEPS, width)]);
   const rows = steps.map((step) => [
-    colours.cyan(oneLine(step.uuid ?? "").slice(0, ID_SHOWN)),
+    colors.cyan(oneLine(step.uuid ?? "").slice(0, ID_SHOWN)),
     formatTime(step.at),
-    `${step.isUndo ? "undo of: " : ""}${KINDS[step.kind]}${step.trigger === null ? "" : `, ${oneLine(step.trigger)}`}`,
+    `${step.isUndo ? "undo of " : ""}${KINDS[step.kind]}${step.trigger === null ? "" : `, ${oneLine(step.trigger)}`}`,
     stepSizes(step),
     formatCount(step.messagesSince),
   ]);
-  const hint = steps[0]?.isUndo ? "--redo takes the newest undo back." : "undo takes the newest back.";
-  return joined([
-    title,
-    table(["id", "when", "what", ">tokens", ">since"], rows, terminal),
-    colours.dim(hint),
-  ]);
+  const hint = steps[0]?.isUndo
+    ? "`longhaul undo SESSION --redo` redoes the newest step."
+    : "`longhaul undo SESSION` undoes the newest step.";
+  return joined([title, table(STEP_COLUMNS, rows, terminal), colors.dim(foldText(hint, width))]);
 }
 
 function stepSizes({ tokensBefore, tokensAfter }: StepReport): string {

@@ -1,23 +1,24 @@
-// Our own bars, not a charting library: one line of text each, in eighths of a cell, beside other words.
+// Our own bars instead of a charting library: one line of text each, in eighths of a cell, next to other
+// text.
 const FULL = "█";
 const EMPTY = "░";
-/** Eighths of a cell, so that a bar of twenty columns still tells 3% from 5%. */
+/** Eighths of a cell, so that a bar of twenty columns still distinguishes 3% from 5%. */
 const PARTS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/** A bar whose filled part is `share` of `width`; the rest is blank. */
+/** Draws a bar that fills `share` of `width`. The rest is blank. */
 export function bar(share: number, width: number): string {
   const eighths = Math.round(Math.min(1, Math.max(0, share)) * width * 8);
   const filled = FULL.repeat(Math.floor(eighths / 8)) + (PARTS[eighths % 8] ?? "");
   return filled === "" && share > 0 ? (PARTS[1] ?? "") : filled;
 }
 
-/** A gauge: filled and empty cells, so that the whole is visible too. */
+/** Draws a gauge with filled and empty cells, so that the whole is visible too. */
 export function gauge(share: number, width: number): string {
   const filled = Math.round(Math.min(1, Math.max(0, share)) * width);
   return FULL.repeat(filled) + EMPTY.repeat(width - filled);
 }
 
-/** How many of the cells each part of a whole takes: all of them together, and one at least where there is any of it. */
+/** Divides the cells among the parts of a whole. Each part that is not zero gets at least one. */
 export function cellsOf(parts: readonly number[], width: number): readonly number[] {
   const whole = parts.reduce((sum, part) => sum + part, 0);
   if (whole === 0) return parts.map(() => 0);
@@ -28,8 +29,8 @@ export function cellsOf(parts: readonly number[], width: number): readonly numbe
 }
 
 /**
- * Puts labels under a gauge at the columns they belong to. One that would touch another moves right;
- * none runs over the end of the line, `room` columns behind the gauge.
+ * Puts labels under a gauge at their columns. Moves a label right if it would touch another. The line ends at
+ * most `room` columns after the gauge.
  */
 export function scale(
   marks: readonly { readonly share: number; readonly label: string }[],

@@ -60,7 +60,7 @@ describe("what a session costs", () => {
     const cost = costAfter(10, { model: "house-model" });
     expect(cost).toMatchObject({ model: "claude-sonnet-4-5", arePricesAssumed: true });
     const shown = costSection(cost, "house-model", terminal(200));
-    expect(shown).toContain("prices of claude-sonnet-4-5 (assumed: those of house-model are not known)");
+    expect(shown).toContain("prices of claude-sonnet-4-5 (assumed: the prices of house-model are unknown)");
     expect(shown).toContain("settings.json");
     const nameless = costSection(costAfter(10, { model: undefined as never }), null, terminal(200));
     expect(nameless).toContain("(assumed: the session names no model)");
@@ -74,7 +74,7 @@ describe("what a session costs", () => {
       costSection({ ...cost, chosen }, SONNET, terminal(100))
         .split("\n")
         .at(-1) ?? "";
-    expect(shown("nothing")).toContain("Best left as it is");
+    expect(shown("nothing")).toContain("Recommended: do nothing");
     expect(shown("compact")).toContain("longhaul compact SESSION");
   });
 });
@@ -88,7 +88,7 @@ describe("what a compaction costs and brings", () => {
     expect(cost?.rewrite).toBeGreaterThan(0);
   });
 
-  it("has no call where the built-in summariser wrote it, and brings more by what that would have cost", () => {
+  it("has no call where the built-in summarizer wrote it, and brings more by what that would have cost", () => {
     const [without, asked] = [compactCostWith(undefined), compactCostWith("claude-haiku-4-5")];
     expect(without?.call).toBeNull();
     expect((without?.netSaving ?? 0) - (asked?.netSaving ?? 0)).toBeCloseTo(asked?.call?.cost ?? 0, 10);
@@ -97,11 +97,11 @@ describe("what a compaction costs and brings", () => {
 
   it("is not told for a model whose prices are not known", () => {
     expect(compactCostWith("house-model")).toBeNull();
-    expect(compactCostSection(null, null, terminal(80))).toContain("is not known");
+    expect(compactCostSection(null, null, terminal(80))).toContain("is unknown");
   });
 });
 
-describe.each([60, 80, 120])("in a terminal of %i columns", (width) => {
+describe.each([44, 60, 80, 120])("in a terminal of %i columns", (width) => {
   it("no line is wider", () => {
     const shown = [
       costSection(costAfter(10), SONNET, terminal(width)),

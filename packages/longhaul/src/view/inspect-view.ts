@@ -6,29 +6,35 @@ import type { Terminal } from "../terminal.ts";
 import { bar } from "./bar.ts";
 import { costSection } from "./cost-view.ts";
 import { formatBytes, formatCount, formatPercent, formatTime, plural } from "./numbers.ts";
-import { joined, titled, titleLine } from "./sections.ts";
-import { fitText, foldText, oneLine, padEnd, padStart } from "./text-width.ts";
+import { type Columns, indented, joined, titled, titleLine } from "./sections.ts";
+import { fitText, foldText, oneLine, padEnd, padStart, textWidth } from "./text-width.ts";
+import { fitToolNames } from "./tool-names.ts";
 import { windowGauge } from "./window-gauge.ts";
 
 const LABEL_WIDTH = 26;
+/** Width of the figures between a label and its bar, including spaces. */
+const FIGURES_WIDTH = 20;
+const SHORTEST_BAR = 5;
+
+const labelWidthIn = (width: number): number => Math.min(LABEL_WIDTH, width - FIGURES_WIDTH - SHORTEST_BAR);
 const ROWS_SHOWN = 8;
 const SMALLEST_SHARE_SHOWN = 0.005;
 
 type ShownReport = InspectReport & Partial<BesideReport & { readonly cost: CostReport | null }>;
 
-/** What a request holds beside the messages, in words. */
+/** Labels for the part of a request besides the messages. */
 interface OutsideWords {
   readonly label: string;
-  /** Empty where the label says it. */
+  /** Empty if the label is enough. */
   readonly note: string;
 }
 
 const NOT_IN_FILE: OutsideWords = {
   label: "Not in the file",
-  note: "Not in the file: system prompt, tools, and what the agent adds by itself.",
+  note: "Not in the file: the system prompt, the tools, and text that the agent adds.",
 };
 
-/** The report as people see it; a section that has nothing to say is left out. */
+/** Formats the report for people. Omits empty sections. */
 export function inspectView(
   report: ShownReport,
   terminal: Terminal,
@@ -40,7 +46,7 @@ export function inspectView(
 }
 
 function emptySession(report: InspectReport, terminal: Terminal): string[] {
-  const nothing = "This session has no messages: nothing has been said in it yet.";
+  const nothing = "This session has no messages yet.";
   return [header(report, terminal), nothing, damageSection(report, terminal)];
 }
 
@@ -61,29 +67,33 @@ function allSections(report: ShownReport, terminal: Terminal, outside: OutsideWo
 }
 
 function header({ session }: InspectReport, terminal: Terminal): string {
-  const { colours, width } = terminal;
+  const { colors, width } = terminal;
   const entries = `${formatCount(session.entries)} ${session.entries === 1 ? "entry" : "entries"}`;
   const facts = [session.model ?? "unknown model", formatBytes(session.bytes), entries].join(" · ");
   return [
     titleLine("Session", session.id, terminal),
-    colours.dim(fitText(facts, width)),
-    colours.dim(fitText(session.path, width, "front")),
+    colors.dim(fitText(facts, width)),
+    colors.dim(fitText(session.path, width, "front")),
   ].join("\n");
 }
 
-/** How large the context is, beside its window. */
+/** Size of the context relative to its window. */
 export function contextSection(
   { context, window, state }: Pick<InspectReport, "context" | "window" | "state">,
   terminal: Terminal,
 ): string {
-  const { colours } = terminal;
+  const { colors } = terminal;
   const origin =
     context.source === "usage"
-      ? `${formatCount(context.reportedTokens)} as the provider last counted, ${formatCount(context.estimatedTokens)} estimated since`
-      : `estimated: no response ${context.unreportedSince === null ? "so far" : `since the ${context.unreportedSince}`} reports its usage`;
+      ? `${formatCount(context.reportedTokens)} reported by the provider, ${formatCount(context.estimatedTokens)} estimated since then`
+      : `Estimated: no response has reported its usage ${context.unreportedSince === null ? "yet" : `since the ${context.unreportedSince}`}.`;
   return [
-    `${colours.bold("Context")} ${formatCount(context.tokens)} tokens in ${plural(context.messages, "message")}`,
-    `  ${colours.dim(origin)}`,
+    foldText(
+      `${colors.bold("Context")} ${formatCount(context.tokens)} tokens in ${plural(context.messages, "message")}`,
+      terminal.width,
+      "  ",
+    ),
+    colors.dim(indented(origin, terminal)),
     windowGauge({ tokens: context.tokens, window, state }, terminal),
   ].join("\n");
 }
@@ -96,28 +106,32 @@ interface BarRow {
 
 function accountingSection({ accounting }: InspectReport, terminal: Terminal, outside: OutsideWords): string {
   const whole = accounting.total + accounting.notInFile;
+  const labelWidth = labelWidthIn(terminal.width) - 2;
   const rows: BarRow[] = [
     { label: "Tool results", tokens: accounting.toolResultTokens },
-    ...details(accounting.toolResults, whole),
-    { label: "Tool requests", tokens: accounting.toolRequestTokens },
-    ...details(accounting.toolRequests, whole),
+    ...details(accounting.toolResults, whole, labelWidth),
+    { label: "Tool calls", tokens: accounting.toolRequestTokens },
+    ...details(accounting.toolRequests, whole, labelWidth),
     { label: "Assistant text", tokens: accounting.assistantText },
-    { label: "Human text", tokens: accounting.humanText },
+    { label: "User text", tokens: accounting.humanText },
     { label: "Local command output", tokens: accounting.localCommandOutput },
     { label: "Other", tokens: accounting.other },
-    ...details(accounting.otherByKind, whole),
+    ...details(accounting.otherByKind, whole, labelWidth),
     { label: outside.label, tokens: accounting.notInFile },
   ];
   const shown = rows.filter(({ tokens }) => tokens > 0);
-  const note = terminal.colours.dim(foldText(`  ${outside.note}`, terminal.width, "  "));
+  const note = terminal.colors.dim(foldText(`  ${outside.note}`, terminal.width, "  "));
   const lines = shown.map((row) => barLine(row, whole, terminal));
   const hasNote = accounting.notInFile > 0 && outside.note !== "";
-  return [terminal.colours.bold("Where the tokens are"), ...lines, ...(hasNote ? [note] : [])].join("\n");
+  return [terminal.colors.bold("Where the tokens are"), ...lines, ...(hasNote ? [note] : [])].join("\n");
 }
 
-/** What makes up a category, by name; what is too small to see goes into one row. */
-function details(record: Readonly<Record<string, number>>, whole: number): BarRow[] {
-  const rows = Object.entries(record).map(([label, tokens]): BarRow => ({ label, tokens, isDetail: true }));
+/** Parts of a category by name. Combines parts that are too small to see. */
+function details(record: Readonly<Record<string, number>>, whole: number, width: number): BarRow[] {
+  const labels = fitToolNames(Object.keys(record), width);
+  const rows = Object.entries(record).map(
+    ([name, tokens]): BarRow => ({ label: labels.get(name) ?? name, tokens, isDetail: true }),
+  );
   const shown = rows.filter(({ tokens }) => tokens >= whole * SMALLEST_SHARE_SHOWN).slice(0, ROWS_SHOWN);
   const rest = rows.slice(shown.length);
   if (rest.length === 0 || shown.length === 0) return shown;
@@ -125,28 +139,37 @@ function details(record: Readonly<Record<string, number>>, whole: number): BarRo
   return [...shown, { label: `${rest.length} more`, tokens, isDetail: true }];
 }
 
-function barLine({ label, tokens, isDetail }: BarRow, whole: number, { colours, width }: Terminal): string {
+function barLine({ label, tokens, isDetail }: BarRow, whole: number, { colors, width }: Terminal): string {
   const share = whole === 0 ? 0 : tokens / whole;
-  const name = padEnd(fitText(isDetail ? `  ${label}` : label, LABEL_WIDTH), LABEL_WIDTH);
-  const labelled = isDetail
-    ? colours.dim(`  ${oneLine(label)}`.padEnd(LABEL_WIDTH).slice(0, LABEL_WIDTH))
-    : name;
+  const labelWidth = labelWidthIn(width);
+  const name = isDetail ? `  ${oneLine(label)}` : fitText(label, labelWidth);
+  const labeled = padEnd(name, labelWidth);
   const numbers = `${padStart(formatCount(tokens), 9)} ${padStart(formatPercent(share), 4)}`;
-  const graph = bar(share, width - LABEL_WIDTH - 20);
-  return `  ${labelled} ${numbers}  ${isDetail ? colours.dim(graph) : colours.cyan(graph)}`;
+  const graph = bar(share, width - labelWidth - FIGURES_WIDTH);
+  return `  ${isDetail ? colors.dim(labeled) : labeled} ${numbers}  ${isDetail ? colors.dim(graph) : colors.cyan(graph)}`;
 }
+
+const LONGEST_TOOL_NAME = 28;
+/** Width of a token count and the spaces around the columns. */
+const TOKENS_WIDTH = 13;
 
 function largestSection({ largest, session }: InspectReport, terminal: Terminal): string {
   const shown = largest.filter(({ tokens }) => tokens > 0).slice(0, ROWS_SHOWN);
+  const toolWidth = Math.min(LONGEST_TOOL_NAME, Math.floor(terminal.width / 3));
+  const tools = fitToolNames(
+    shown.map(({ tool }) => tool),
+    toolWidth,
+  );
+  const room = terminal.width - Math.max(...[...tools.values()].map(textWidth)) - TOKENS_WIDTH;
   const rows = shown.map(({ tokens, tool, subject, isCleared }) => {
-    const of = inProject(subject ?? "", session.cwd);
+    const input = inProject(subject ?? "", session.cwd);
     return [
       formatCount(tokens),
-      fitText(tool, 20),
-      fitText(isCleared ? `(cleared) ${of}` : of, terminal.width - 36, isPath(of) ? "front" : "end"),
+      tools.get(tool) ?? tool,
+      fitText(isCleared ? `(cleared) ${input}` : input, room, isPath(input) ? "front" : "end"),
     ];
   });
-  return titled("Largest results", [">tokens", "tool", "of"], rows, terminal);
+  return titled("Largest tool results", [">tokens", "tool", "input"], rows, terminal);
 }
 
 function duplicatesSection({ duplicates, session }: InspectReport, terminal: Terminal): string {
@@ -155,13 +178,13 @@ function duplicatesSection({ duplicates, session }: InspectReport, terminal: Ter
     .slice(0, ROWS_SHOWN)
     .map(({ path, reads, wastedTokens }) => [
       formatCount(wastedTokens),
-      `${reads} times`,
-      fitText(inProject(path, session.cwd), terminal.width - 26, "front"),
+      formatCount(reads),
+      inProject(path, session.cwd),
     ]);
-  const total = `(${plural(duplicates.length, "file")}, ${formatCount(wasted)} tokens spent again)`;
+  const total = `(${plural(duplicates.length, "file")}, ${formatCount(wasted)} tokens wasted)`;
   return titled(
-    `Files read more than once ${terminal.colours.dim(total)}`,
-    [">again", "read", "file"],
+    `Files read more than once ${terminal.colors.dim(total)}`,
+    [">wasted", ">reads", { title: "file", cut: "front" }],
     rows,
     terminal,
   );
@@ -173,23 +196,31 @@ function compactionsSection({ compactions }: InspectReport, terminal: Terminal):
     `${oneLine(String(trigger))}${fromNotes ? ", from notes" : ""}`,
     preTokens === null ? "?" : formatCount(preTokens),
     postTokens === null ? "" : formatCount(postTokens),
-    isCurrent ? "the conversation starts here" : "",
+    isCurrent ? "the context starts here" : "",
   ]);
-  const columns = ["when", "trigger", ">before", ">after", ""];
-  return titled("Compactions so far", columns, rows, terminal);
+  const columns: Columns = [
+    "when",
+    { title: "trigger", cut: "end" },
+    ">before",
+    ">after",
+    { title: "", rank: 1 },
+  ];
+  return titled("Compactions", columns, rows, terminal);
 }
 
-function damageSection({ session }: InspectReport, { colours }: Terminal): string {
+function damageSection({ session }: InspectReport, { colors, width }: Terminal): string {
   if (session.damage.length === 0) return "";
   const byKind = new Map<string, number>();
   for (const { kind } of session.damage) byKind.set(kind, (byKind.get(kind) ?? 0) + 1);
   const lines = [...byKind].map(([kind, count]) => `  ${formatCount(count)} × ${kind.replaceAll("-", " ")}`);
-  return [colours.yellow("Damage in the file (worked around, nothing was changed)"), ...lines].join("\n");
+  return [colors.yellow(foldText(DAMAGE, width)), ...lines].join("\n");
 }
+
+const DAMAGE = "Damage in the file (longhaul works around it and changes nothing)";
 
 const isPath = (subject: string): boolean => /^[^\s]*[\\/][^\s]*$/.test(subject);
 
-/** Paths are shown as the agent's user thinks of them: from the project on. */
+/** Shows paths relative to the project. */
 function inProject(subject: string, cwd: string | null): string {
   return cwd !== null && /^[\\/]/.test(subject.slice(cwd.length)) && subject.startsWith(cwd)
     ? subject.slice(cwd.length + 1)
@@ -197,21 +228,26 @@ function inProject(subject: string, cwd: string | null): string {
 }
 
 const FILES_SHOWN = 12;
+const MEMORY_COLUMNS: Columns = [
+  ">tokens",
+  { title: "file", cut: "front", least: 14 },
+  { title: "state", cut: "end", least: 10 },
+];
 
 export function notesSection(notes: BesideReport["notes"] | undefined, terminal: Terminal): string {
   if (notes === undefined || notes === null) return "";
-  const { colours, width } = terminal;
-  const title = `${colours.bold("Notes")} ${colours.dim(fitText(notes.path, width - 6, "front"))}`;
+  const { colors, width } = terminal;
+  const title = `${colors.bold("Notes")} ${colors.dim(fitText(notes.path, width - 6, "front"))}`;
   if ("problem" in notes) {
-    const problem = foldText(`  They cannot be read: ${oneLine(notes.problem)}`, width, "  ");
-    return `${title}\n${colours.yellow(problem)}`;
+    const problem = foldText(`  Cannot be read: ${oneLine(notes.problem)}`, width, "  ");
+    return `${title}\n${colors.yellow(problem)}`;
   }
   const over = notes.overLimit.map((name) => oneLine(name)).join(", ");
-  const remark = over === "" ? [] : [colours.yellow(foldText(`  Over their limit: ${over}`, width, "  "))];
+  const remark = over === "" ? [] : [colors.yellow(foldText(`  Over the limit: ${over}`, width, "  "))];
   return [title, notesFacts(notes, terminal), ...remark].join("\n");
 }
 
-/** What was attached, and what would be now. One file is one row. */
+/** Memory files that were attached, and those that would be now. One row per file. */
 export function memorySection(
   memory: MemoryReport | undefined,
   cwd: string | null,
@@ -231,12 +267,12 @@ export function memorySection(
     .slice(0, FILES_SHOWN)
     .map(({ path, tokens, how }) => [
       tokens === undefined ? "" : formatCount(tokens),
-      fitText(inProject(path, cwd), terminal.width - 50, "front"),
-      fitText(how.replaceAll("-", " "), 36),
+      inProject(path, cwd),
+      how.replaceAll("-", " "),
     ]);
   const visible = memory.attached.filter(({ isVisible }) => isVisible);
   const total = visible.reduce((sum, { tokens }) => sum + tokens, 0);
   const more = files.length > FILES_SHOWN ? `; ${files.length - FILES_SHOWN} more not shown` : "";
   const sum = `(${plural(visible.length, "file")} in the context, ${formatCount(total)} tokens${more})`;
-  return titled(`Memory files ${terminal.colours.dim(sum)}`, [">tokens", "file", ""], rows, terminal);
+  return titled(`Memory files ${terminal.colors.dim(sum)}`, MEMORY_COLUMNS, rows, terminal);
 }

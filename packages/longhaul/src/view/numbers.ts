@@ -3,10 +3,13 @@ import { oneLine } from "./text-width.ts";
 
 export { formatCount };
 
-/** Characters of an id: enough to tell entries, sessions and steps apart in practice, and to give to other commands. */
+/**
+ * Characters of an id: enough to distinguish entries, sessions and steps in practice, and to pass to other
+ * commands.
+ */
 export const ID_SHOWN = 8;
 
-/** 812 · 18.4K · 1.2M: for places where a column must stay narrow. */
+/** Formats 812 · 18.4K · 1.2M, for narrow columns. */
 export function formatShort(count: number): string {
   if (count < 1_000) return String(Math.round(count));
   const [value, unit] = count < 999_500 ? [count / 1_000, "K"] : [count / 1_000_000, "M"];
@@ -36,13 +39,13 @@ export function formatAge(milliseconds: number): string {
   return `${Math.floor(milliseconds / DAY_MS)} days ago`;
 }
 
-/** "" where a file has no time, or none that can be read. */
+/** Empty if a file has no valid time. */
 export function ageWords(timestamp: string | undefined, now: number): string {
   const at = Date.parse(timestamp ?? "");
   return Number.isNaN(at) ? "" : formatAge(now - at);
 }
 
-/** 0.4 s · 12 s · 3 min 5 s: as long as somebody waited. */
+/** Formats a waiting time: 0.4 s · 12 s · 3 min 5 s. */
 export function formatSeconds(milliseconds: number): string {
   const whole = Math.max(0, milliseconds) / 1_000;
   if (whole < 10) return `${whole.toFixed(1)} s`;
@@ -51,11 +54,11 @@ export function formatSeconds(milliseconds: number): string {
   return `${formatCount(Math.floor(rounded / 60))} min ${rounded % 60} s`;
 }
 
-/** To the minute; "" where a file has none. */
+/** Formats a time to the minute. Empty if there is none. */
 export const formatTime = (timestamp: unknown): string =>
   oneLine(String(timestamp ?? ""))
     .slice(0, 16)
     .replace("T", " ");
 
-/** Cents are too coarse for single calls, and four digits too many for a long run. */
+/** Cents are too coarse for single calls, and four digits are too many for a long run. */
 export const formatDollars = (amount: number): string => `$${amount.toFixed(amount < 1 ? 4 : 2)}`;

@@ -26,7 +26,7 @@ import { windowGauge } from "./window-gauge.ts";
 
 const folder = temporaryFolder();
 const screen = terminal(100);
-/** Words by which a view would promise that the engine compacts at some size. */
+/** Words that promise that the engine compacts at some size. */
 const PROMISE =
   /┴auto|auto-compact (at|threshold)|until (auto-compact|the next compaction)|compacted at|will compact/;
 
@@ -46,12 +46,16 @@ beforeAll(async () => {
 async function said(thresholds: Thresholds, tokens: number): Promise<string> {
   const words: string[] = [];
   const reading = { tokens, thresholds, window: windowState(tokens, thresholds) };
-  const context = { agent: fakeAgent({ reading }), say: (text: string) => void words.push(text) };
+  const context = {
+    agent: fakeAgent({ reading }),
+    screen: { width: 200 },
+    say: (text: string) => void words.push(text),
+  };
   await modelCommand.run("", context as unknown as CommandContext);
   return words.join("\n");
 }
 
-/** Everything that speaks of the window at this size. */
+/** All views that describe the window at this size. */
 async function viewsAt(thresholds: Thresholds, tokens: number): Promise<string> {
   const window = reportWindow(thresholds);
   const state = windowState(tokens, thresholds);
@@ -150,7 +154,7 @@ describe("with DISABLE_COMPACT", () => {
     const compaction = await compactSession(session);
     const cost = costReport(session, { ...circumstances, thresholds, compaction });
     expect(cost?.options.map(({ name }) => name)).toEqual(["nothing"]);
-    expect(costSection(cost, "m", screen)).toContain("Neither clearing nor compacting is possible now.");
+    expect(costSection(cost, "m", screen)).toContain("There is nothing to clear or compact now.");
     const usual = costReport(session, { ...circumstances, thresholds: thresholdsWith({}), compaction });
     expect(usual?.options.map(({ name }) => name)).toEqual(["nothing", "clear", "compact"]);
   });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import stringWidth from "string-width";
 import { describe, expect, it } from "vitest";
-import { fitText, foldText, textWidth, withOnlyColours } from "./text-width.ts";
+import { fitText, foldText, textWidth, withOnlyColors } from "./text-width.ts";
 
 describe("the width of a text", () => {
   it("counts columns: wide scripts and emoji two, marks that combine and joiners none", () => {
@@ -54,7 +54,7 @@ describe("folding a sentence", () => {
     );
   });
 
-  it("does not count colours", () => {
+  it("does not count colors", () => {
     expect(foldText("\u001b[1mbold\u001b[22m and plain", 14)).toBe("\u001b[1mbold\u001b[22m and plain");
   });
 });
@@ -72,10 +72,10 @@ describe("fitting a text", () => {
 });
 
 describe("whatever is printed", () => {
-  it("keeps the colours that longhaul writes, and shows every other control sequence as an escape", () => {
+  it("keeps the colors that longhaul writes, and shows every other control sequence as an escape", () => {
     const hostile = "a\u001b[31mred\u001b[39m\u001b[8mhidden\u001b]52;c;eA==\u0007\u009b2J\u0085\tb\n";
     const shown = "\\u001b[8mhidden\\u001b]52;c;eA==\\u0007\\u009b2J\\u0085\tb\n";
-    expect(withOnlyColours(hostile, true)).toBe(`a\u001b[31mred\u001b[39m${shown}`);
-    expect(withOnlyColours(hostile, false)).toBe(`ared${shown}`);
+    expect(withOnlyColors(hostile, true)).toBe(`a\u001b[31mred\u001b[39m${shown}`);
+    expect(withOnlyColors(hostile, false)).toBe(`ared${shown}`);
   });
 });

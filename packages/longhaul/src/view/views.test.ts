@@ -25,7 +25,7 @@ let session: Session;
 let compacted: CompactReport;
 let cleared: ClearReport;
 
-/** A tool, a request and an id that would like to steer the terminal. */
+/** A tool, a request and an id that try to control the terminal. */
 function hostile(entry: Entry): Entry {
   const text = JSON.stringify(entry)
     .replaceAll('"name":"Read"', JSON.stringify({ name: `Read${HOSTILE}` }).slice(1, -1))
@@ -60,7 +60,7 @@ beforeAll(async () => {
 
 const outline = { showSummary: false } as const;
 
-describe.each([60, 80, 100])("at %d columns", (width) => {
+describe.each([44, 60, 80, 100])("at %d columns", (width) => {
   const views = (): readonly string[] => [
     inspectView(inspectSession(session, thresholds), terminal(width)),
     promptsView(promptsOf(session), session, terminal(width)),
@@ -109,13 +109,14 @@ describe("the list of sessions", () => {
     modifiedAt: new Date(0),
     cwd: "/project",
     title: "Tides",
+    firstPrompt: undefined,
     contextTokens,
   });
   const shown = (...tokens: readonly (number | undefined)[]): string =>
     sessionsView(tokens.map(listing), { now: new Date(0), limit: undefined }, terminal(100));
 
   it("explains the question mark of an unknown context, and only then", () => {
-    expect(shown(1_000, undefined)).toContain("?: no response or compaction near the end of the file");
+    expect(shown(1_000, undefined)).toContain("?: the file does not say");
     expect(shown(1_000)).not.toContain("?");
   });
 });
@@ -124,9 +125,7 @@ describe("the list of prompts", () => {
   it("says for a session without a message that nothing has been said yet", () => {
     const marks = [{ type: "custom-title", customTitle: "Tides" }] as unknown as Session["conversation"];
     for (const conversation of [[], marks]) {
-      expect(promptsView([], { conversation }, terminal(100))).toBe(
-        "Nothing has been said in this session yet.",
-      );
+      expect(promptsView([], { conversation }, terminal(100))).toBe("This session has no messages yet.");
     }
   });
 
@@ -149,8 +148,8 @@ describe("the summary of a compaction", () => {
     const notes = attempt({ step: "notes", outcome: "unavailable", reason: "hook-instructions" });
     const builtIn = attempt({ step: "built-in", outcome: "written" });
     const instead = shown({ source: "built-in", attempts: [notes, builtIn] });
-    expect(instead).toContain("by the built-in summariser, no model called");
-    expect(instead).toContain("the session's notes (not available, hook instructions) → built-in summariser");
+    expect(instead).toContain("by the built-in summarizer, no model called");
+    expect(instead).toContain("session notes (not available, hook instructions) → built-in summarizer");
   });
 
   it("is shown whole with the facts that are quoted at its end", () => {
@@ -159,12 +158,12 @@ describe("the summary of a compaction", () => {
     expect(view).toContain("The work.\n\n> Never push\n");
   });
 
-  it("is numbered as in every summary, also where a section is missing", () => {
+  it("is not listed section by section", () => {
     const view = shown({
       sections: ["Errors and Fixes", "Current Work"],
       titles: ["Errors and Fixes", "Work Completed"],
     });
-    expect(view).toContain("  4. Errors and Fixes\n  8. Work Completed\n");
+    expect(view).not.toContain("Errors and Fixes");
   });
 
   it("by one way is told without a chain; what was never there is no news", () => {
@@ -181,8 +180,8 @@ describe("the summary of a compaction", () => {
         attempt({ step: "built-in", outcome: "written" }),
       ],
     });
-    expect(view).toContain("own call (failed, cut off, 2 cuts) → built-in summariser");
-    expect(view).toContain("claude-x failed (cut off): the built-in summariser wrote it instead.");
+    expect(view).toContain("separate call (failed, cut off, 2 cuts) → built-in summarizer");
+    expect(view).toContain("claude-x failed (cut off). The built-in summarizer wrote the summary instead.");
     expect(view).not.toContain("no model called");
   });
 });
@@ -206,7 +205,7 @@ describe("what was put back", () => {
   });
 });
 
-describe("what was not put back", () => {
+describe("what was not restored", () => {
   it("is counted by kind and reason", () => {
     const skipped: CompactReport["skipped"] = [
       { kind: "file", path: "/a", reason: "gone" },
@@ -215,7 +214,7 @@ describe("what was not put back", () => {
       { kind: "plan-mode", path: "plan-mode", reason: "timed-out" },
     ];
     expect(compactView({ ...compacted, skipped }, outline, terminal(100))).toContain(
-      "not put back: 2 files gone, 1 file outside project, plan mode timed out\n",
+      "Not restored: 2 files missing, 1 file outside the project, plan mode timed out.\n",
     );
   });
 });

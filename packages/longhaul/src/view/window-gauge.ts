@@ -1,5 +1,5 @@
 import type { HeadroomOwner, Thresholds, WindowState } from "@longhaul/core/measure";
-import type { Colours, Terminal } from "../terminal.ts";
+import type { Colors, Terminal } from "../terminal.ts";
 import { type ReportWindow, windowWords } from "../window-report.ts";
 import { gauge, scale } from "./bar.ts";
 import { formatCount, formatPercent, formatShort } from "./numbers.ts";
@@ -12,14 +12,14 @@ interface GaugeInput {
 }
 
 const INDENT = "  ";
-/** For the numbers behind the bar, and for labels that belong under its end. */
+/** Room for the numbers after the bar, and for labels under its end. */
 const LABEL_ROOM = 14;
 
-/** The window as a bar with its thresholds under it, coloured by how near the end is. */
+/** Draws the window as a bar with its thresholds below, colored by the fill level. */
 export function windowGauge(input: GaugeInput, terminal: Terminal): string {
   const { tokens, window, state } = input;
   const width = terminal.width - LABEL_ROOM - INDENT.length;
-  const colour = stateColour(state, terminal.colours);
+  const color = stateColor(state, terminal.colors);
   const marks = [
     { share: window.warning / window.size, label: "┴warn" },
     ...(window.autoCompact === null ? [] : [{ share: window.autoCompact / window.size, label: "┴auto" }]),
@@ -27,17 +27,17 @@ export function windowGauge(input: GaugeInput, terminal: Terminal): string {
   ];
   const used = `${formatPercent(tokens / window.size)} of ${formatShort(window.size)}`;
   return [
-    `${INDENT}${colour(gauge(tokens / window.size, width))} ${used}`,
-    `${INDENT}${terminal.colours.dim(scale(marks, width, LABEL_ROOM))}`,
+    `${INDENT}${color(gauge(tokens / window.size, width))} ${used}`,
+    `${INDENT}${terminal.colors.dim(scale(marks, width, LABEL_ROOM))}`,
     foldText(`${INDENT}${stateSentence(input)}`, terminal.width, INDENT),
-    terminal.colours.dim(foldText(`${INDENT}A ${windowWords(window)}.`, terminal.width, INDENT)),
+    terminal.colors.dim(foldText(`${INDENT}A ${windowWords(window)}.`, terminal.width, INDENT)),
   ].join("\n");
 }
 
-/** Red is for what will be compacted with the next call, or cannot be sent any more. */
-export function stateColour(state: WindowState, colours: Colours): (text: string) => string {
-  if (state.isAtBlockingLimit || state.isAboveAutoCompactThreshold) return colours.red;
-  return state.isAboveWarningThreshold ? colours.yellow : colours.green;
+/** Red means that the next call compacts, or that nothing more can be sent. */
+export function stateColor(state: WindowState, colors: Colors): (text: string) => string {
+  if (state.isAtBlockingLimit || state.isAboveAutoCompactThreshold) return colors.red;
+  return state.isAboveWarningThreshold ? colors.yellow : colors.green;
 }
 
 function stateSentence({ tokens, window, state }: GaugeInput): string {
@@ -45,10 +45,10 @@ function stateSentence({ tokens, window, state }: GaugeInput): string {
   if (state.isAtBlockingLimit) {
     return headroomBy === "nobody"
       ? `At the limit: no further call fits. ${HEADROOM.nobody}`
-      : "At the limit: no further call fits, only a compaction is left.";
+      : "At the limit: no further call fits. Compact the session.";
   }
   const isOver = autoCompact !== null && state.isAboveAutoCompactThreshold;
-  if (isOver) return `Over the auto-compact threshold of ${formatCount(autoCompact)}: it is time to compact.`;
+  if (isOver) return `Over the auto-compact threshold of ${formatCount(autoCompact)}. Compact the session.`;
   const end = autoCompact ?? effective;
   const left = `${state.percentLeft}% left: ${formatCount(Math.max(0, end - tokens))} tokens until`;
   return headroomBy === "auto-compact"
@@ -56,10 +56,10 @@ function stateSentence({ tokens, window, state }: GaugeInput): string {
     : `${left} the window is full at ${formatCount(end)}. ${HEADROOM[headroomBy]}`;
 }
 
-/** The mechanism that keeps headroom when auto-compact does not, in words. */
+/** Names of the mechanisms that keep headroom instead of auto-compact. */
 const HEADROOM: Readonly<Record<Exclude<HeadroomOwner, "auto-compact">, string>> = {
   collapse: "Context collapse makes room before that.",
   overflow: "In reactive-only mode, nothing is compacted before a call fails.",
-  manual: "Automatic compaction is switched off (DISABLE_AUTO_COMPACT or autoCompactEnabled).",
-  nobody: "Compaction is switched off (DISABLE_COMPACT or compactEnabled).",
+  manual: "Auto-compact is off (DISABLE_AUTO_COMPACT or autoCompactEnabled).",
+  nobody: "Compaction is off (DISABLE_COMPACT or compactEnabled).",
 };

@@ -1,20 +1,23 @@
 import type { OpenBefore, SessionDigest } from "@longhaul/core/internal/summary";
 
-/** The input of every section's update. */
+/** Input for the update of every section. */
 export interface News {
-  /** Of the new entries alone. */
+  /** Digest of the new entries only. */
   readonly digest: SessionDigest;
-  /** The folder in which the session began. Paths are relative to it, so that a file has one name however the agent moves. */
+  /**
+   * The folder in which the session started. Paths are relative to it, so that a file keeps one name when the
+   * agent changes folders.
+   */
   readonly root: string | undefined;
   readonly before: StateBefore;
-  /** How long one item may be, so that a section never consists of one. */
+  /** Maximum length of one item, so that no section consists of a single one. */
   readonly longestItemChars: number;
 }
 
-/** The state at the moment at which the new entries begin, from the notes. */
+/** State in the notes just before the new entries. */
 export interface StateBefore extends OpenBefore {
-  /** The items of the section, in order. */
+  /** Items of the section "Current State", in order. */
   readonly items: readonly string[];
-  /** True if anything has been noted: then the new entries do not begin the session. */
+  /** True if the notes are not empty, so the new entries do not start the session. */
   readonly isBegun: boolean;
 }

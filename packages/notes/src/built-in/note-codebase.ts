@@ -8,9 +8,9 @@ import {
 } from "@longhaul/core/internal/summary";
 import type { News } from "./news.ts";
 import { inCode, isPassing } from "./note-commands.ts";
-import { behindLabel, foreignItem, labelled, type NoteItem, ownItem, PINNED } from "./note-items.ts";
+import { behindLabel, foreignItem, labeled, type NoteItem, ownItem, PINNED } from "./note-items.ts";
 
-/** The section "Codebase and System Documentation". */
+/** Section "Codebase and System Documentation". */
 
 const PLACE = "Working directory";
 const PLACE_LINE = /^`([^`\n]+)`(?:, git branch `([^`\n]*)`)?/;
@@ -19,10 +19,13 @@ const MAX_BRIEFLY_LISTED = 8;
 const MAX_EARLIER_CHARS = 260;
 const FOLDER_DEPTH = 3;
 
-/** The place and the means of the work. Lists grow at their front: the last used leads. */
+/**
+ * Lists the project's location and tools. Lists grow at the front, so the most recently used item comes
+ * first.
+ */
 export function codebase(before: readonly string[], news: News): readonly NoteItem[] {
   const lists = newNames(news);
-  const ours = [PLACE, ...Object.keys(lists)].map((label) => labelled(label, ""));
+  const ours = [PLACE, ...Object.keys(lists)].map((label) => labeled(label, ""));
   const isOurs = (item: string): boolean =>
     ours.some((start) => item.startsWith(start)) && !item.includes("\n");
   const told = earlierConcepts(news.digest.earlier).map((item) => clip(oneLine(item), MAX_EARLIER_CHARS));
@@ -37,7 +40,7 @@ export function codebase(before: readonly string[], news: News): readonly NoteIt
   ];
 }
 
-/** The folder in which the session began, as the notes have it. */
+/** Reads the folder in which the session started from the notes. */
 export function rootIn(items: readonly string[]): string | undefined {
   return PLACE_LINE.exec(behindLabel(items, PLACE) ?? "")?.[1];
 }
@@ -47,18 +50,18 @@ function placeItem(before: readonly string[], { digest, root = "" }: News): Note
   const branch = digest.branch ?? PLACE_LINE.exec(behindLabel(before, PLACE) ?? "")?.[2];
   const last = digest.cwd !== undefined && digest.cwd !== root ? `; last in ${inCode(digest.cwd)}` : "";
   const place = `${inCode(root)}${branch ? `, git branch ${inCode(branch)}` : ""}${last}`;
-  return [ownItem([labelled(PLACE, place)], PINNED)];
+  return [ownItem([labeled(PLACE, place)], PINNED)];
 }
 
 function listItem(label: string, before: readonly string[], names: readonly string[]): NoteItem[] {
   const known = behindLabel(before, label)?.split(", ") ?? [];
   const all = [...new Set([...names, ...known])].slice(0, MAX_LISTED);
   if (all.length === 0) return [];
-  const line = (count: number): string => labelled(label, all.slice(0, count).join(", "));
+  const line = (count: number): string => labeled(label, all.slice(0, count).join(", "));
   return [ownItem([line(MAX_LISTED), line(MAX_BRIEFLY_LISTED)])];
 }
 
-/** By the labels of their lists, the newest first. */
+/** Returns the new names by list label, newest first. */
 function newNames({ digest, root }: News): Readonly<Record<string, readonly string[]>> {
   const paths = digest.files
     .toSorted((a, b) => b.lastAt - a.lastAt)

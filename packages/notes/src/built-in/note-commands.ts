@@ -11,30 +11,30 @@ import {
 } from "@longhaul/core/internal/summary";
 import { foreignItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
 
-/** Commands: the section "Workflow", and how a run is told in the others. */
+/** Section "Workflow", and the text for a command run in the other sections. */
 
 const MAX_ROUTINE_CHARS = 140;
-/** A longer one was made for the moment. */
+/** Maximum length of other commands. A longer one was written for one occasion. */
 const MAX_OTHER_CHARS = 70;
 const MAX_PURPOSE_CHARS = 80;
 const MAX_ROUTINES_OF_A_PROGRAM = 6;
 const MAX_OTHERS_OF_A_PROGRAM = 3;
-/** Tests, builds and checks are run again; other commands may be. */
+/** Tests, builds and checks are likely to run again. */
 const ROUTINE_WORTH = 12;
 const OURS = /^- (?:([^`\n]*?): )?`([^`\n]+)`( → [^\n]*?)?(?: \((\d+) runs\))?$/;
-/** Text, variables and numbers that stand for one thing belong to the moment. */
+/** Literal text, variables and specific numbers mark a command for one occasion. */
 const FOR_THE_MOMENT = /["'$<>{}…]|\d{5}|\b[0-9a-f]{7,40}\b/i;
 const SCRATCH = /(?:^|[\s/\\=])(?:tmp|temp|scratch\w*)[/\\-]/i;
 
 interface Routine {
   readonly purpose: string | undefined;
   readonly command: string;
-  /** With its arrow; empty where nothing is known. */
+  /** Starts with an arrow. Empty if the outcome is unknown. */
   readonly outcome: string;
   readonly runs: number;
 }
 
-/** Commands worth running again, each once with what came of it last; the one run last is the last. */
+/** Lists reusable commands once each, with the latest outcome. The most recent one comes last. */
 export function workflow(before: readonly string[], digest: SessionDigest): readonly NoteItem[] {
   const slots = new Map<string, Routine | string>();
   for (const item of before) {
@@ -50,7 +50,7 @@ export function workflow(before: readonly string[], digest: SessionDigest): read
   });
 }
 
-/** Of one program's calls with ever other arguments the newest few show how it is used. */
+/** Keeps only the newest few calls of each program. They are enough to show how it is used. */
 function newestOfEach(slots: readonly (Routine | string)[]): readonly (Routine | string)[] {
   const seen = new Map<string, number>();
   const kept = slots.toReversed().filter((slot) => {
@@ -74,7 +74,10 @@ function runAgain(known: Routine, { purpose, command, outcome }: Routine): Routi
   };
 }
 
-/** The part of a longer command line that is the test, the build or the check; any other only if it stands alone. */
+/**
+ * Returns the test, build or check within a longer command line. Any other command counts only if it is
+ * alone.
+ */
 function routineOf(run: CommandRun): Routine | undefined {
   const { kind, command, failed, description } = run;
   const segments = segmentsOf(command);
@@ -106,7 +109,10 @@ function readRoutine(item: string): Routine | undefined {
 
 const MAX_COMMAND_CHARS = 100;
 
-/** Looking around, moving files about, the daily use of git: known to everybody, and telling nothing about the project. */
+/**
+ * Commands for looking around, moving files and everyday git. Everybody knows them, and they say nothing
+ * about the project.
+ */
 const PASSING: ReadonlySet<string> = new Set(
   (
     "awk basename cat cd chmod cp curl cut date diff dirname du echo env export file find for gh grep head if jq kill " +
@@ -120,21 +126,21 @@ export function isPassing(program: string): boolean {
   return PASSING.has(name) || name === "git";
 }
 
-/** A command with what came of it, as far as its output proves it. */
+/** Renders a command with the outcome that its output proves. */
 export function commandText(run: CommandRun): string {
   return `${inCode(clip(run.command, MAX_COMMAND_CHARS))}${outcomeOf(run)}`;
 }
 
 export const inCode = (text: string): string => inlineCode(oneLine(text));
 
-/** The counts of a linter in the same command line say nothing about the tests. */
+/** Ignores the counts of a linter in the same command line, which say nothing about the tests. */
 function outcomeOf(run: CommandRun): string {
   const counts = /^\d+ (?:issues?|problems?|errors?|warnings?)\b/;
   const isAnothers = run.kind === "test" && !run.failed && counts.test(run.outcome ?? "");
   return outcomeText(isAnothers ? { ...run, outcome: undefined } : run);
 }
 
-/** Of a longer command line the part that makes it a test, a build or a check. */
+/** Finds the part of a command line that makes it a test, a build or a check. */
 export function mainPart({ command, kind }: CommandRun): string | undefined {
   return segmentsOf(command).find((segment) => {
     const isOfKind = readCommand(0, segment).kind === kind;
@@ -142,7 +148,7 @@ export function mainPart({ command, kind }: CommandRun): string | undefined {
   });
 }
 
-/** The parts of a command line between its operators; what stands in quotes is no operator. */
+/** Splits a command line at its operators, except inside quotes. */
 function segmentsOf(command: string): readonly string[] {
   const parts: string[] = [""];
   for (const [piece = ""] of command.matchAll(/"(?:\\.|[^"\\])*"?|'[^']*'?|&&|\|\|?|;|[^"'&|;]+|&/g)) {

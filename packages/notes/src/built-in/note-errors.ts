@@ -17,35 +17,35 @@ import {
 import type { News } from "./news.ts";
 import { asBullet, foreignItem, keptItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
 
-/** The section "Errors & Corrections". */
+/** Section "Errors & Corrections". */
 
 const CORRECTED = "- The user stepped in: ";
 const MAX_CORRECTION_CHARS = 240;
-/** A longer message has such words in it anyway. */
+/** A longer message can contain such words without being a correction. */
 const LONGEST_CORRECTION_CHARS = 300;
 const MAX_EARLIER_ERROR_CHARS = 320;
 const MAX_EDITED_FILES = 4;
-/** A mistake that a person corrected must not happen again. */
+/** The agent must not repeat a mistake that a person corrected. */
 const CORRECTION_WORTH = 20;
 const FAILURE_WORTH = 8;
-/** Lines that programs draw. */
+/** Rules and borders that programs draw. */
 const RULES = /[ \t]*[\u2500-\u257f=*_-]{4,}[ \t]*/g;
 const OPEN = " → not seen to pass since";
 const OURS =
   /^- `([^`\n]*)`(?: \((\d{1,9})×\))?: ([^\n]*?)( → (?:not seen to pass since|fixed[^\n]*|gone in the next run[^\n]*))?$/;
 
-/** A failure as the notes tell of it. */
+/** A failure as the notes describe it. */
 interface NotedError {
   readonly source: string;
   readonly times: number;
   readonly text: string;
-  /** Its end, with an arrow; empty if nothing is known. */
+  /** How it ended, starting with an arrow. Empty if unknown. */
   readonly end: string;
 }
 
 type Slots = Map<string, NotedError | NoteItem>;
 
-/** Failures with what became of them, and where the person stepped in. */
+/** Lists failures with their outcomes, and the person's corrections. */
 export function errorsAndCorrections(before: readonly string[], news: News): readonly NoteItem[] {
   const { digest } = news;
   const slots: Slots = new Map();
@@ -56,7 +56,7 @@ export function errorsAndCorrections(before: readonly string[], news: News): rea
     if (error === undefined) slots.set(item, otherItem(item));
     else {
       const now = error.end === OPEN ? settled(error, nextRun) : error;
-      // A failure that nobody could explain is dropped once it is gone.
+      // An unexplained failure is dropped once it no longer occurs.
       if (now.end === error.end || isExplained(error.text)) slots.set(keyOf(error), now);
     }
   }
@@ -68,7 +68,7 @@ export function errorsAndCorrections(before: readonly string[], news: News): rea
   return [...slots.values()].map((slot) => ("forms" in slot ? slot : errorItem(slot)));
 }
 
-/** Errors that a summary in front tells of and the notes do not. */
+/** Returns errors that an earlier summary contains and the notes do not. */
 function newlyTold(before: readonly string[], { earlier }: SessionDigest): readonly string[] {
   const slotOf = (item: string): string => {
     const error = readError(item);
@@ -86,13 +86,16 @@ function otherItem(item: string): NoteItem {
 
 const isExplained = (text: string): boolean => failureText(text)?.telling === true;
 
-/** A wrong folder is put right at once; and what no line explains says nothing later, unless it is still open. */
+/**
+ * False for errors that need no note: a wrong folder, and an unexplained failure unless it is severe and
+ * still open.
+ */
 function isTelling({ text, resolution, weight }: ErrorRecord): boolean {
   if (/\bcd: [^\n]*: No such file/.test(text)) return false;
   return isExplained(text) || (weight === 3 && resolution === undefined);
 }
 
-/** Seen again it counts on and is the newest. */
+/** Adds an error. A repeated error increases its count and becomes the newest. */
 function takeError(slots: Slots, record: ErrorRecord): void {
   const text = record.text.replace(RULES, " ");
   const error = readError(errorForms({ ...record, text, source: oneLine(record.source) })[0] ?? "");
@@ -123,15 +126,15 @@ function errorItem({ source, times, text, end }: NotedError): NoteItem {
   return ownItem(forms, end === "" ? 0 : FAILURE_WORTH);
 }
 
-/** The error after the next run of the same thing, if there has been one. */
+/** Updates the error if the same command has run again. */
 function settled(error: NotedError, nextRun: ReadonlyMap<string, Resolution>): NotedError {
   const key = keysOf(readCommand(0, error.source)).find((found) => nextRun.has(found));
   const end = key === undefined ? error.end : resolutionText(nextRun.get(key), 3);
-  // A path with a line break in it cannot be told in one line.
+  // A path with a line break does not fit on one line.
   return end.includes("\n") ? error : { ...error, end };
 }
 
-/** By what was run, its first run in the new entries; looked for only where the notes have an open failure. */
+/** Maps each command to its first run in the new entries. Empty if the notes contain no open failure. */
 function nextRuns(before: readonly string[], digest: SessionDigest): ReadonlyMap<string, Resolution> {
   const runs = new Map<string, Resolution>();
   if (!before.some((item) => item.endsWith(OPEN))) return runs;
@@ -147,7 +150,7 @@ function nextRuns(before: readonly string[], digest: SessionDigest): ReadonlyMap
   return runs;
 }
 
-/** The message that a session begins with corrects nobody. */
+/** Returns the person's corrections. The first message of a session cannot be one. */
 function corrections({ digest, before }: News): readonly HumanMessage[] {
   const messages = digest.exchanges.flatMap(({ message }) => message ?? []);
   return messages.filter((message, index) => {

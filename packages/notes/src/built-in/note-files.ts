@@ -17,29 +17,31 @@ import {
 import type { News } from "./news.ts";
 import { foreignItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
 
-/** The section "Files and Functions". */
+/** Section "Files and Functions". */
 
 const WHY = "  Why: ";
 const NAMES = "  Names: ";
 const BETWEEN_REASONS = " · ";
 const MAX_REASONS = 2;
 const MAX_REASON_CHARS = 160;
-/** "Let me fix that" is no reason. */
+/** A shorter sentence, such as "Let me fix that", is not a reason. */
 const LEAST_REASON_CHARS = 28;
 const MAX_NAMES = 12;
 const MAX_NOTE_CHARS = 300;
-/** A changed file outlives this many that were only looked at. */
+/** A changed file outlives this many files that the agent only read. */
 const CHANGED_WORTH = 15;
 const LOOKS_LIKE_A_FILE = /^(?!(?:\w+:)?\/\/)[^\s]*(?:\/[^\s]*|\.\w{1,8}(?::[\d-]+)?)$/;
 const HEADER = /^- `([^`\n]+)`(.*)$/;
 
-/** A file by the name that the notes have for it. */
+/** A file under the name that the notes use for it. */
 interface NotedFile extends FileRecord {
-  /** Remarks of others about it. */
+  /** Remarks that a model or a person wrote about it. */
   readonly remarks: readonly string[];
 }
 
-/** One item per file, the newest last. What is known of a file grows; only its place changes. */
+/**
+ * Keeps one item per file, newest last. The information about a file only grows, and its position changes.
+ */
 export function filesAndFunctions(before: readonly string[], news: News): readonly NoteItem[] {
   const slots = new Map<string, NotedFile | string>();
   const noted: string[] = [];
@@ -47,7 +49,7 @@ export function filesAndFunctions(before: readonly string[], news: News): readon
     slots.set(file.path, file);
     noted.push(file.path);
   };
-  /** Files that the notes name in another way than we do; the new ones all have their one name. */
+  /** Returns the name that the notes already use for a path, if they use a different one. */
   const knownAs = (path: string): string =>
     slots.has(path) ? path : (noted.find((known) => isSamePath(known, path)) ?? path);
   for (const item of before) {
@@ -70,7 +72,7 @@ export function filesAndFunctions(before: readonly string[], news: News): readon
 const notedPath = (path: string, root: string | undefined): string =>
   oneLine(shortPath(path, root)).replace(/`/g, "'");
 
-/** A file written whole that is known already was not created then. */
+/** Merges two records of a file. Writing a known file in full does not create it. */
 function merged(known: NotedFile | undefined, file: FileRecord): NotedFile {
   if (known === undefined) return { ...file, remarks: [] };
   const isOverwritten = file.created && (known.created || known.reads + known.edits > 0);
@@ -107,7 +109,7 @@ function fileItem({ remarks, ...file }: NotedFile): NoteItem {
   return ownItem(forms, isChanged && !isScratch(file.path) ? CHANGED_WORTH : 0);
 }
 
-/** Undefined for what names no file in our way. */
+/** Returns undefined if the item does not name a file in our format. */
 function readFile(item: string): NotedFile | undefined {
   const [first = "", ...rest] = item.split("\n");
   const [, path, done = ""] = HEADER.exec(first) ?? [];
@@ -126,7 +128,7 @@ function readFile(item: string): NotedFile | undefined {
   };
 }
 
-/** Of a file that a summary tells about: what was done to it and why, without its code. */
+/** Reads the changes to a file and their reasons from a summary, without the code. */
 function fileFromSummary(item: string, root: string | undefined): NotedFile | undefined {
   const named = namedIn(item).find((name) => name !== undefined && LOOKS_LIKE_A_FILE.test(name));
   if (named === undefined || item.startsWith("- Only read:")) return undefined;
@@ -138,7 +140,7 @@ function fileFromSummary(item: string, root: string | undefined): NotedFile | un
   return { ...UNTOUCHED_FILE, path, edits, reads, created, remarks: remark === "" ? [] : [`  ${remark}`] };
 }
 
-/** Of brackets right behind the name one is taken for a part of the name's. */
+/** Restores a bracket at the start or end of a note that was parsed as part of the file name. */
 function withBothBrackets(note: string): string {
   const [header = "", ...rest] = note.split(" · ");
   const [opens, closes] = [header.indexOf("("), header.indexOf(")")];

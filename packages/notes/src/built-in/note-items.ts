@@ -1,24 +1,25 @@
 import { bulleted, clip, oneLine, splitItems } from "@longhaul/core/internal/summary";
 import type { CountText } from "@longhaul/core/measure";
 
-/** One item of a section, at the lengths it can have. */
+/** One item of a section, in its possible lengths. */
 export interface NoteItem {
-  /** Longest first. The last is the least that makes sense. */
+  /** Longest first. The last one is the shortest that makes sense. */
   readonly forms: readonly string[];
   /**
-   * How many newer items it outlives when there is no room. Counted in items: so the order in which two of them go
-   * does not depend on what comes after them, and many small updates keep what one large update keeps.
+   * Number of newer items that this item outlives when space is short. Because it counts items, later items
+   * do not change the order in which two items are dropped. Many small updates then keep the same items as
+   * one large update.
    */
   readonly worth: number;
-  /** Written by a model or a person: it goes after all of ours that are older. */
+  /** True if a model or a person wrote it. It is dropped after all of our older items. */
   readonly isForeign: boolean;
 }
 
-/** Never goes while any other item is there. */
+/** Dropped only after every other item. */
 export const PINNED: number = Number.POSITIVE_INFINITY;
-/** Somebody thought about it; ours came from structure alone. */
+/** A model or a person chose these items. Ours are derived from structure alone. */
 const FOREIGN_WORTH = 10;
-/** A reader of the file takes the one for a line's end and the other for nothing. */
+/** A reader of the file takes a carriage return for a line end, and ignores a byte order mark. */
 const UNSEEN = /\r\n?|\uFEFF/g;
 const BRIEF_CHARS = 160;
 
@@ -26,12 +27,12 @@ export function ownItem(forms: readonly string[], worth = 0): NoteItem {
   return { forms: [...new Set(forms)], worth, isForeign: false };
 }
 
-/** An item that stands in the notes and stays as it is; shortened only where there is no room. */
+/** Creates an item from existing notes. It is shortened only if space is short. */
 export function keptItem(text: string, worth = 0): NoteItem {
   return ownItem([text, clip(oneLine(text), BRIEF_CHARS)], worth);
 }
 
-/** A text of others as an item: what hangs below its first line is indented, so that it stays one. */
+/** Turns a text of a model or a person into one item, with its other lines indented. */
 export function asBullet(text: string): string {
   return bulleted(text.replace(/\n(?=\S)/g, "\n  "));
 }
@@ -40,7 +41,7 @@ export function foreignItem(text: string): NoteItem {
   return { ...keptItem(text, FOREIGN_WORTH), isForeign: true };
 }
 
-/** An item that cannot reach beyond itself: no line of it can be taken for a heading, and no code is left open. */
+/** Makes an item self-contained: no line looks like a heading, and no code block stays open. */
 export function contained(item: NoteItem, headings: ReadonlySet<string>): NoteItem {
   const isHeading = (line: string): boolean => headings.has(line.trimEnd());
   const forms = item.forms.map((form) => {
@@ -54,17 +55,17 @@ export function contained(item: NoteItem, headings: ReadonlySet<string>): NoteIt
   return { ...item, forms };
 }
 
-/** Puts it at the end, wherever its key stood before. */
+/** Moves a key to the end and sets its value. */
 export function putLast<Slot>(slots: Map<string, Slot>, key: string, slot: Slot): void {
   slots.delete(key);
   slots.set(key, slot);
 }
 
-/** The text under a heading, taken apart. */
+/** Parsed text below a heading. */
 interface BodyItems {
-  /** Each whole, with all that hangs below it; ours and those of others alike. */
+  /** Complete items with their nested lines, ours and those of others. */
   readonly items: readonly string[];
-  /** How many had no room, over all updates. */
+  /** Items dropped so far, over all updates. */
   readonly leftOut: number;
 }
 
@@ -93,7 +94,7 @@ function leftOutLine(count: number): string {
 
 const isBullet = (item: string): boolean => /^(?:[-*•]|\d{1,3}[.)])\s/.test(item);
 
-/** Items that follow are not to be taken into code that somebody forgot to end. */
+/** Closes an open code block, so that the following items do not become part of it. */
 export function withClosedFence(item: string): string {
   if (!/`{3}|~{3}/.test(item) || endsByItself(item)) return item;
   const marks = new Set([...item.matchAll(FENCE)].map((match) => match[1]));
@@ -106,16 +107,19 @@ const endsByItself = (item: string): boolean => splitItems(`${item}\n- x`, () =>
 export interface SectionDraft {
   /** Oldest first. */
   readonly items: readonly NoteItem[];
-  /** Items that went in earlier updates. */
+  /** Items dropped in earlier updates. */
   readonly leftOut: number;
 }
 
-/** Line breaks are counted with neither neighbour. */
+/** Tokens of the line break between two items. */
 const JOINT_TOKENS = 1;
-/** Counts need not add up, so the first choice may miss the budget; each try aims lower. */
+/** Token counts may not add up, so the first attempt can exceed the budget. Each attempt aims lower. */
 const MAX_TRIES = 8;
 
-/** The section's text within the budget: everything if it fits, otherwise what is worth most, briefly before in full. */
+/**
+ * Renders a section within the budget. If not everything fits, keeps the most valuable items, and prefers
+ * many short forms to a few long ones.
+ */
 export function fitSection(draft: SectionDraft, budgetTokens: number, countTokens: CountText): string {
   const slots = rankedSlots(draft.items);
   const inFull = written(slots, draft.leftOut);
@@ -137,7 +141,7 @@ export function fitSection(draft: SectionDraft, budgetTokens: number, countToken
 interface Slot {
   readonly item: NoteItem;
   readonly rank: number;
-  /** Which of its forms; undefined where it is left out. */
+  /** Index of the chosen form. Undefined if the item is dropped. */
   chosen: number | undefined;
 }
 
@@ -146,7 +150,10 @@ function written(slots: readonly Slot[], leftOutBefore: number): string {
   return writeBody(kept, leftOutBefore + slots.length - kept.length);
 }
 
-/** All of them in their shortest form; or else from the top of the ranks down to the first that has no room. */
+/**
+ * Chooses the shortest form of every item. If they do not fit, keeps items by rank up to the first one that
+ * does not fit.
+ */
 function keepInBrief(
   slots: readonly Slot[],
   leftOutBefore: number,
@@ -161,7 +168,8 @@ function keepInBrief(
   let target = budgetTokens;
   for (let attempt = 0; attempt < MAX_TRIES && target > 0; attempt++) {
     let spare = target - remarkTokens;
-    // All items of less worth go too, however short: otherwise the result would depend on the updates in between.
+    // Drops all lower-ranked items too, even short ones. Otherwise the result would depend on the updates in
+    // between.
     for (const slot of byRank) {
       spare -= countTokens(slot.item.forms.at(-1) ?? "") + JOINT_TOKENS;
       slot.chosen = spare < 0 ? undefined : slot.item.forms.length - 1;
@@ -172,7 +180,7 @@ function keepInBrief(
   for (const slot of slots) slot.chosen = undefined;
 }
 
-/** The newest is told in full first, then all of them step by step: what is shortened now stays short. */
+/** Expands the newest item first, then all others step by step: a shortened item can never grow again. */
 function grown(slots: readonly Slot[], spareTokens: number, countTokens: CountText): readonly Slot[] {
   const longer = slots.map((slot) => ({ ...slot }));
   const costOf = ({ forms }: NoteItem, form: number): number => countTokens(forms[form] ?? "");
@@ -193,7 +201,7 @@ function grown(slots: readonly Slot[], spareTokens: number, countTokens: CountTe
   return longer;
 }
 
-/** By age and worth; what others wrote is never ranked below something of ours that is older. */
+/** Ranks by age and worth. An item that a model or a person wrote ranks above our older items. */
 function rankedSlots(items: readonly NoteItem[]): Slot[] {
   let highestOfOurs = Number.NEGATIVE_INFINITY;
   return items.map((item, age) => {
@@ -204,12 +212,12 @@ function rankedSlots(items: readonly NoteItem[]): Slot[] {
   });
 }
 
-export function labelled(label: string, text: string): string {
+export function labeled(label: string, text: string): string {
   return `- ${label}: ${text}`;
 }
 
-/** The text behind a label; undefined if there is no such line. */
+/** Returns the text after a label, or undefined if no line has it. */
 export function behindLabel(items: readonly string[], label: string): string | undefined {
-  const start = labelled(label, "");
+  const start = labeled(label, "");
   return items.find((item) => item.startsWith(start))?.slice(start.length);
 }

@@ -2,22 +2,22 @@ import { clip, earlierItems, hasIdeographs, oneLine, withoutBold } from "@longha
 import type { News } from "./news.ts";
 import { asBullet, foreignItem, keptItem, type NoteItem, ownItem } from "./note-items.ts";
 
-/** The section "Learnings". */
+/** Section "Learnings". */
 
-/** A cause or a decision; below it a sentence tells of the moment. */
+/** Minimum score of a cause or a decision. Sentences below it concern only the moment. */
 const LEAST_SCORE = 4;
 const MAX_LEARNING_CHARS = 320;
 const MAX_EARLIER_LEARNING_CHARS = 420;
-/** Two learnings that begin with the same characters are one. */
+/** Learnings that start with the same characters count as one. */
 const KEY_CHARS = 48;
-/** "The problem is the cache." means nothing to somebody who was not there. */
+/** A shorter sentence, such as "The problem is the cache.", means nothing without its context. */
 const LEAST_LEARNING_CHARS = 60;
 /** Bullets, arrows and emoji before the first word. */
 const MARKS_IN_FRONT = /^[^\p{L}\p{N}`"'(]+/u;
 
 /**
- * Causes that the assistant found, and its decisions. Of two with the same beginning, the notes win over an earlier
- * summary, and that wins over a new remark.
+ * Lists causes that the assistant found, and its decisions. Of two with the same beginning, the one in the
+ * notes wins, then the one in an earlier summary.
  */
 export function learnings(before: readonly string[], { digest }: News): readonly NoteItem[] {
   const slots = new Map<string, NoteItem>();

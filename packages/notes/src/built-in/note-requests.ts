@@ -21,17 +21,17 @@ import type { News } from "./news.ts";
 import { asBullet, foreignItem, keptItem, type NoteItem, ownItem, PINNED, putLast } from "./note-items.ts";
 import { replyContext } from "./note-state.ts";
 
-/** The sections "Session Title" and "Task Specification". */
+/** Sections "Session Title" and "Task Specification". */
 
 const MAX_TITLE_CHARS = 100;
-/** A shorter message could be anybody's. */
+/** A shorter message is too generic for a title. */
 const LEAST_TITLE_CHARS = 12;
 const SAYS_LITTLE_CHARS = 30;
 const LOOKED_AT_CHARS = 1_000;
-/** The line would be taken for a heading or an item. */
+/** With these marks the line would look like a heading or an item. */
 const MARKS_IN_FRONT = /^[^\p{L}\p{N}/`"'(]+/u;
 
-/** The person's first request; set once. */
+/** Uses the person's first request. Set once. */
 export function sessionTitle(before: readonly string[], { digest }: News): readonly NoteItem[] {
   if (before.length > 0) return before.map((item) => keptItem(item));
   const earlier = earlierItems(digest.earlier, "All User Messages").map(parseMessageItem);
@@ -41,7 +41,7 @@ export function sessionTitle(before: readonly string[], { digest }: News): reado
   return title === undefined ? [] : [ownItem([title, clip(title, MAX_TITLE_CHARS / 2)])];
 }
 
-/** The first sentence; where it says little or only announces what follows, that too. */
+/** Returns the first sentence. If it is short or only an introduction, adds the text that follows. */
 function titleFrom(text: string): string {
   const lines = headOf(text, LOOKED_AT_CHARS)
     .split("\n")
@@ -60,11 +60,13 @@ const MAX_PLAN_CHARS = 1_600;
 const MAX_QUESTION_CHARS = 220;
 const MAX_ANSWER_CHARS = 400;
 const MAX_CONTEXT_CHARS = 160;
-/** How much of two messages must be the same for them to be one. */
+/** Two messages that share this many characters at the start count as one. */
 const ALIKE_CHARS = 30;
 const OURS_IN_INTENT = /^- (?:"|\(\d+ lines\)\n|Working directory|For this summary)/;
 
-/** The person's requests, requirements and answers, in order. The first and the newest are the last to go. */
+/**
+ * Lists the person's requests, requirements and answers in order. The first and the newest are dropped last.
+ */
 export function taskSpecification(before: readonly string[], news: News): readonly NoteItem[] {
   const list = new MessageList();
   for (const item of before) readItem(list, item);
@@ -90,7 +92,7 @@ export function taskSpecification(before: readonly string[], news: News): readon
 
 function readItem(list: MessageList, item: string): void {
   const text = list.readMessage(item);
-  // The shortest is the same however the message has been shortened before.
+  // The shortest form is the same no matter how the message was shortened before.
   if (text !== undefined) list.putMessage(text, ownItem([item, ...writtenForms(text, BRIEF_CHARS, "")]));
   else if (item.startsWith(PLAN)) list.put(PLAN, keptItem(item));
   else if (item.startsWith(ASKED)) list.put(item.split(" → ")[0] ?? item, keptItem(item));
@@ -111,7 +113,7 @@ function takeAnswer(list: MessageList, { question, answer }: Answer): void {
   list.put(asked, ownItem([`${asked} → ${clip(said, MAX_ANSWER_CHARS)}`, `${asked} → ${clip(said, 120)}`]));
 }
 
-/** Only the newest: it took the place of those before it. */
+/** Keeps only the newest plan, which replaces earlier ones. */
 function takePlan(list: MessageList, { text, approved }: Plan, longestChars: number): void {
   const status = approved ? "(the user let it go ahead)" : "(no approval by the user on record)";
   const forms = [MAX_PLAN_CHARS, 700, 300].map((chars) => {
@@ -122,8 +124,8 @@ function takePlan(list: MessageList, { text, approved }: Plan, longestChars: num
 }
 
 /**
- * The messages that a summary in front tells of. Notes that have messages already need only those after the last
- * one they know: a model puts them in words of its own, and none would be known again.
+ * Returns the messages that an earlier summary lists. If the notes already have messages, returns only those
+ * after the last known one. A model rewords messages, so the others would not be recognized.
  */
 function messagesBefore({ digest }: News, list: MessageList): readonly string[] {
   const messages = listedMessages(digest.earlier);
@@ -144,7 +146,10 @@ function beginAlike(one: string, other: string): boolean {
   return length > 0 && one.slice(0, length) === other.slice(0, length);
 }
 
-/** The requests in a model's words, if the notes do not have them; ours stand among the messages. */
+/**
+ * Returns the requests as a model worded them, if the notes have no messages. Our own wording is among the
+ * messages.
+ */
 function intentBefore({ digest, longestItemChars }: News, list: MessageList): readonly string[] {
   if (list.messages().length > 0) return [];
   return earlierItems(digest.earlier, "Primary Request and Intent")
@@ -154,15 +159,18 @@ function intentBefore({ digest, longestItemChars }: News, list: MessageList): re
 
 const BRIEF_CHARS = 400;
 const SHORTER_CHARS: readonly number[] = [1_000, BRIEF_CHARS, 160];
-/** A shorter text that ends with an ellipsis was written like that. */
+/** A shorter text with an ellipsis at the end was written that way. */
 const LEAST_SHORTENED_CHARS = 60;
-/** From this length on the end of a message is shown too: there people put what they want. */
+/** From this length on, a shortened message also shows its end, where people often put their request. */
 const HEAD_AND_TAIL_FROM_CHARS = 500;
 const OURS = /^- (?:\(after interrupting the assistant\) )?(?:["“]|\(\d+ lines\)\n)/;
 const CONTEXT = / \(in reply to: ".*"\)$/;
 const CUT_MARK = /\[… \d+ characters left out here; they are in the transcript …\]/;
 
-/** Verbatim where it is short enough; shorter ones follow. Lines stand indented: none can be taken for a heading. */
+/**
+ * Returns the verbatim text if it is short enough, then shorter forms. Lines are indented, so that none looks
+ * like a heading.
+ */
 function writtenForms(text: string, longestChars: number, prefix: string): string[] {
   const lengths = [longestChars, ...SHORTER_CHARS].filter(
     (chars, index) => chars < text.length && (index === 0 || chars < longestChars),
@@ -187,15 +195,15 @@ interface Shortened {
 }
 
 /**
- * Items in their order, each known by a key. A message that comes again is the newest, unless it was the first. The
- * notes may have it shortened; only those few are compared one by one.
+ * Items in order, each with a key. A repeated message becomes the newest, unless it was the first. The notes
+ * may contain it in a shortened form. Only shortened messages are compared one by one.
  */
 class MessageList {
   readonly #slots = new Map<string, NoteItem>();
   readonly #texts = new Map<string, string>();
   readonly #shortened: Shortened[] = [];
 
-  /** Undefined for what is no message as we write them. */
+  /** Returns undefined if the item is not a message in our format. */
   readMessage(item: string): string | undefined {
     if (!OURS.test(item)) return undefined;
     const text = parseMessageItem(item.replace(/\n {2}/g, "\n").replace(CONTEXT, ""));
@@ -230,7 +238,7 @@ class MessageList {
     return this.#slots.get(this.#firstSlot() ?? "");
   }
 
-  /** Messages are never taken out and the first is never moved: it is the first that was put. */
+  /** The first key stays the first: messages are never removed, and the first one never moves. */
   #firstSlot(): string | undefined {
     return this.#texts.keys().next().value;
   }

@@ -20,7 +20,7 @@ import { commandText, mainPart } from "./note-commands.ts";
 import { behindLabel, foreignItem, keptItem, type NoteItem, ownItem, putLast } from "./note-items.ts";
 import { CHANGED, LATEST_REQUEST } from "./note-state.ts";
 
-/** The section "Key Results". */
+/** Section "Key Results". */
 
 const TESTS = "- Last test run: ";
 const COMMIT = "- Commit ";
@@ -33,7 +33,7 @@ const LEAST_REPORT_CHARS = 20;
 const MAX_ANSWER_CHARS = 900;
 const LEAST_ANSWER_CHARS = 200;
 const MAX_ASKED_CHARS = 80;
-/** A commit or a link costs a line and cannot be made up again. */
+/** A commit or a link takes one line and cannot be reconstructed. */
 const PROOF_WORTH = 8;
 const ANSWER_WORTH = 4;
 
@@ -42,7 +42,7 @@ interface Result {
   readonly item: NoteItem;
 }
 
-/** Findings, answers and finished work, as far as they can be looked up. */
+/** Lists verifiable findings, answers and finished work. */
 export function keyResults(before: readonly string[], news: News): readonly NoteItem[] {
   const slots = new Map<string, NoteItem>(before.map((item) => [keyOf(item), readItem(item)]));
   const { findings, exchanges } = news.digest;
@@ -55,7 +55,7 @@ export function keyResults(before: readonly string[], news: News): readonly Note
   return [...slots.values()];
 }
 
-/** A commit that was amended has a new id; it is still the same one. */
+/** An amended commit has a new id, but still counts as the same commit. */
 function keyOf(line: string): string {
   if (line.startsWith(TESTS)) return TESTS;
   if (line.startsWith(COMMIT)) return line.replace(/`[^`]*`/, "");
@@ -73,7 +73,7 @@ function readItem(item: string): NoteItem {
   return answerItem(head, text.replace(/(?:\s*…)+$/, ""), text);
 }
 
-/** `whole` is the text as it stands, where it has been shortened before. */
+/** @param whole the full form, which may already be shortened. */
 function answerItem(head: string, text: string, whole: string): NoteItem {
   const forms = [whole, clipMarkdown(text, 400)].map((part) => `${head}\n${indented(part)}`);
   return ownItem([...forms, clip(oneLine(`${head} ${headOf(text, 600)}`), 200)], ANSWER_WORTH);
@@ -101,7 +101,10 @@ function proofsOf(exchange: Exchange): Result[] {
   return [...runs, ...made];
 }
 
-/** The answer to the person, if that is the result: changed files speak for themselves. */
+/**
+ * Returns the answer to the person if the answer is the result. After file changes it is not: the files show
+ * the result.
+ */
 function answerOf(exchange: Exchange, news: News): Result[] {
   const { texts, actions, commits } = exchange;
   const last = texts.at(-1);
@@ -113,7 +116,7 @@ function answerOf(exchange: Exchange, news: News): Result[] {
   return [{ at: last.at, item: answerItem(`${ANSWER}${quoted(clip(asked, MAX_ASKED_CHARS))}:`, text, text) }];
 }
 
-/** "Perfect, now I have everything. Let me write it down." is not what was asked for. */
+/** Removes an opening such as "Perfect, now I have everything. Let me write it down." */
 function withoutOpening(text: string): string {
   const end = text.indexOf("\n");
   const opening = end === -1 ? "" : text.slice(0, end);
@@ -121,7 +124,10 @@ function withoutOpening(text: string): string {
   return sentences.length > 0 && !sentences.some(isTelling) ? text.slice(end).trim() : text;
 }
 
-/** Undefined where it is no answer: nobody asked, or files had been changed before the new entries began. */
+/**
+ * Returns the question, or undefined if there was none. Also undefined if files had changed before the new
+ * entries.
+ */
 function askedIn(exchange: Exchange, { digest, before }: News): string | undefined {
   const { message } = exchange;
   if (message !== undefined) return isRequest(exchange) ? oneLine(headOf(message.text, 400)) : undefined;
@@ -131,7 +137,7 @@ function askedIn(exchange: Exchange, { digest, before }: News): string | undefin
     .replace(/^"|"$/g, "");
 }
 
-/** Changes, and work that was handed to others: then the words only announce the result. */
+/** True for changes and for delegated work: the text then only announces the result. */
 function makesMore(action: Action): boolean {
   if (action.kind === "edit") return true;
   if (action.kind === "command") return action.run.kind === "push";

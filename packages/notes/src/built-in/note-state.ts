@@ -1,4 +1,4 @@
-import type { FollowedTodo } from "@longhaul/core/internal/messages";
+import type { TrackedTodo } from "@longhaul/core/internal/messages";
 import {
   type BackgroundTask,
   clip,
@@ -27,9 +27,9 @@ import {
 import { headOf } from "@longhaul/core/messages";
 import type { News } from "./news.ts";
 import { commandText, inCode } from "./note-commands.ts";
-import { behindLabel, labelled, type NoteItem, ownItem, PINNED } from "./note-items.ts";
+import { behindLabel, labeled, type NoteItem, ownItem, PINNED } from "./note-items.ts";
 
-/** Labels of lines that are read back at the next update: what they tell goes on until it is overtaken. */
+/** Labels of lines that the next update reads. Their text stays valid until a newer one replaces it. */
 export const LATEST_REQUEST = "Latest request";
 const CARRIES_ON = "It carries on with";
 const STATUS = "Status";
@@ -54,18 +54,18 @@ const MAX_TASK_CHARS = 160;
 const MAX_FILES = 6;
 const MAX_CHANGED = 15;
 const MAX_COMMANDS = 3;
-/** A next step stands at the end, if anywhere. */
+/** The assistant names a next step at the end, if at all. */
 const CLOSING_SENTENCES = 8;
 const NAMES_NEXT =
   /^(?:next|then|remaining|still)\b|\b(?:next steps?|next up|remaining (?:work|steps?|tasks?|items?)|still (?:to do|needs?|need to|open|missing|pending)|not yet|follow-?up)\b|下一步|接下来|следующ|次に|다음/i;
 
-/** The state at the end of the new entries. Lines that they do not change stay as they were. */
+/** Describes the state after the new entries. Keeps lines that they do not change. */
 export function currentState(news: News): readonly NoteItem[] {
   const { digest, before } = news;
   const request = digest.exchanges.findLast(isRequest);
   const isStill = digest.lastActor === "nobody";
   const kept = (label: string): string | undefined => behindLabel(before.items, label);
-  /** Of the lines about the request: a new one has its own. */
+  /** Keeps a line about the request only if there is no new request. */
   const ofSame = (label: string): string | undefined => (request ? undefined : kept(label));
   const summary = clip(earlierWorkInBrief(digest.earlier), MAX_SUMMARY_CHARS);
   const lines: readonly (readonly [label: string, text: string | undefined, worth: number])[] = [
@@ -84,7 +84,7 @@ export function currentState(news: News): readonly NoteItem[] {
     [SUMMARY, summary === "" && isStill ? kept(SUMMARY) : summary, 30],
   ];
   const told = lines.flatMap(([label, text = "", worth]) => {
-    const line = labelled(label, text);
+    const line = labeled(label, text);
     return text === "" ? [] : [ownItem([line, clip(line, 400), clip(line, 160)], worth)];
   });
   return [...told, ...openItems(digest)];
@@ -96,7 +96,7 @@ function requestText(exchange: Exchange, news: News): string {
   return `${inShort(text)}${context}`;
 }
 
-/** "Continue" or "yes" carries on with what was asked before it. */
+/** Returns the earlier request that a short message such as "Continue" or "yes" refers to. */
 function carriedOn({ message }: Exchange, { digest, before }: News): string | undefined {
   if (!saysLittle(message?.text ?? "")) return undefined;
   const longer = lastLongerRequest(digest.exchanges);
@@ -106,7 +106,7 @@ function carriedOn({ message }: Exchange, { digest, before }: News): string | un
   return saysMore ? last : behindLabel(before.items, CARRIES_ON);
 }
 
-/** The newest message that a summary in front of the new entries tells of. */
+/** Returns the newest user message that an earlier summary lists. */
 export function requestBefore({ earlier }: SessionDigest): string | undefined {
   const last = earlierItems(earlier, "All User Messages").at(-1);
   return last === undefined ? undefined : inShort(parseMessageItem(last));
@@ -117,7 +117,10 @@ function inShort(text: string): string {
   return /^["“]/.test(line) ? line : quoted(line);
 }
 
-/** The text that a short message replies to, in brackets: from the new entries, or from the notes. */
+/**
+ * Returns the text that a short message replies to, in brackets. It comes from the new entries or from the
+ * notes.
+ */
 export function replyContext(
   message: string,
   index: number,
@@ -138,7 +141,10 @@ function wordsIn(items: readonly string[], maxChars: number): string | undefined
   return closing.length === 0 ? undefined : quoted(clip(closing.join(" "), maxChars));
 }
 
-/** The next move, as far as the record shows it. `before` is the status in the notes, about the same request. */
+/**
+ * Describes the next move, as far as the record shows it.
+ * @param before status in the notes about the same request
+ */
 function statusOf(digest: SessionDigest, before: string | undefined): string | undefined {
   const move = nextMove(digest, lastText(digest));
   switch (move?.kind) {
@@ -164,7 +170,7 @@ function statusOf(digest: SessionDigest, before: string | undefined): string | u
 
 const quote = (text: string): string => quoted(clip(text, MAX_QUOTE_CHARS));
 
-/** A next step in the assistant's own words, where it stopped. */
+/** Returns a next step that the assistant named in its closing sentences. */
 function namedNext(digest: SessionDigest): string | undefined {
   if (digest.lastActor !== "agent") return undefined;
   const named = lastSentences(lastText(digest) ?? "", CLOSING_SENTENCES).findLast(
@@ -173,11 +179,11 @@ function namedNext(digest: SessionDigest): string | undefined {
   return named && quote(named);
 }
 
-/** Undefined also where the status quotes them. */
+/** Returns undefined if the status already quotes the last words. */
 function lastWords(digest: SessionDigest): string | undefined {
   const text = lastText(digest);
   if (text === undefined) return undefined;
-  // A table's rule says nothing on one line.
+  // A table's rule is meaningless on one line.
   const words = condensed(text)
     .replace(/\|(?:\s*:?-{2,}:?\s*\|)+/g, "|")
     .replace(/\|(?:\s*\|)+/g, "|");
@@ -185,14 +191,17 @@ function lastWords(digest: SessionDigest): string | undefined {
   return isToldAbove ? undefined : quoted(clip(words, MAX_WORDS_CHARS));
 }
 
-/** The agent's last text. One from before the latest request counts only until something is done about that. */
+/** The agent's last text. A text from before the latest request counts only if the person acted last. */
 function lastText({ exchanges, lastActor }: SessionDigest): string | undefined {
   const from = lastActor === "person" ? 0 : Math.max(0, exchanges.findLastIndex(isRequest));
   const texts = exchanges.slice(from).flatMap((exchange) => exchange.texts);
   return texts.at(-1)?.text;
 }
 
-/** Since the latest request, oldest first; `before` is what had been changed when the new entries began. */
+/**
+ * Lists files changed since the latest request, oldest first.
+ * @param before files that had changed before the new entries
+ */
 function changedText({ digest, root }: News, before: string | undefined): string | undefined {
   const from = Math.max(0, digest.exchanges.findLastIndex(isRequest));
   const actions = digest.exchanges.slice(from).flatMap((exchange) => exchange.actions);
@@ -226,16 +235,16 @@ function commandsText(digest: SessionDigest): string | undefined {
 function openItems(digest: SessionDigest): NoteItem[] {
   const todos = digest.todos.filter(({ status }) => status !== "completed");
   return [
-    // Of a list the beginning comes first, and what is under way before all of it.
+    // Earlier todos are worth more, and one in progress is worth most.
     ...todos.map((todo, at) => ownItem([todoLine(todo)], todo.status === "in_progress" ? 50 : 40 - 2 * at)),
     ...digest.runningTasks.map((task) => ownItem([runningLine(task)], 50)),
     ...digest.unansweredCalls.slice(-MAX_COMMANDS).map((call) => {
-      return ownItem([labelled("Tool call without a result", oneLine(call))], 10);
+      return ownItem([labeled("Tool call without a result", oneLine(call))], 10);
     }),
   ];
 }
 
-function todoLine({ content, status, id }: FollowedTodo): string {
+function todoLine({ content, status, id }: TrackedTodo): string {
   const mark = status === "in_progress" ? "[in progress]" : "[ ]";
   const task = id === undefined ? "" : ` (task ${id})`;
   return `- ${mark} ${clip(oneLine(content), MAX_TODO_CHARS)}${task}`;
@@ -248,9 +257,9 @@ function runningLine({ title, id }: BackgroundTask): string {
 const TODO = /^- \[( |in progress)\] (.*?)(?: \(task ([\w-]{1,60})\))?$/;
 const RUNNING = /^- Background agent not reported back: (.*) \(id ([\w-]{1,80})\)$/;
 
-/** Open tasks, from the lines of {@link openItems}. */
+/** Reads open tasks from the lines that {@link openItems} wrote. */
 export function openBefore(items: readonly string[]): OpenBefore {
-  const todos = items.flatMap((item): FollowedTodo[] => {
+  const todos = items.flatMap((item): TrackedTodo[] => {
     const [, mark, content = "", id] = TODO.exec(item) ?? [];
     if (mark === undefined || content === "") return [];
     const status = mark === " " ? "pending" : "in_progress";

@@ -14,7 +14,7 @@ import type { News } from "./news.ts";
 import { foreignItem, type NoteItem, ownItem } from "./note-items.ts";
 import { requestBefore } from "./note-state.ts";
 
-/** The section "Worklog". */
+/** Section "Worklog". */
 
 const MAX_REQUEST_CHARS = 90;
 const MAX_OUTCOME_CHARS = 160;
@@ -23,17 +23,16 @@ const ARROW = " → ";
 const OWN_LINE = /^- (".*") → ([^\n]*?)(?: \[(commits? [^\]\n]*)\])?$/;
 const WENT_ON = '"(work that was under way)"';
 const NO_ANSWER = "no answer yet";
-/** As a summary of ours tells of the requests before the current one. */
+/** Form of an earlier request in a summary of the built-in summarizer. */
 const COURSE = /^- "[^\n]* → /;
 
-/** A request, its outcome, and the ids of its commits. */
 interface LogLine {
   readonly asked: string;
   readonly outcome: string;
   readonly commits: readonly string[];
 }
 
-/** One line per request: what was asked and what came of it. Work that goes on rewrites its line. */
+/** Keeps one line per request: the request and its outcome. Continued work updates its line. */
 export function worklog(before: readonly string[], { digest }: News): readonly NoteItem[] {
   const slots: (LogLine | string)[] = before.map((item) => readLine(item) ?? item);
   for (const item of earlierItems(digest.earlier, "Primary Request and Intent")) {
@@ -47,7 +46,7 @@ export function worklog(before: readonly string[], { digest }: News): readonly N
   return slots.map((slot) => (typeof slot === "string" ? foreignItem(slot) : lineItem(slot)));
 }
 
-/** Asked once more before there was an answer it is one request. */
+/** Adds a request. One that is repeated before an answer counts once. */
 function ask(slots: (LogLine | string)[], line: LogLine): void {
   const last = slots.at(-1);
   if (typeof last === "object" && last.outcome === NO_ANSWER) {
@@ -69,7 +68,7 @@ function goOn(slots: (LogLine | string)[], exchange: Exchange, asked: string): v
     });
 }
 
-/** The last message that a summary in front tells of: the work goes on with it. */
+/** Returns the last user message in an earlier summary, which the work continues. */
 function earlierAsked(digest: SessionDigest): string | undefined {
   const asked = requestBefore(digest);
   return asked === undefined ? undefined : quoted(clip(asked.replace(/^"|"$/g, ""), MAX_REQUEST_CHARS));

@@ -21,7 +21,7 @@ const countTokens = ESTIMATORS.claude;
 const template = parseTemplate(NOTES_TEMPLATE);
 const spent = { updates: 0, updateMs: 0, stringifyMs: 0 };
 
-/** Cut where no call is open. */
+/** Cuts at places without open tool calls. */
 function partsOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
   const sound = soundCuts(entries);
   const parts: (readonly Entry[])[] = [];
@@ -38,7 +38,7 @@ function partsOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
   return [...parts, entries.slice(from)];
 }
 
-/** The notes after each part. */
+/** Returns the notes after each part. */
 function notesAlong(entries: readonly Entry[]): readonly Notes[] {
   let notes = emptyNotes(template);
   return partsOf(entries).map((part) => {
@@ -56,7 +56,7 @@ function notesAlong(entries: readonly Entry[]): readonly Notes[] {
 const bodyOf = (notes: Notes | undefined, name: string): string =>
   notes?.sections.find(({ heading }) => heading === `# ${name}`)?.body ?? "";
 
-/** Every text in the session, as somebody reads it; paths are compared however their parts are divided. */
+/** Returns all text of the session. Paths match regardless of their separators. */
 function sessionText(entries: readonly Entry[]): string {
   const texts: string[] = [];
   const collect = (value: unknown): void => {
@@ -69,12 +69,12 @@ function sessionText(entries: readonly Entry[]): string {
 
 const plain = (text: string): string => text.replace(/\\/g, "/").replace(/[`*]/g, "'");
 
-/** What we say about numbers of things, in our own words. */
+/** Phrases of ours that contain counts. */
 const OUR_FIGURES =
   /\(\d+ (?:older items? left out|lines|runs)\b|\[… \d+ characters left out here|(?:edited|read) \d+×|\(\d+×\)/g;
 const OUR_LANGUAGES = /^- Languages: .*$/m;
 
-/** Words that name something: paths, identifiers, numbers. */
+/** Returns words that name something: paths, identifiers, numbers. */
 function namingWords(notes: Notes): string[] {
   const told = notes.sections.map(({ body }) => body).join("\n");
   const words = plain(told.replace(OUR_LANGUAGES, "").replace(OUR_FIGURES, " ")).split(

@@ -114,7 +114,7 @@ const entry = fc.record(
 );
 const entries = fc.array(fc.oneof(entry, junk), { maxLength: 12 }).map((list) => list as unknown as Entry[]);
 
-/** As they come from a file: what no line of it can be is nothing that we are handed. */
+/** Notes as they come from a file, so they contain nothing that a line cannot contain. */
 const notes = fc
   .array(text, { minLength: template.sections.length, maxLength: template.sections.length })
   .map((bodies) => {
@@ -205,7 +205,7 @@ function inParts(all: readonly Entry[], cuts: readonly number[], within: NotesLi
   return found;
 }
 
-/** Whole, or at least its beginning: 100 characters of it, however they are spaced. */
+/** True if the body contains the message or its first 100 characters, ignoring white space. */
 function holds(body: string, message: string): boolean {
   const plain = (part: string): string => part.replace(/\s+/g, "");
   return plain(body).includes(plain(withoutControls(message)).slice(0, 100));

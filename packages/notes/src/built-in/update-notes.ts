@@ -29,7 +29,7 @@ interface UpdateNotesOptions {
 }
 
 interface SectionRule {
-  /** Of the total, when not all sections fit into it; what one leaves flows to the others. */
+  /** Share of the total, used if not all sections fit. Unused tokens go to the other sections. */
   readonly share: number;
   readonly isReplaced?: boolean;
   readonly update: (before: readonly string[], news: News) => readonly NoteItem[];
@@ -57,8 +57,8 @@ const RULES: ReadonlyMap<string, SectionRule> = new Map(
 );
 
 /**
- * The notes brought up to date with what is new, from its structure alone: no model, the same for the same entries,
- * and at a cost that depends on the new entries and the notes, never on the conversation before.
+ * Updates the notes from the structure of the new entries. Calls no model, and gives the same notes for the
+ * same entries. The cost depends on the new entries and the notes, never on the earlier conversation.
  */
 export function updateNotes(notes: Notes, fresh: readonly Entry[], options: UpdateNotesOptions): Notes {
   const before = stateBefore(notes);
@@ -80,7 +80,7 @@ function itemsOf({ sections }: Notes, name: string): readonly string[] {
   return section === undefined ? [] : bodyOf(section).items;
 }
 
-/** A lone line in italics comes from a template that had other words. */
+/** A single line in italics comes from a template with other words. */
 function bodyOf({ body }: NotesSection): ReturnType<typeof readBody> {
   return readBody(isItalicLine(body) ? "" : body);
 }
@@ -90,7 +90,10 @@ function stateBefore(notes: Notes): StateBefore {
   return { items, ...openBefore(items), isBegun: !isOnlyTemplate(notes) };
 }
 
-/** A summary that was made from these notes tells nothing new, unless they are gone. */
+/**
+ * Removes a summary that was made from these notes, because it contains nothing new. Keeps it if the notes
+ * are empty.
+ */
 function withoutNotes(digest: SessionDigest, notes: Notes): SessionDigest {
   if (isOnlyTemplate(notes)) return digest;
   const { earlier } = digest;
@@ -109,9 +112,9 @@ function hasNews(digest: SessionDigest, before: StateBefore): boolean {
 
 interface Draft extends SectionDraft {
   readonly section: NotesSection;
-  /** Undefined for a section that is none of ours. */
+  /** Undefined for a section that we do not write. */
   readonly share: number | undefined;
-  /** True if the items are those that stand there. */
+  /** True if the items are the same as before. */
   readonly isUnchanged: boolean;
 }
 
@@ -122,7 +125,7 @@ function draftOf(section: NotesSection, news: News, headings: ReadonlySet<string
   const items = rule.update(before.items, news);
   const isUnchanged =
     items.length === before.items.length && items.every(({ forms }, at) => forms[0] === before.items[at]);
-  // The current state is written anew: nothing of it was left out before.
+  // The current state is replaced each time, so nothing of it was dropped before.
   const leftOut = rule.isReplaced === true ? 0 : before.leftOut;
   const inside = items.map((item) => contained(item, headings));
   return { section, share: rule.share, items: inside, leftOut, isUnchanged };
@@ -145,18 +148,19 @@ function fitNotes(
   const ours = drafts.map(({ share = 0 }, at) => ({ share, tokens: share > 0 ? (sizes[at] ?? 0) : 0 }));
   const others = sum(sizes) - sum(ours.map(({ tokens }) => tokens));
   if (sum(sizes) > limits.totalTokens) {
-    // Sections of the user's own could take everything; half of it is ours at least.
+    // The user's own sections could take all tokens, so ours get at least half.
     const given = allot(ours, Math.max(limits.totalTokens - others, limits.totalTokens / 2));
     for (const [at, draft] of drafts.entries()) {
       if (draft.share !== undefined && (sizes[at] ?? 0) > (given[at] ?? 0))
         bodies[at] = fitted(draft, given[at] ?? 0);
     }
   }
-  // Other notes even if they say the same: something was new, and no section could take it.
+  // Returns a new object even if the text is the same, because there was something new that no section could
+  // hold.
   return { ...withBodies(notes, (at) => bodies[at]) };
 }
 
-/** Counting is what an update spends most of its time on. */
+/** Caches counts, because counting takes most of the time of an update. */
 function countedOnce(countTokens: CountText): CountText {
   const known = new Map<string, number>([["", 0]]);
   return (text) => {
@@ -166,7 +170,9 @@ function countedOnce(countTokens: CountText): CountText {
   };
 }
 
-/** Each gets what it needs within its share; what the modest leave goes to the others, by their shares. */
+/**
+ * Gives each section what it needs within its share. Divides unused tokens among the others by their shares.
+ */
 export function allot(
   needs: readonly { readonly tokens: number; readonly share: number }[],
   budgetTokens: number,

@@ -24,9 +24,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-const restore = (options: Partial<FileStateOptions>, summarised: Entry[] = []): Promise<Restored> =>
+const restore = (options: Partial<FileStateOptions>, summarized: Entry[] = []): Promise<Restored> =>
   restoreAll(
-    { summarised, kept: [], countTokens: (text) => text.length, budgetTokens: 20_000 },
+    { summarized, kept: [], countTokens: (text) => text.length, budgetTokens: 20_000 },
     fileState({ folder: project, ...options }),
   );
 const withSlug = (slug: unknown): Entry[] => {

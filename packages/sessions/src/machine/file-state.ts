@@ -11,24 +11,30 @@ import { problemOf, readTextFile } from "./text-file.ts";
 
 export interface FileStateOptions {
   /**
-   * The project: only files in this folder are put back, and no well-known secrets. The user must have chosen it: a
-   * session's own `cwd` can be any folder. `sessionProject` decides it for a session file.
+   * Project folder. Only files inside it are restored, and no well-known secrets. The user must have chosen
+   * it, because a session's own `cwd` can be any folder. `sessionProject` determines it for a session file.
    */
   readonly folder: string | undefined;
-  /** The base of relative paths; the folder itself unless given. */
+  /** Base of relative paths. Default: the folder itself. */
   readonly cwd?: string | undefined;
-  /** Where the plan is. Without it, where Claude Code keeps the plan of a session, if `entries` and `places` are given. */
+  /**
+   * Path of the plan. By default, if `entries` and `places` are given: the path where Claude Code stores the
+   * session's plan.
+   */
   readonly planPath?: string | undefined;
-  /** The session, whose newest lines name its plan. */
+  /** Entries of the session. The newest ones name its plan. */
   readonly entries?: readonly Entry[] | undefined;
   readonly places?: UserPlaces | undefined;
-  /** JSON: a list of to-dos, or an object that has it under `todos`. Without it, what the conversation tells. */
+  /**
+   * JSON file with a list of to-dos, or with an object that has the list under `todos`. By default, the
+   * to-dos come from the conversation.
+   */
   readonly todosPath?: string | undefined;
-  /** The session's notes. */
+  /** Path of the session's notes. */
   readonly notesPath?: string | undefined;
 }
 
-/** What can be told of a session from files alone. The rest is read from the conversation. */
+/** Reads the session state that is in files. The rest comes from the conversation. */
 export function fileState(options: FileStateOptions): HostState {
   const { folder, cwd, todosPath, notesPath } = options;
   const planPath = options.planPath ?? claudePlanPath(options);
@@ -41,7 +47,7 @@ export function fileState(options: FileStateOptions): HostState {
   };
 }
 
-/** A session may know the folder under another name than the user, through a link. */
+/** A link can give the folder another name in the session than the one the user typed. */
 function memoryFilesIn(folder: string): NonNullable<HostState["memoryFiles"]> {
   const read = memoryFilesNow({ cwd: folder, port: memoryFilesPort({ cwd: folder }) });
   return async (path) => {
@@ -53,7 +59,7 @@ function memoryFilesIn(folder: string): NonNullable<HostState["memoryFiles"]> {
   };
 }
 
-/** Claude Code names a session's plan by the slug that stands on the session's lines. */
+/** Claude Code names a session's plan after the slug in the session's lines. */
 function claudePlanPath({ entries, places }: FileStateOptions): string | undefined {
   if (entries === undefined || places === undefined) return undefined;
   const newest = entries.findLast((entry) => stringField(entry, "slug") !== undefined);
@@ -67,7 +73,7 @@ async function readPlan(path: string): Promise<Plan | undefined> {
   return content === undefined || content.trim() === "" ? undefined : { path, content };
 }
 
-/** What is in the file is checked like any answer of a host. */
+/** The engine checks the content like any other data from a host. */
 async function readTodos(path: string): Promise<readonly Todo[]> {
   const text = await textIfThere(path);
   if (text === undefined) return [];
@@ -86,7 +92,7 @@ async function pathIfFilled(path: string): Promise<string | undefined> {
   }
 }
 
-/** Undefined where there is no such file; a file that is there and cannot be read is a failure to report. */
+/** Returns undefined if the file does not exist. Throws if it exists and is unreadable. */
 async function textIfThere(path: string): Promise<string | undefined> {
   const file = await readTextFile(path);
   if (file.state === "read" && !file.isHead) return file.text;

@@ -12,7 +12,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** For programs in the folder: starts a process with a session of its own that ignores being asked to end. */
+/**
+ * Helper for programs in the folder: starts a process in a separate session that ignores the termination
+ * signal.
+ */
 const SPAWN_STUBBORN = `
   const spawnStubborn = (file) => require("node:child_process").spawn(
     "sh",
@@ -21,7 +24,7 @@ const SPAWN_STUBBORN = `
   );`;
 const STAY = "setInterval(() => undefined, 1_000);";
 
-/** Starts a command that writes one number of a process per line, and ends it when all of them are there. */
+/** Starts a command that prints one process id per line, and ends it once all of them have arrived. */
 async function endAfter(name: string, command: string, count: number): Promise<readonly number[]> {
   const file = join(folder, name);
   const abort = new AbortController();
@@ -42,18 +45,18 @@ async function endAfter(name: string, command: string, count: number): Promise<r
   return pids();
 }
 
-/** One that has ended but whom nobody has asked for its exit code yet is still listed, as a zombie. */
+/** A process that has ended stays listed as a zombie until its parent reads the exit code. */
 function isAlive(pid: number): boolean {
   const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
   return stdout.trim() !== "" && !stdout.startsWith("Z");
 }
 
-/** The system takes a moment to end what was killed. */
+/** The system needs a moment to end killed processes. */
 async function goneAll(pids: readonly number[]): Promise<void> {
   while (pids.some(isAlive)) await sleep(5);
 }
 
-// Where something is left running, these wait until the test is given up.
+// If a process keeps running, these tests wait until they time out.
 describe.skipIf(process.platform === "win32")("a command that is ended", () => {
   it("is gone with its children and theirs", async () => {
     await endAfter(

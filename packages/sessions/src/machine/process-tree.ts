@@ -3,14 +3,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
-/** The end of a process and of everything that it started, on Linux, macOS and Windows. */
+/** Ends a process and everything it started, on Linux, macOS and Windows. */
 
-/** Time to save something between being asked to end and being ended. */
+/** Time to save something between the termination signal and the kill. */
 const GRACE_MS = 500;
-/** How often we look whether all of them have gone. */
+/** Interval of the checks whether all processes have ended. */
 const LOOK_EVERY_MS = 25;
 
-/** A process that runs. Numbers are used again, so only number and start together tell who it is. */
+/** A running process. Process ids are reused, so only the id and the start time together identify it. */
 interface SystemProcess {
   readonly pid: number;
   readonly parent: number;
@@ -19,9 +19,9 @@ interface SystemProcess {
 }
 
 /**
- * Ends a process that leads its own group, and everything that it started: asks first, and after a short
- * grace no longer. What a process started outside its group is found by who its parents are; only what has
- * also disowned its parents, as a daemon does, is left.
+ * Ends a process that leads its own group, and everything it started. Sends a termination signal first and
+ * kills after a short grace period. Finds processes outside the group through their parents. Only a daemon,
+ * which has also left its parents, keeps running.
  */
 export async function endProcessTree(pid: number): Promise<void> {
   if (process.platform === "win32") return endTreeOnWindows(pid);
@@ -34,12 +34,12 @@ export async function endProcessTree(pid: number): Promise<void> {
   }
 }
 
-/** Whether anything runs in this group, also when the process that led it has ended. Always false on Windows. */
+/** True if any process of this group is running, even if its leader has ended. Always false on Windows. */
 export async function isGroupRunning(group: number): Promise<boolean> {
   return process.platform !== "win32" && isAnyLeft(group, []);
 }
 
-/** Those who did not listen, and those whom they started since. */
+/** Kills processes that ignored the signal, and processes they have started since. */
 async function endAtOnce(pid: number, family: readonly SystemProcess[]): Promise<void> {
   const now = await listProcesses();
   const left = family.filter((one) => now.some((other) => isSame(one, other)));
@@ -51,14 +51,14 @@ const isSame = (one: SystemProcess, other: SystemProcess): boolean =>
   one.pid === other.pid && one.startedAt === other.startedAt;
 
 function signalAll(group: number, members: readonly SystemProcess[], signal: "SIGTERM" | "SIGKILL"): void {
-  // One that left the group or has gone is no reason to spare the others.
+  // A process that has left the group or ended must not stop us from signaling the others.
   isSignalled(-group, signal);
   for (const { pid } of members) isSignalled(pid, signal);
 }
 
 /**
- * One that has ended can be signalled until its parent has asked for its exit code, which in a container
- * nobody may ever do. So who can still be signalled is looked up, where the system tells.
+ * A process that has ended accepts signals until its parent reads the exit code, which may never happen in a
+ * container. So this looks up the process list if the system has one.
  */
 async function isAnyLeft(group: number, members: readonly SystemProcess[]): Promise<boolean> {
   if (!isSignalled(-group, 0) && !members.some(({ pid }) => isSignalled(pid, 0))) return false;
@@ -96,7 +96,10 @@ function descendantsOf(roots: readonly number[], processes: readonly SystemProce
   return found;
 }
 
-/** All that have not ended. Empty where the system does not tell; the process group is then all that is ended. */
+/**
+ * Lists all processes that have not ended. Empty if the system provides no list. Then only the process group
+ * is ended.
+ */
 async function listProcesses(): Promise<readonly SystemProcess[]> {
   try {
     return process.platform === "linux" ? listOnLinux() : await listByPs();
@@ -105,11 +108,11 @@ async function listProcesses(): Promise<readonly SystemProcess[]> {
   }
 }
 
-/** Read in one go: a family that grows while it is being looked at would be seen only in part. */
+/** Reads synchronously, because a process tree that grows meanwhile would be seen only in part. */
 function listOnLinux(): readonly SystemProcess[] {
   return readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
-    // The name of the program, in brackets, may hold anything: the fields count from the last bracket.
+    // The program name in brackets may contain anything, so fields count from the last bracket.
     const stat = readStat(name);
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const [state, parent, group] = fields;
@@ -119,7 +122,7 @@ function listOnLinux(): readonly SystemProcess[] {
   });
 }
 
-/** Empty for one that has gone meanwhile. */
+/** Returns an empty string for a process that has ended meanwhile. */
 function readStat(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -139,7 +142,7 @@ async function listByPs(): Promise<readonly SystemProcess[]> {
   });
 }
 
-/** There is no asking on Windows: what has no window does not hear it. */
+/** Windows has no termination signal: a program without a window does not receive it. */
 async function endTreeOnWindows(pid: number): Promise<void> {
   await run("taskkill", ["/pid", String(pid), "/T", "/F"], { timeout: 2_000, windowsHide: true }).catch(
     () => undefined,

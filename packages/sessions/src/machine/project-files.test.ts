@@ -58,7 +58,7 @@ describe("paths from a session file are never trusted", () => {
     },
   );
 
-  it("a neighbour whose name begins like the project's is outside", async () => {
+  it("a neighbor whose name begins like the project's is outside", async () => {
     expect(await reasonFor(join(root, "project-twin"))).toBe("outside-project");
   });
 

@@ -7,9 +7,10 @@ import { isSecretFile } from "./secret-files.ts";
 import { problemOf, readTextFile } from "./text-file.ts";
 
 /**
- * Files of one project folder. The paths come out of a session file, so they are not trusted: only
- * regular files inside the folder are read, links followed first, and no well-known secrets. `cwd`: the base of relative
- * paths; the folder itself unless given. A path may lead anywhere from it: the result is checked.
+ * Reads files of one project folder. The paths come from a session file and are not trusted. So this resolves
+ * links and reads only regular files inside the folder, and no well-known secrets.
+ * @param cwd base of relative paths. Default: the folder itself. A path may lead anywhere, because the result
+ * is checked.
  */
 export function projectFiles(
   folder: string | undefined,
@@ -22,7 +23,7 @@ export function projectFiles(
 }
 
 async function readInside(folder: string | undefined, path: string): Promise<FileAnswer> {
-  // First, and by name alone: the answer must not suggest that another folder would help.
+  // Checked first, and by name alone: the answer must not suggest that another folder would help.
   if (isSecretFile(path)) return unavailable("secret");
   if (folder === undefined || !isAbsolute(folder) || parse(folder).root === folder) {
     return unavailable("outside-project");
@@ -37,39 +38,42 @@ async function readInside(folder: string | undefined, path: string): Promise<Fil
   return file.state === "read" ? { ...file, displayPath: relative(root, real) } : file;
 }
 
-/** A path recorded under the folder's unresolved name is looked up under its resolved one. */
+/** Converts a path under the folder's unresolved name to one under its resolved name. */
 function relativeTo(folder: string, path: string): string {
   const inside = relative(folder, resolve(folder, path));
   return inside.startsWith("..") || isAbsolute(inside) ? path : inside;
 }
 
-/** Windows sends the user's name and password hash to the machine that a path such as `\\\\host\\share` names. */
+/** Windows sends the user's name and password hash to the machine in a path such as `\\\\host\\share`. */
 const isOnOtherMachine = (path: string): boolean => process.platform === "win32" && /^[\\/]{2}/.test(path);
 
 const unavailable = (reason: UnavailableReason): FileAnswer => ({ state: "unavailable", reason });
 
-/** Rules lie in a few folders by subject. A folder that holds more than this is something else. */
+/** Rules are in a few folders by subject. A deeper folder tree is something else. */
 const LIST_DEPTH = 8;
 const MOST_LISTED = 1_000;
 const MOST_LOOKED_AT = 10_000;
 
 export interface MemoryFilesPortOptions {
-  /** The working directory, absolute. No link leads out of it. */
+  /** Absolute path of the working directory. No link may lead out of it. */
   readonly cwd: string;
   /**
-   * The user's own folder, where imports of `~/…` may be read. Off unless given: a project's memory file could name
-   * any file of the user's, and its content would go to the model. Best together with `mayRead`.
+   * The user's home folder, in which imports of `~/…` may be read. Off by default: a project's memory file
+   * could name any file of the user, and its content would go to the model. Best combined with `mayRead`.
    */
   readonly home?: string | undefined;
 }
 
-/** Memory files on disk: regular files with text, within the working directory. Whatever lies there, it ends. */
+/**
+ * Reads memory files: regular text files within the working directory. Always terminates, no matter what the
+ * paths contain.
+ */
 export function memoryFilesPort({ cwd, home }: MemoryFilesPortOptions): MemoryFilesPort {
   const project = projectFiles(cwd);
   const own = projectFiles(home);
   return {
     home,
-    // By its name a file belongs to one of the two: a link in the project must not lead to the user's files.
+    // The path decides which folder applies: a link in the project must not lead to the user's files.
     read: async (path) =>
       home === undefined || isBelow(cwd, path) || !isBelow(home, path)
         ? project.read(path)
@@ -86,16 +90,16 @@ function isBelow(folder: string, path: string): boolean {
 const atHome = (answer: FileAnswer): FileAnswer =>
   answer.state === "read" ? { ...answer, displayPath: `~${sep}${answer.displayPath}` } : answer;
 
-/** What was found so far, and how much was looked at for it. */
+/** Files found so far, and the work done to find them. */
 interface Search {
   readonly root: string;
   readonly files: string[];
-  /** By where they really are: links may lead in a circle. */
+  /** Resolved paths, because links may form a cycle. */
   readonly folders: Set<string>;
   looked: number;
 }
 
-/** What cannot be looked into is left out; only the folder itself, if it is there, must be readable. */
+/** Skips unreadable subfolders. Only the folder itself, if it exists, must be readable. */
 async function listBelow(cwd: string, folder: string): Promise<readonly string[]> {
   if (!isAbsolute(cwd) || !isBelow(cwd, folder)) return [];
   try {
@@ -124,7 +128,10 @@ async function lookInto(search: Search, folder: string, depth: number): Promise<
   }
 }
 
-/** Sorted, so that the same are taken each time; one by one, because a folder may hold millions. */
+/**
+ * Sorted, so that the same entries are chosen each time. Read one by one, because a folder may contain
+ * millions.
+ */
 async function entriesOf(search: Search, folder: string): Promise<readonly Dirent[]> {
   const entries: Dirent[] = [];
   for await (const entry of await opendir(folder)) {
@@ -135,7 +142,7 @@ async function entriesOf(search: Search, folder: string): Promise<readonly Diren
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Of a link, what it leads to, if that is within the working directory. */
+/** Returns the kind of a link's target, if it is within the working directory. */
 async function kindOf({ root }: Search, entry: Dirent, path: string): Promise<"file" | "folder" | undefined> {
   if (!entry.isSymbolicLink()) return entry.isFile() ? "file" : entry.isDirectory() ? "folder" : undefined;
   try {

@@ -63,14 +63,14 @@ describe.skipIf(process.platform === "win32")("a shell command", () => {
   });
 
   it("that prints 200 MB is read to its end, and only the beginning is kept", async () => {
-    // The memory of this process while the command runs, so that what is only collected afterwards counts.
+    // Memory of this process while the command runs, including garbage that is collected only afterwards.
     let highest = 0;
     const before = process.memoryUsage().rss;
     const watch = setInterval(() => {
       highest = Math.max(highest, process.memoryUsage().rss - before);
     }, 10);
     const result = await run("head -c 200000000 /dev/zero | tr '\\0' x; echo end >&2", {
-      goesOnAlone: () => false,
+      runsInBackground: () => false,
     });
     clearInterval(watch);
     expect(result).toEqual(exited("x".repeat(KEPT_OUTPUT_BYTES), 0, "end\n"));
@@ -100,7 +100,7 @@ describe.skipIf(process.platform === "win32")("a shell command", () => {
     );
     await sleep(5);
     expect(pipes()).toBe(before);
-    // Started on purpose, by somebody who did not wait for it: it is theirs.
+    // The command started this process deliberately without waiting for it, so it keeps running.
     expect(process.kill(pid, 0)).toBe(true);
     process.kill(pid, "SIGKILL");
   });
@@ -141,25 +141,27 @@ describe.skipIf(process.platform === "win32")("a shell command", () => {
     const command = `trap 'echo ended > "${alone}"; exit' TERM; echo '{"async":true}'; while [ -d "${folder}" ]; do sleep 0.01; done`;
     const result = await run(command, {
       signal: abort.signal,
-      goesOnAlone: (line) => line === '{"async":true}',
+      runsInBackground: (line) => line === '{"async":true}',
     });
-    expect(result).toEqual({ state: "goes-on-alone" });
+    expect(result).toEqual({ state: "in-background" });
     abort.abort();
     while (!existsSync(alone)) await sleep(5);
-    expect(await run("sleep 60", { goesOnAlone: () => true, signal: AbortSignal.timeout(50) })).toEqual({
-      state: "goes-on-alone",
+    expect(await run("sleep 60", { runsInBackground: () => true, signal: AbortSignal.timeout(50) })).toEqual({
+      state: "in-background",
     });
   });
 
   it("is asked about going on with its first line only, whole", async () => {
     const asked: string[] = [];
-    const goesOnAlone = (line: string) => {
+    const runsInBackground = (line: string) => {
       asked.push(line);
       return false;
     };
-    await run("printf fir; sleep 0.05; printf 'st\\nsecond\\n'; sleep 0.05; echo third", { goesOnAlone });
+    await run("printf fir; sleep 0.05; printf 'st\\nsecond\\n'; sleep 0.05; echo third", {
+      runsInBackground,
+    });
     expect(asked).toEqual(["", "first"]);
-    expect(await run("head -c 50000 /dev/zero | tr '\\0' x", { goesOnAlone })).toMatchObject({
+    expect(await run("head -c 50000 /dev/zero | tr '\\0' x", { runsInBackground })).toMatchObject({
       state: "exited",
     });
     expect(asked).toEqual(["", "first", ""]);

@@ -6,16 +6,16 @@ import type { CommandRequest, CommandResult, RunCommand } from "@longhaul/core/h
 import { untilAborted } from "@longhaul/core/models";
 import { endProcessTree } from "./process-tree.ts";
 
-/** Kept of each of the two outputs: far more than is read of any answer, far less than memory. */
+/** Bytes kept of stdout and of stderr: far more than anything reads, and far less than the memory. */
 export const KEPT_OUTPUT_BYTES: number = 256 * 1024;
-/** After the end of a command, for what it printed last. Its children may keep the pipes open for ever. */
+/** Wait for the last output after a command has ended. Its children may keep the pipes open indefinitely. */
 const DRAIN_MS = 250;
-/** To hear that it has gone, after it was ended. One that hangs in the kernel is not waited for. */
+/** Wait for the exit event after a kill. A process that hangs in the kernel is not awaited. */
 const LAST_WORD_MS = 500;
 
 /**
- * Runs a command of the user's in a shell, in a process group of its own. All of its output is read, so that
- * it never stands still, but only the first part is kept.
+ * Runs a user's command in a shell, in a separate process group. Reads all output, so that the command never
+ * blocks, but keeps only the first part.
  */
 export const runCommand: RunCommand = async (request) => {
   if (request.signal.aborted) return { state: "ended" };
@@ -26,9 +26,9 @@ export const runCommand: RunCommand = async (request) => {
     return notStarted(request, error);
   }
   const ending = waitForEnd(child, request);
-  return request.goesOnAlone === undefined
+  return request.runsInBackground === undefined
     ? ending
-    : Promise.race([ending, letGo(child, request.goesOnAlone)]);
+    : Promise.race([ending, letGo(child, request.runsInBackground)]);
 };
 
 function start(request: CommandRequest): ChildProcessWithoutNullStreams {
@@ -37,11 +37,11 @@ function start(request: CommandRequest): ChildProcessWithoutNullStreams {
     cwd: request.cwd === "" ? undefined : request.cwd,
     env: { ...process.env, ...request.environment },
     stdio: "pipe",
-    // A group of its own on POSIX, to be ended as one; on Windows it would open a console.
+    // A separate group on POSIX can be ended as a whole. On Windows it would open a console.
     detached: process.platform !== "win32",
     windowsHide: true,
   });
-  // A command need not read what it is told: the broken pipe is no failure.
+  // A command need not read its input, so a broken pipe is not a failure.
   child.stdin.on("error", () => undefined);
   child.stdin.end(request.input);
   return child;
@@ -76,12 +76,13 @@ type Exit = { readonly exitCode: number | null } | { readonly error: unknown };
 function exitOf(child: ChildProcessWithoutNullStreams): Promise<Exit> {
   return new Promise((resolve) => {
     child.once("exit", (exitCode) => resolve({ exitCode }));
-    // Stays: a second error, of a signal that could not be sent, would otherwise end this process.
+    // This listener stays: without it a second error, from a signal that could not be sent, would end this
+    // process.
     child.on("error", (error) => resolve({ error }));
   });
 }
 
-/** Reads a stream to its end, and gives back its beginning as text. */
+/** Reads a stream to its end and returns its beginning as text. */
 function keepFirst(stream: Readable): () => string {
   const kept = Buffer.alloc(KEPT_OUTPUT_BYTES);
   let size = 0;
@@ -91,21 +92,21 @@ function keepFirst(stream: Readable): () => string {
     isCut ||= chunk.length > kept.length - size;
     size += chunk.copy(kept, size);
   });
-  // Streaming leaves out a character that the cut has halved; bytes that are no text become marks.
+  // Streaming mode drops a character that the cut split. Invalid bytes become replacement characters.
   return () => new TextDecoder().decode(kept.subarray(0, size), { stream: isCut });
 }
 
 function letGo(
   child: ChildProcessWithoutNullStreams,
-  goesOnAlone: (firstLine: string) => boolean,
+  runsInBackground: (firstLine: string) => boolean,
 ): Promise<CommandResult> {
   return new Promise((resolve) => {
     let head = "";
     const ask = (firstLine: string): void => {
-      if (!goesOnAlone(firstLine)) return;
+      if (!runsInBackground(firstLine)) return;
       child.unref();
       for (const pipe of [child.stdin, child.stdout, child.stderr]) unref(pipe);
-      resolve({ state: "goes-on-alone" });
+      resolve({ state: "in-background" });
     };
     const read = (chunk: Buffer): void => {
       head += chunk.toString("latin1");
@@ -119,17 +120,17 @@ function letGo(
   });
 }
 
-/** It is JSON with a flag in it, where it matters. */
+/** The first line is JSON with a flag, if it matters. */
 const LONGEST_FIRST_LINE = 10_000;
 
-/** Pipes are sockets, though their type does not say so. */
+/** Pipes are sockets, although their type does not say so. */
 function unref(pipe: object): void {
   if ("unref" in pipe && typeof pipe.unref === "function") pipe.unref();
 }
 
 /**
- * Resolves with the work or after a time. A busy event loop fires its timers before it reads what has long
- * been there, so one round of reading is let pass first.
+ * Resolves with the work or after a time. A busy event loop runs timers before it reads pending input, so
+ * this allows one more round of reading.
  */
 function orAfter(work: Promise<unknown>, milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
@@ -141,7 +142,7 @@ function orAfter(work: Promise<unknown>, milliseconds: number): Promise<void> {
   });
 }
 
-/** Node says ENOENT both for a missing shell and for a missing folder. */
+/** Node reports ENOENT both for a missing shell and for a missing folder. */
 async function notStarted(request: CommandRequest, error: unknown): Promise<CommandResult> {
   const isFolder = request.cwd === "" || (await isDirectory(request.cwd));
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";

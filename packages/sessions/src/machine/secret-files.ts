@@ -1,6 +1,6 @@
 /**
- * Files that hold credentials by their well-known names. The agent reads them only after asking, and no compaction
- * puts them back. A secret under any other name looks like every other file.
+ * True for files whose well-known names indicate credentials. The agent reads them only after asking, and no
+ * compaction restores them. A secret under any other name is not recognized.
  */
 export function isSecretFile(path: string): boolean {
   if (path.length > LONGEST_PATH_CHARS) return false;
@@ -12,10 +12,10 @@ export function isSecretFile(path: string): boolean {
   return SECRET_PLACES.some((place) => place.test(whole));
 }
 
-/** No system opens a longer one. */
+/** No system opens a longer path. */
 const LONGEST_PATH_CHARS = 4_096;
 
-/** Templates without values, and the public half of a pair of keys. */
+/** Templates without values, and public keys. */
 const PUBLIC_NAMES =
   /^(?:\.env(?:\..+)?\.(?:example|sample|template|dist|schema)|\.env\.(?:example|sample|template|dist|schema|d\.ts)|known_hosts(?:\.old)?|[^.].*\.pub)$/;
 
@@ -80,7 +80,7 @@ const SECRET_NAMES = new RegExp(
 const SECRET_ENDINGS =
   /.\.(?:pem|key|p8|pk8|p12|pfx|jks|keystore|keytab|kdbx?|ppk|snk|gpg|pgp|ovpn|mobileprovision|kubeconfig|tfstate(?:\..*)?|tfvars(?:\.json)?)$/;
 
-/** Folders, and files whose name alone says nothing. */
+/** Secret folders, and files whose name alone is not enough. */
 const SECRET_PLACES: readonly RegExp[] = [
   /\/\.ssh\//,
   /\/\.gnupg\//,
@@ -113,8 +113,9 @@ const SECRET_PLACES: readonly RegExp[] = [
 ];
 
 /**
- * The names in a path, as they are compared with lists of well-known files: in lower case, because some disks do not
- * tell `.GIT` from `.git`, and without the characters and endings that some disks ignore.
+ * Splits a path into names for comparison with lists of well-known files. Names are in lower case, because
+ * some disks do not distinguish `.GIT` from `.git`. They lack the characters and endings that some disks
+ * ignore.
  */
 export function pathNames(path: string): readonly string[] {
   return path

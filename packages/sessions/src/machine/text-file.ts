@@ -3,9 +3,11 @@ import { stat } from "node:fs/promises";
 import { field } from "@longhaul/core/internal/messages";
 import { readerOf, withOpenFile } from "../transcript/file-bytes.ts";
 
-/** The beginning of a log is not what the agent read it for; a pointer serves better than its head. */
+/**
+ * The agent did not read a large log for its beginning. A pointer to the file is more useful than its head.
+ */
 const LARGEST_FILE_BYTES = 4 * 1024 * 1024;
-/** More than the longest head that is ever put back: nothing beyond it is read. */
+/** More than the longest head that is ever restored. Nothing beyond it is read. */
 const HEAD_BYTES = 256 * 1024;
 
 type TextFile =
@@ -14,10 +16,13 @@ type TextFile =
 
 type FileProblem = "gone" | "unreadable" | "not-text" | "too-large";
 
-/** Whatever lies there, it ends: only regular files are opened, and only so much is read. Never rejects. */
+/**
+ * Reads the head of a text file. Always terminates: opens only regular files, and reads a limited number of
+ * bytes. Never rejects.
+ */
 export async function readTextFile(path: string): Promise<TextFile> {
   try {
-    // Looked at before it is opened: to open a device can be to set it going.
+    // Checks before opening, because opening a device can activate it.
     const before = problemWith(await stat(path));
     return before === undefined ? await readOpened(path) : { state: "unavailable", reason: before };
   } catch (error) {
@@ -25,7 +30,7 @@ export async function readTextFile(path: string): Promise<TextFile> {
   }
 }
 
-/** All of a regular file. Rejects for anything else, and never waits for a pipe to be written to. */
+/** Reads a whole regular file. Rejects for anything else, and never waits for a pipe. */
 export function readRegularFile(path: string): Promise<string> {
   return withOpenFile(path, async (handle) => {
     if (!(await handle.stat()).isFile()) throw new Error(`${path} is not a regular file`);
@@ -43,18 +48,18 @@ function problemWith(found: Stats): FileProblem | undefined {
   return found.size > LARGEST_FILE_BYTES ? "too-large" : undefined;
 }
 
-/** In between it may have become something else. */
+/** The file may have been replaced since the check. */
 function readOpened(path: string): Promise<TextFile> {
   return withOpenFile(path, async (handle) => {
     const problem = problemWith(await handle.stat());
     if (problem !== undefined) return { state: "unavailable", reason: problem };
-    // Not `readFile`: of a file that grows as fast as it is read there is no end.
+    // Not `readFile`, which never ends if a file grows as fast as it is read.
     const buffer = Buffer.alloc(HEAD_BYTES + 1);
     const length = await readerOf(handle)(buffer, 0);
     const isHead = length > HEAD_BYTES;
     const bytes = buffer.subarray(0, Math.min(length, HEAD_BYTES));
     if (bytes.includes(0)) return { state: "unavailable", reason: "not-text" };
-    // Half a character at the cut is dropped, not replaced.
+    // Drops a character that the cut split, instead of replacing it.
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes, { stream: isHead });
     return { state: "read", text, isHead };
   });

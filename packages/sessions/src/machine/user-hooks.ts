@@ -7,27 +7,27 @@ import { agentFolder, type SessionAgent, type UserPlaces } from "../transcript/l
 import { problemOf } from "./text-file.ts";
 
 export interface UserHooksOptions {
-  /** Also those that the user has set up for Claude Code. */
+  /** Also read the hooks that the user has configured for Claude Code. */
   readonly claudeCode?: boolean | undefined;
 }
 
 export interface UserHooks {
-  /** For the `settings` of `createHooks`. */
+  /** Pass these to `createHooks` as `settings`. */
   readonly settings: readonly unknown[];
   /** One sentence for each file that was not used. */
   readonly warnings: readonly string[];
 }
 
-/** Nobody types more; a settings file of gigabytes is none. */
+/** Nobody types more. A settings file of gigabytes is not one. */
 const LARGEST_FILE_BYTES = 4 * 1024 * 1024;
 const WRITABLE_BY_OTHERS = 0o022;
-/** In such a folder others may add files, but nobody may replace another's. */
+/** In such a folder others may add files, but nobody may replace another user's files. */
 const STICKY = 0o1000;
 const ROOT_UID = 0;
 
 /**
- * Hooks are programs, so they are taken only from files in the user's own folders that nobody else can have
- * written, and never from a project: to open somebody's project must not run their programs.
+ * Reads hooks from files in the user's own folders that nobody else can have written. Never reads them from a
+ * project: hooks are programs, and opening a project must not run them.
  */
 export async function readUserHooks(places: UserPlaces, options: UserHooksOptions = {}): Promise<UserHooks> {
   const agents: readonly SessionAgent[] = options.claudeCode ? ["longhaul", "claude-code"] : ["longhaul"];
@@ -46,7 +46,7 @@ async function readHooksFile(path: string): Promise<HooksFile> {
   try {
     const { text, stats } = await readSmallFile(path);
     const file = parseJson(text);
-    // Without hooks it is nobody's concern here who may write to it, or how it is broken.
+    // Without hooks, neither the permissions nor the syntax of the file matter here.
     if (text.includes('"hooks"') && file === undefined) return refused(path, "it is not valid JSON");
     if (field(file, "hooks") === undefined) return {};
     const reason = await distrust(path, stats);
@@ -61,8 +61,8 @@ const refused = (path: string, reason: string): HooksFile => ({
 });
 
 /**
- * Not the head of a file, and not without what tells who may write to it: the file that was looked at must be
- * the one that is read.
+ * Reads the whole file and its permissions from the same handle, so that the checked file is the one that is
+ * read.
  */
 function readSmallFile(path: string): Promise<{ readonly text: string; readonly stats: Stats }> {
   return withOpenFile(path, async (handle) => {
@@ -72,7 +72,10 @@ function readSmallFile(path: string): Promise<{ readonly text: string; readonly 
   });
 }
 
-/** Why somebody else may have written it; undefined when nobody can have. Windows tells nothing of this. */
+/**
+ * Returns the reason why somebody else may have written the file, or undefined. Windows provides no
+ * information about this.
+ */
 async function distrust(path: string, file: Stats): Promise<string | undefined> {
   const uid = process.getuid?.();
   if (uid === undefined) return undefined;

@@ -31,13 +31,13 @@ const folder = temporaryFolder();
 let files = 0;
 const newPath = (): string => join(folder, `session-${++files}.jsonl`);
 
-/** After everything that the builders write; later with every look at it, as in life. */
+/** A time after everything that the builders write. It advances with every reading. */
 let time = Date.UTC(2026, 6, 1);
 const ports: CompactionPorts = { now: () => new Date(++time), newUuid: randomUUID };
 
 interface Step {
   readonly what: "clear" | "from" | "upTo" | "whole";
-  /** Of a part: where it is cut, as a share of the conversation. */
+  /** For a partial step: the cut, as a share of the conversation. */
   readonly at: number;
   readonly keepNewest: number;
   readonly asNew: boolean;
@@ -52,7 +52,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   goesOn: fc.boolean(),
 });
 
-/** Turns with thinking, parallel calls and results that hang on their own calls. */
+/** Turns with thinking, parallel calls, and results with their own calls as parents. */
 function turns(prefix: string, count: number, context: number): readonly Entry[] {
   const c = new ConversationBuilder(prefix);
   for (let turn = 0; turn < count; turn++) {
@@ -97,7 +97,9 @@ interface Done {
   readonly tokensAfter: number;
 }
 
-/** Carries a step out, and looks whether it is read back as given; undefined where there was nothing to do. */
+/**
+ * Runs a step and checks that reading it back gives the same. Returns undefined if there was nothing to do.
+ */
 async function carryOut(path: string, { what, at, keepNewest, asNew }: Step): Promise<Done | undefined> {
   const session = await loadSession(path);
   const target: WriteTarget = asNew ? { mode: "new-session", path: newPath() } : { mode: "in-place" };

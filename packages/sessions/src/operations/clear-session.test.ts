@@ -42,7 +42,7 @@ const sent = (entries: readonly Entry[]): unknown => flatten(entries);
 const clearedIn = (entries: readonly Entry[]): number =>
   JSON.stringify(entries).split(CLEARED_RESULT_TEXT).length - 1;
 
-/** What is read back must be what the clearing gave, from the front and from the end. */
+/** Reading the file, in full and from the end, must give the result of the clearing. */
 async function expectReadBack(path: string, { entries, tokensAfter }: SessionClearing): Promise<Session> {
   const session = await loadSession(path);
   expect(sent(session.conversation)).toEqual(sent(entries));
@@ -94,7 +94,7 @@ describe("clearing a session's stale results", () => {
       await writeClearing(result, { mode: "in-place" });
       const { conversation } = await expectReadBack(path, result);
       const kept = JSON.stringify(conversation).split('"thinking":"thought').length - 1;
-      // The first response was written before anything that is cleared.
+      // The first response was written before any cleared result.
       expect(kept).toBe(model === BINDING_MODEL ? 1 : 12);
     }
   });

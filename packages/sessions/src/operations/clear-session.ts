@@ -22,17 +22,17 @@ import type { Session } from "../transcript/load.ts";
 import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from "./write-lines.ts";
 
 export interface ClearSessionOptions {
-  /** Clear all but this many of the newest results, whatever it saves. At least 1. */
+  /** Clear all but this many of the newest results, regardless of the saving. At least 1. */
   readonly keepNewest?: number | undefined;
-  /** Otherwise: clear the oldest until this many tokens of results are left. */
+  /** Otherwise: clear the oldest results until this many tokens of results are left. */
   readonly targetTokens?: number | undefined;
-  /** And only if so many tokens are saved. */
+  /** Clear only if this saves at least this many tokens. */
   readonly minimumSavingTokens?: number | undefined;
-  /** The conversation of the session as it was sized before. */
+  /** The session's conversation with known sizes, if it was sized before. */
   readonly sized?: SizedConversation | undefined;
 }
 
-/** A clearing that has not been written anywhere. */
+/** A clearing that has not been written yet. */
 export interface SessionClearing {
   readonly session: Session;
   readonly clearing: Clearing;
@@ -44,19 +44,20 @@ export interface SessionClearing {
   readonly tokenRatio: number;
 }
 
-/** Empties stale tool results of a loaded session, without writing. Nothing is summarised, no model is called. */
+/** Clears stale tool results of a loaded session without writing. Summarizes nothing and calls no model. */
 export function clearSession(session: Session, options: ClearSessionOptions = {}): SessionClearing {
   const { conversation, clearedToolUseIds } = session;
   const snapshot = { entries: conversation, clearedToolUseIds };
   const { sent, contextTokens, overheadTokens, ratio, estimatedTokens } = sizeUp(snapshot, options);
-  // Where the provider counted less than our estimate, all of it shrinks: what is left must not come out larger.
+  // If the provider counted less than our estimate, scale everything down, so that the result does not appear
+  // larger.
   const tokenRatio = Math.min(ratio, (contextTokens - overheadTokens) / Math.max(1, estimatedTokens));
   const index = new ResultIndex();
   const tokensOf = (block: ContentBlock): number => measureBlock(block, ESTIMATORS.o200k) * tokenRatio;
   // Without a result, there is no need to index the calls of a long session.
   if (sent.some(hasResult)) for (const [at, entry] of sent.entries()) index.add(entry, at, tokensOf);
   const { keepNewest } = options;
-  // As after an idle hour, where the newest are given; by size otherwise.
+  // With `keepNewest`, clear as after an idle hour. Otherwise clear by size.
   const clearing =
     keepNewest === undefined
       ? chooseBySize(index, options)
@@ -72,8 +73,8 @@ const hasResult = (entry: Entry): boolean =>
   isEntry(entry) && entry.type === "user" && entryBlocks(entry).some(({ type }) => type === "tool_result");
 
 /**
- * Agents read a session from its last boundary on, so the conversation is written again behind a new one, with the
- * results cleared. Nothing that stands in the session's file is touched.
+ * Writes the conversation again below a new boundary, with the results cleared, because agents read a session
+ * from its last boundary on. Does not change existing lines of the session file.
  */
 export async function writeClearing(
   result: SessionClearing,
@@ -102,42 +103,47 @@ export async function writeClearing(
   return writeLines(session, source, target, ports);
 }
 
-/** Says what there is, and what would have to be given for it to be cleared. */
+/** Describes the results, and the options that would clear them. */
 function nothingToClear(index: ResultIndex, options: ClearSessionOptions): LonghaulError {
   const { keepNewest, targetTokens = CLEARING_TARGET_TOKENS } = options;
   const { minimumSavingTokens = MINIMUM_SAVING_TOKENS } = options;
   const { activeCount: results } = index;
   const tokens = Math.round(index.eligibleTokens);
-  const because = (message: string, remedy: string): LonghaulError =>
-    new LonghaulError("nothing-to-clear", message, { remedy, facts: { results, tokens } });
+  const facts = { results, tokens };
+  const because = (why: string, remedy: string): LonghaulError =>
+    new LonghaulError("nothing-to-clear", `Nothing to clear: ${why}.`, { remedy, facts });
   if (results === 0) {
-    const remedy = "Only results of tools that can be run again are cleared (files, shell, search, web).";
-    return because("There is no tool result to clear.", remedy);
+    const remedy =
+      "longhaul clears only results of tools that can run again (files, shell, search, web). Compacting saves more: `longhaul compact`.";
+    return because("the conversation has no tool results that can be cleared", remedy);
   }
-  const held =
-    results === 1
-      ? `The only tool result that could be cleared holds ${count(tokens)} tokens`
-      : `The ${count(results)} tool results that could be cleared hold ${count(tokens)} tokens`;
-  if (results === 1) return because(`${held}; the newest always stays.`, COMPACT_INSTEAD);
+  if (results === 1) {
+    const only = `the conversation has 1 tool result (${count(tokens)} tokens), and the newest always stays`;
+    return because(only, COMPACT_INSTEAD);
+  }
+  const all = `all ${count(results)} tool results (${count(tokens)} tokens)`;
   if (keepNewest !== undefined)
-    return because(`${held}; all of them are to be kept.`, `Keep fewer than ${count(results)}.`);
+    return because(`${all} are among the newest that stay`, `Keep fewer than ${count(results)}.`);
   const why =
     tokens <= targetTokens
-      ? `no more than the ${count(targetTokens)} that may stay`
-      : `the newest stay, and clearing the others saves less than ${count(minimumSavingTokens)}`;
-  return because(`${held}: ${why}.`, `Clear all but the newest with --keep 5. ${COMPACT_INSTEAD}`);
+      ? `${all} are within the ${count(targetTokens)} tokens that may stay`
+      : `of ${all} the newest stay, and clearing the others saves less than ${count(minimumSavingTokens)} tokens`;
+  return new LonghaulError("clearing-ineffective", `Clearing tool results does not pay: ${why}.`, {
+    remedy: `Clear all but the newest 5 with --keep 5. ${COMPACT_INSTEAD}`,
+    facts,
+  });
 }
 
-const COMPACT_INSTEAD = "Compacting saves more: longhaul compact.";
+const COMPACT_INSTEAD = "Compacting saves more: `longhaul compact`.";
 
 const count = (number: number): string => number.toLocaleString("en-US");
 
-/** What only a result may tell of. All that was said stays, and is found when it is summarised. */
+/** Facts that may exist only in results. All messages stay, so a later summary finds their facts. */
 const TOLD_BY_RESULTS: ReadonlySet<FactKind> = new Set<FactKind>(["file", "command", "error"]);
 
 /**
- * Of a clearing, which is written behind a boundary of its own: it goes on from the ledger before it, or the next
- * compaction would know nothing of what was summarised earlier.
+ * Creates the ledger for a clearing, which has its own boundary. It continues the previous ledger, so that
+ * the next compaction knows everything that was summarized earlier.
  */
 function clearingLedger(before: readonly Entry[], after: readonly Entry[], keptTokens: number): Ledger {
   const previous = previousLedger(before);
@@ -151,7 +157,7 @@ function clearingLedger(before: readonly Entry[], after: readonly Entry[], keptT
       ["summary", inSummary],
       ["kept", inKept],
     ]),
-    plan: { summarised: [], summarisedTokens: 0 },
+    plan: { summarized: [], summarizedTokens: 0 },
     kept: { entries: after, tokens: keptTokens },
     restored: { items: [], skipped: [] },
     quotedTokens: 0,

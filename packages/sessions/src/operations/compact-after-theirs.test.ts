@@ -10,7 +10,7 @@ import { type CompactSessionOptions, compactSession, writeCompaction } from "./c
 
 const written = sessionWriter();
 
-/** One remark for each section that a summary of Claude Code has. */
+/** One remark for each section of a Claude Code summary. */
 const remarks = (name: string): readonly string[] => [
   `${name} wants a tide table`,
   `${name}-concept`,
@@ -22,7 +22,7 @@ const remarks = (name: string): readonly string[] => [
   `${name} is being tested`,
 ];
 
-/** In the form of Claude Code 2.1.325, with its afterwords. */
+/** In the form of Claude Code 2.1.325, with its closing text. */
 function summaryOf(name: string): string {
   const [intent, concept, file, error, solved, said, pending, work] = remarks(name);
   return `This session is being continued from a previous conversation that ran out of context.
@@ -150,7 +150,7 @@ describe("a compaction after one of Claude Code's own", () => {
   });
 });
 
-/** Hangs the lines on the newest one of the session. */
+/** Appends the lines below the newest line of the session. */
 async function appended({ path }: Session, entries: readonly Entry[]): Promise<Session> {
   const { leafUuid } = await loadSession(path);
   const [first, ...rest] = entries;
@@ -160,7 +160,7 @@ async function appended({ path }: Session, entries: readonly Entry[]): Promise<S
   return loadSession(path);
 }
 
-/** The conversation goes on, and longhaul compacts it once more. */
+/** Continues the conversation and compacts it again with longhaul. */
 async function again(session: Session, name: string): Promise<string> {
   const c = new ConversationBuilder(name);
   turns(c, name);

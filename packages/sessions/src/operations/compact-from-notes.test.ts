@@ -70,7 +70,7 @@ describe("a session compacted from its notes", () => {
   });
 
   it("tells hooks and agent where the transcript is, and counts those words against the target", async () => {
-    // A fixed path: a random one has another number of tokens each time.
+    // A fixed path, because a random one has a different number of tokens each time.
     const loaded = { ...(await session()), path: "/project/session.jsonl" };
     const fromNotes = { text: TEXT, coveredUuid: COVERED, keep: { leastTokens: 1, leastMessages: 1 } };
     const { compaction } = await compactSession(loaded, { fromNotes, restoreFiles: false, facts: "off" });
@@ -129,7 +129,7 @@ describe("notes that do not serve", () => {
   });
 });
 
-/** Where in a conversation the remembered message stands. */
+/** Positions of the remembered message, as shares of a conversation. */
 const SHARES = [0.3, 0.6, 0.9, 1];
 
 describeRecorded("every recorded session", () => {
@@ -149,7 +149,7 @@ describeRecorded("every recorded session", () => {
           continue;
         }
         const { plan, compaction } = made as SessionCompaction;
-        expect([...plan.summarised, ...plan.kept]).toHaveLength(plan.entries.length);
+        expect([...plan.summarized, ...plan.kept]).toHaveLength(plan.entries.length);
         expect(apiRuleViolations(flatten(rebuild(compaction)))).toEqual([]);
         expect(compaction.tokensAfter).toBeLessThan(compaction.tokensBefore);
       }

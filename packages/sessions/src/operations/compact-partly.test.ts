@@ -34,11 +34,11 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 const newPath = (): string => join(folder, `session-${++files}.jsonl`);
 
-/** The two ways in which versions of Claude Code read kept messages back, and our own. */
+/** The two ways in which versions of Claude Code read kept messages, and our own. */
 const VERSIONS = ["2.1.219", "2.1.45", undefined];
 const BINDING_MODEL = "claude-opus-5-5";
 
-/** Turns with thinking, parallel calls and results that hang on their own calls. */
+/** Turns with thinking, parallel calls, and results with their own calls as parents. */
 function turns(c: ConversationBuilder, count: number, name: string, context: number): void {
   for (let turn = 0; turn < count; turn++) {
     c.user(`${name} request ${turn} ${"word ".repeat(20)}`);
@@ -80,7 +80,7 @@ async function goOn(path: string, name: string, version: string | undefined, mod
   const { leafUuid = null } = await loadSession(path);
   const c = new ConversationBuilder(name);
   turns(c, 6, name, 15_000);
-  // After the compaction's own time, as in life.
+  // After the time of the compaction, as in a real session.
   const late = c.entries.map(
     (entry, index) =>
       ({
@@ -94,7 +94,7 @@ async function goOn(path: string, name: string, version: string | undefined, mod
   await writer.close();
 }
 
-/** What the model is sent; ids of lines may differ. */
+/** Messages sent to the model. Ids of lines may differ. */
 const sent = (entries: readonly Entry[]): unknown => flatten(entries);
 
 async function expectReadBack(path: string, { compaction }: SessionCompaction): Promise<void> {

@@ -13,7 +13,7 @@ import { type CompactSessionOptions, compactSession, writeCompaction } from "./c
 
 const write = sessionWriter();
 
-/** Compacts a file in place; the error where that is refused. */
+/** Compacts a file in place. Returns the error if that is refused. */
 async function compactInPlace(path: string, options: CompactSessionOptions): Promise<unknown> {
   try {
     const result = await compactSession(await loadSession(path), { restoreFiles: false, ...options });

@@ -29,7 +29,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 const newPath = (): string => join(folder, `session-${++files}.jsonl`);
 
-/** The two ways in which versions of Claude Code read kept messages back. */
+/** The two ways in which versions of Claude Code read kept messages. */
 const VERSIONS = ["2.1.219", "2.1.45"];
 
 async function sessionWritten(version: string, model = "claude-sonnet-4-5"): Promise<string> {
@@ -59,7 +59,7 @@ async function sessionWritten(version: string, model = "claude-sonnet-4-5"): Pro
   return path;
 }
 
-/** What the model is sent, without the ids that a rewritten line may change. */
+/** Messages sent to the model, without ids, which a rewritten line may change. */
 const sent = (entries: readonly Entry[]): unknown => flatten(entries);
 
 describe.each(VERSIONS)("a session of version %s compacted in place", (version) => {

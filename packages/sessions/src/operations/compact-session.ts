@@ -32,9 +32,15 @@ export interface CompactSessionOptions
     "bindsThinking" | "source" | "transcriptPath" | "targetTokens" | "previousLedger" | "sessionRecord"
   > {
   readonly targetTokens?: number | undefined;
-  /** Summarise this message (a uuid, or an index into the conversation) and what follows; keep what came before. */
+  /**
+   * Summarize this message (a uuid, or an index into the conversation) and everything after it. Keep the
+   * messages before it.
+   */
   readonly from?: MessageRef | undefined;
-  /** Summarise what came before this message; keep it and what follows. Not together with `from`. */
+  /**
+   * Summarize everything before this message. Keep it and the messages after it. Cannot be combined with
+   * `from`.
+   */
   readonly upTo?: MessageRef | undefined;
   readonly keepRecentTokens?: number | undefined;
   /**
@@ -43,50 +49,51 @@ export interface CompactSessionOptions
    */
   readonly force?: boolean | undefined;
   /**
-   * The session's notes in place of a summary, and what they do not know yet is kept: no model is called. Not together
-   * with `from`, `upTo` or `keepRecentTokens`. Fails with `notes-not-usable` where they do not serve.
+   * Use the session's notes instead of a summary, and keep messages that they do not cover. Calls no model.
+   * Cannot be combined with `from`, `upTo` or `keepRecentTokens`. Fails with `notes-not-usable` if the notes
+   * are not usable.
    */
   readonly fromNotes?: SessionNotesSource | undefined;
   /**
-   * Puts back files of the project as they are now, to-dos, the plan, and other state in files
-   * or the conversation. Default true.
+   * Restore current project files, to-dos, the plan, and other state from files or the conversation. Default:
+   * true.
    */
   readonly restoreFiles?: boolean | undefined;
   /**
-   * The only folder that files are put back from. Without it: the project folder that the session's place in an
-   * agent's store stands for, if `places` is given and the session lies there; else the current folder, unless that is
-   * the home folder or above it. The session's own `cwd` never decides.
+   * The only folder from which files are restored. Default, if `places` is given and the session is in an
+   * agent's store: the project folder that belongs to that location. Otherwise the current folder, unless it
+   * is the home folder or a parent of it. The session's own `cwd` never decides.
    */
   readonly project?: string | undefined;
   /**
-   * The user's folders: where agents keep sessions and plans, and the current folder. Without it no store and no plan
-   * is searched, and the current folder is that of the process.
+   * The user's folders: locations of sessions and plans, and the current folder. Without it, no store and no
+   * plan is searched, and the current folder is that of the process.
    */
   readonly places?: UserPlaces | undefined;
   readonly ports?: CompactionPorts;
-  /** The conversation of the session as it was sized before. */
+  /** The session's conversation with known sizes, if it was sized before. */
   readonly sized?: SizedConversation | undefined;
 }
 
-/** Notes as a compaction takes them; see `notesAsSummary`. */
+/** Notes for a compaction, see `notesAsSummary`. */
 export interface SessionNotesSource {
-  /** As they will stand in the conversation. */
+  /** Text as it will appear in the conversation. */
   readonly text: string;
-  /** The newest message that is in them; without it all but the newest messages count as noted. */
+  /** Newest message that the notes cover. Without it, all but the newest messages count as noted. */
   readonly coveredUuid?: string | undefined;
   readonly keep?: Partial<NotesKeep> | undefined;
 }
 
-/** A compaction that has not been written anywhere: to look at, or to hand to {@link writeCompaction}. */
+/** A compaction that has not been written yet. Inspect it, or pass it to {@link writeCompaction}. */
 export interface SessionCompaction {
   readonly session: Session;
   readonly plan: CompactionPlan;
   readonly compaction: Compaction;
-  /** The folder that files were put back from, and how it was chosen. */
+  /** Folder from which files were restored, and how it was chosen. */
   readonly project: SessionProject;
 }
 
-/** Computes what a loaded session becomes, without writing; a model is called only if one is given. */
+/** Computes the compaction of a loaded session without writing. Calls a model only if one is given. */
 export async function compactSession(
   session: Session,
   options: CompactSessionOptions = {},
@@ -135,7 +142,7 @@ function planOf(session: Session, options: CompactSessionOptions): CompactionPla
     coveredUuid,
     keep,
     thresholdTokens: targetTokens,
-    // `compact` judges the saving, as it does for any other compaction.
+    // `compact` checks the saving, as for any other compaction.
     leastSaving: "none",
     transcriptPath: transcriptPathOf(session),
     autonomous,
@@ -144,16 +151,19 @@ function planOf(session: Session, options: CompactSessionOptions): CompactionPla
   return made.plan;
 }
 
-/** An id of a line that is in the conversation no longer, as the id of the line that says the same there. */
+/**
+ * Converts the id of a line that is no longer in the conversation to the id of the line that replaces it
+ * there.
+ */
 function placeIn<T extends MessageRef | undefined>({ conversation, entries }: Session, ref: T): T | string {
   if (typeof ref !== "string") return ref;
   return conversation[indexInConversation(conversation, entries, ref)]?.uuid ?? ref;
 }
 
-/** Scripts build paths of it, and the file may claim anything. */
+/** Scripts build paths from it, and the file may claim anything. */
 const idForHooks = ({ id, path }: Session): string => (isSessionId(id) ? id : basename(path, ".jsonl"));
 
-/** The agent and the hooks that read it may be in another folder than we are. */
+/** The agent, and hooks that read the file, may run in another folder. */
 const transcriptPathOf = (session: Session): string => resolve(session.path);
 
 function stateOf(
@@ -174,7 +184,7 @@ function partOf(from: MessageRef | undefined, upTo: MessageRef | undefined): Pla
 
 const bindsThinking = (session: Session): boolean => findModel(session.model).bindsThinking === true;
 
-/** Writes a compaction whole or not at all. Nothing that stands in the session's file is touched. */
+/** Writes a compaction atomically. Does not change existing lines of the session file. */
 export async function writeCompaction(
   { session, compaction }: SessionCompaction,
   target: WriteTarget,
@@ -188,46 +198,51 @@ export async function writeCompaction(
   return writeLines(session, source, target, ports);
 }
 
-/** For each reason what is wrong, and a remedy besides compacting without the notes. */
-const NOT_USABLE: Readonly<Record<NotesDecline, readonly [message: string, remedy: string]>> = {
-  disabled: ["Notes are switched off for this session.", "Switch them on"],
-  "no-file": ["This session has no notes.", "Have them written first"],
-  unreadable: ["The session's notes cannot be read.", "Look at the file"],
-  "only-template": ["Nothing has been noted in this session's notes.", "Have them written first"],
+/** For each reason: the problem, and a remedy besides compacting without the notes. */
+const NOT_USABLE: Readonly<Record<NotesDecline, readonly [why: string, remedy: string]>> = {
+  disabled: ["notes are switched off for this session", "Switch them on"],
+  "no-file": ["this session has no notes", "Write them first"],
+  unreadable: ["longhaul cannot read the notes of this session", "Check the file"],
+  "only-template": ["the notes of this session contain only the template", "Write them first"],
   "message-not-found": [
-    "The newest message that is in the notes is not in the current conversation.",
-    "Bring the notes up to date",
+    "the newest message that the notes cover is not in the current conversation",
+    "Update the notes",
   ],
   "nothing-new-noted": [
-    "The notes stand for nothing that a compaction could take out: all of it would be kept, or is gone.",
-    "If the session is short, just go on with it. Otherwise bring the notes up to date, keep fewer messages",
+    "the notes cover no message that a compaction could remove. All covered messages would stay, or are no longer in the conversation",
+    "If the session is short, continue without a compaction. Otherwise update the notes, keep fewer messages",
   ],
-  instructions: ["Notes know nothing of instructions that are given now.", "Leave the instructions out"],
-  "hook-instructions": ["Notes know nothing of the instructions that a hook gives.", "Take the hook out"],
+  instructions: [
+    "longhaul wrote the notes before you gave these instructions, so the notes do not follow them",
+    "Leave the instructions out",
+  ],
+  "hook-instructions": [
+    "longhaul wrote the notes before the hook gave its instructions, so the notes do not follow them",
+    "Remove the hook",
+  ],
   "partial-compaction": [
-    "Notes stand for the whole conversation, not for a part of it.",
+    "notes cover the whole conversation and not a part of it",
     "Compact the whole conversation",
   ],
   "keep-recent-tokens": [
-    "With notes, the newest noted message decides which messages are kept.",
-    "Leave out how many tokens to keep",
+    "with notes, the newest message that they cover decides which messages stay",
+    "Leave out the number of tokens to keep",
   ],
   "above-threshold": [
-    "With the notes and what they do not hold yet, the next compaction would be due at once.",
-    "Bring the notes up to date or shorten them",
+    "with the notes and the messages that they do not cover yet, the next compaction would be due at once",
+    "Update the notes or shorten them",
   ],
   "does-not-pay": [
-    "The notes are nearly as long as the messages that they would replace, so the compaction does not pay.",
+    "the notes are nearly as long as the messages that they would replace, so the compaction does not pay",
     "Shorten the notes",
   ],
 };
 
-/** Nothing was changed; the reason says why the notes do not serve. */
+/** Creates the error that says why the notes are not usable. Nothing has changed. */
 export function notesNotUsable(reason: NotesDecline): LonghaulError {
-  const [message, remedy] = NOT_USABLE[reason];
-  const facts = { reason };
-  return new LonghaulError("notes-not-usable", message, {
+  const [why, remedy] = NOT_USABLE[reason];
+  return new LonghaulError("notes-not-usable", `Cannot compact from the notes: ${why}.`, {
     remedy: `${remedy}, or compact without the notes.`,
-    facts,
+    facts: { reason },
   });
 }

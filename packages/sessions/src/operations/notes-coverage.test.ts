@@ -11,7 +11,7 @@ import type { SessionHistory } from "./session-history.ts";
 
 const STEP = 300;
 
-/** Turns with calls in parallel, answered in any order, of any length. */
+/** Turns of any length with parallel calls, answered in any order. */
 const conversations = (): fc.Arbitrary<readonly Entry[]> =>
   fc
     .array(fc.record({ words: fc.nat(300), calls: fc.nat(3), isOpen: fc.boolean() }), { maxLength: 20 })

@@ -3,9 +3,9 @@ import {
   copiedIds,
   hasOpenCalls,
   indexInConversation,
-  previousSound,
+  previousSoundCut,
+  replacesMessage,
   soundCuts,
-  standsFor,
 } from "@longhaul/core/internal/messages";
 import { ESTIMATORS } from "@longhaul/core/measure";
 import type { Entry } from "@longhaul/core/messages";
@@ -13,21 +13,26 @@ import type { Notes } from "@longhaul/notes/internal/format";
 import type { Session } from "../transcript/load.ts";
 import { type SessionHistory, sessionHistory } from "./session-history.ts";
 
-/** How far notes reach into a session. */
+/** Part of a session that the notes cover. */
 export type NotesCoverage =
-  /** Up to this message; undefined where something was noted, but of no message is it certain that all was. */
+  /**
+   * Everything up to this message. Undefined if there are notes, but no message is certain to be covered
+   * completely.
+   */
   | { readonly state: "known"; readonly upTo: Entry | undefined; readonly fresh: readonly Entry[] }
-  /** They name a message that the session does not have. */
+  /** The notes name a message that the session does not have. */
   | { readonly state: "not-found"; readonly uuid: string }
-  /** They do not say: a person's, or another program's. */
+  /** The notes name no message: a person or another program wrote them. */
   | { readonly state: "unknown" };
 
-/** What is not in the notes yet, as far as it can be noted: while a call is open, its result is still to come. */
+/**
+ * Returns entries that are not in the notes yet. Stops before an open call, which still waits for its result.
+ */
 export function notNotedYet(history: SessionHistory, from: number): readonly Entry[] {
   const fresh = history.entries.slice(from).filter((entry) => !history.isRetold(entry));
   const sound = soundCuts(fresh);
   let end = fresh.length;
-  while (end > 0 && hasOpenCalls(fresh.slice(0, end))) end = previousSound(sound, end - 1);
+  while (end > 0 && hasOpenCalls(fresh.slice(0, end))) end = previousSoundCut(sound, end - 1);
   return fresh.slice(0, end);
 }
 
@@ -43,14 +48,14 @@ export function coverageOf(
 }
 
 /**
- * The newest message of the conversation that notes up to this one know: itself, its copy, or else what came before it.
- * Notes may end with a line that is never sent, which an undo does not write again.
+ * Returns the newest message of the conversation that the notes cover: the given one, its copy, or an earlier
+ * one. The notes may end with a line that is never sent and that an undo does not write again.
  */
 export function coveredIn(session: Session, coveredUuid: string): string {
   const { conversation } = session;
   const current = conversation[indexInConversation(conversation, session.entries, coveredUuid)]?.uuid;
-  // A stand-in may hold something that was not noted: it is found by the id itself.
-  if (current !== undefined || conversation.some((entry) => standsFor(entry, coveredUuid)))
+  // A stand-in may contain something that is not in the notes, so its id stays.
+  if (current !== undefined || conversation.some((entry) => replacesMessage(entry, coveredUuid)))
     return current ?? coveredUuid;
   const uuids = new Map<string, string>();
   for (const entry of conversation) {
@@ -66,7 +71,7 @@ export function coveredIn(session: Session, coveredUuid: string): string {
   return coveredUuid;
 }
 
-/** Entries in parts of about so many tokens, none of which parts a call from its result. */
+/** Splits entries into steps of about this many tokens, without separating a call from its result. */
 export function inSoundSteps(entries: readonly Entry[], stepTokens: number): readonly (readonly Entry[])[] {
   const sound = soundCuts(entries);
   const steps: (readonly Entry[])[] = [];
@@ -83,8 +88,8 @@ export function inSoundSteps(entries: readonly Entry[], stepTokens: number): rea
 }
 
 /**
- * The newest message that is in the notes with these. What follows it and only says again what is noted is in them
- * too: right after a compaction there is nothing else in the context.
+ * Returns the newest message that the notes cover after this step. This includes following entries that only
+ * repeat noted ones: right after a compaction, the context contains nothing else.
  */
 export function coveredBy(step: readonly Entry[], history: SessionHistory): string | undefined {
   let covered = step.findLast(({ uuid }) => uuid !== undefined)?.uuid;

@@ -20,7 +20,7 @@ import { notesFile, notesPath } from "./notes-file.ts";
 const folder = temporaryFolder();
 let made = 0;
 
-/** A folder of its own, so that what is left behind can be seen. */
+/** A separate folder, so that leftover files are visible. */
 function place(): { readonly path: string; readonly left: () => readonly string[] } {
   const own = join(folder, `place-${made++}`);
   mkdirSync(own);

@@ -7,20 +7,20 @@ import type { NotesFile } from "@longhaul/notes/internal/format";
 import { problemOf } from "../machine/text-file.ts";
 import { isSystemError, readerOf, withOpenFile } from "../transcript/file-bytes.ts";
 import { lockSession } from "../transcript/lock.ts";
-import { giveName, notWritten, writeWholeFile } from "../transcript/whole-file.ts";
+import { giveName, whyNotWritten, writeWholeFile } from "../transcript/whole-file.ts";
 
-/** Ten times what notes within their limits hold, in any script. What is larger is something else. */
+/** Ten times the size of notes within their limits, in any script. A larger file is something else. */
 const LARGEST_NOTES_BYTES = 1024 * 1024;
 
-/** Where a session's notes are: beside it. */
+/** Path of a session's notes, beside the session. */
 export function notesPath(sessionPath: string): string {
   return join(dirname(sessionPath), `${basename(sessionPath, ".jsonl")}.notes.md`);
 }
 
 /**
- * Notes in a file that only their owner can read. A person and several processes may write to it: a write goes
- * through only if the file is still what was read, and is there whole or not at all. Links are not followed: whoever
- * may lay one down beside a session must not choose what we overwrite.
+ * Opens notes in a file that only their owner can read. A person and several processes may write to it. So a
+ * write is atomic, and succeeds only if the file has not changed since it was read. Links are not followed:
+ * anybody who can place one beside a session must not choose the file that we overwrite.
  */
 export function notesFile(path: string): NotesFile {
   return {
@@ -44,17 +44,17 @@ async function replace(path: string, text: string, replacing: string | undefined
   const expected = replacing === undefined ? undefined : Buffer.from(replacing);
   const isAsRead = async (): Promise<boolean> => {
     const found = await find(path);
-    // A rename asks only the folder; the file's owner meant it all the same.
+    // A rename ignores the file's permissions, but the owner marked it as read-only.
     if (found?.isReadOnly) throw systemError("EACCES");
     return isSame(found?.bytes, expected);
   };
-  // Looked at before anything is made, so that a wrong place stays as it was.
+  // Checks before creating anything, so that a wrong location stays unchanged.
   if (!(await isAsRead())) return false;
   return writeWholeFile(path, [text], async (temporary) => {
     const release = await lockSession(path);
     try {
       if (expected === undefined) return await takeName(temporary, path);
-      // As late as can be: an editor takes no lock of ours.
+      // Checks as late as possible, because an editor does not use our lock.
       if (!(await isAsRead())) return false;
       await rename(temporary, path);
       return true;
@@ -64,7 +64,7 @@ async function replace(path: string, text: string, replacing: string | undefined
   });
 }
 
-/** False where somebody else has the name by now. */
+/** Returns false if a file of that name exists by now. */
 async function takeName(temporary: string, path: string): Promise<boolean> {
   try {
     await giveName(temporary, path);
@@ -75,7 +75,9 @@ async function takeName(temporary: string, path: string): Promise<boolean> {
   }
 }
 
-/** By bytes: half a character in a text of ours is written as a replacement mark, and would never equal itself. */
+/**
+ * Compares bytes: a lone surrogate in our text is written as a replacement character, and would never match.
+ */
 function isSame(found: Buffer | undefined, expected: Buffer | undefined): boolean {
   return found === undefined || expected === undefined ? found === expected : found.equals(expected);
 }
@@ -85,18 +87,18 @@ interface Found {
   readonly isReadOnly: boolean;
 }
 
-/** Undefined where there is no such file. */
+/** Returns undefined if the file does not exist. */
 async function find(path: string): Promise<Found | undefined> {
   try {
-    // Looked at before it is opened: to open a device can be to set it going.
+    // Checks before opening, because opening a device can activate it.
     refuseOther(path, await lstat(path));
     const read = async (handle: FileHandle): Promise<Found> => {
       const found = await handle.stat();
       refuseOther(path, found);
-      // One more than may be: of a file that grows as fast as it is read there is no end.
+      // One byte more than allowed. Reading has a limit, because the file may grow as fast as it is read.
       const buffer = Buffer.alloc(LARGEST_NOTES_BYTES + 1);
       const length = await readerOf(handle)(buffer, 0);
-      if (length > LARGEST_NOTES_BYTES) throw unreadable(path, TOO_LARGE);
+      if (length > LARGEST_NOTES_BYTES) throw unreadable(path, `it ${TOO_LARGE}`);
       return { bytes: buffer.subarray(0, length), isReadOnly: (found.mode & 0o222) === 0 };
     };
     return await withOpenFile(path, read, constants.O_NOFOLLOW);
@@ -104,52 +106,65 @@ async function find(path: string): Promise<Found | undefined> {
     if (error instanceof LonghaulError) throw error;
     if (problemOf(error) === "gone") return undefined;
     const code = String(field(error, "code"));
-    throw unreadable(path, WORDS[code] ?? `cannot be read (${code})`, error);
+    throw unreadable(path, WORDS[code] ?? `the system reports ${code}`, error);
   }
 }
 
-const A_LINK = "is a link, and notes are never read or written through one";
-const TOO_LARGE = `is larger than ${LARGEST_NOTES_BYTES / 1024 / 1024} MB: those are no notes`;
+const A_LINK = "it is a link, and longhaul never reads or writes notes through a link";
+const TOO_LARGE = `has more than ${LARGEST_NOTES_BYTES / 1024 / 1024} MB, which is too large for notes`;
 
-const WORDS: Readonly<Record<string, string>> = { ELOOP: A_LINK, EACCES: "may not be read by this user" };
+const WORDS: Readonly<Record<string, string>> = {
+  ELOOP: A_LINK,
+  EACCES: "you do not have permission to read it",
+};
 
 function refuseOther(path: string, found: Stats): void {
   if (found.isSymbolicLink()) throw unreadable(path, A_LINK);
-  if (found.isDirectory()) throw unreadable(path, "is a folder");
-  if (!found.isFile()) throw unreadable(path, "is not a regular file");
-  if (found.size > LARGEST_NOTES_BYTES) throw unreadable(path, TOO_LARGE);
+  if (found.isDirectory()) throw unreadable(path, "it is a folder");
+  if (!found.isFile()) throw unreadable(path, "it is not a regular file");
+  if (found.size > LARGEST_NOTES_BYTES) throw unreadable(path, `it ${TOO_LARGE}`);
 }
 
 function decoded(bytes: Buffer, path: string): string {
-  if (bytes.includes(0)) throw unreadable(path, "is not a text");
+  if (bytes.includes(0)) throw unreadable(path, "it is not a text file");
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
-    throw unreadable(path, "is not UTF-8 text", error);
+    throw unreadable(path, "it is not UTF-8 text", error);
   }
 }
 
-function unreadable(path: string, what: string, cause?: unknown): LonghaulError {
-  return new LonghaulError("notes-unreadable", `${path} ${what}.`, {
-    remedy: "Nothing was changed. Mend it or move it away; notes can be built anew from the session.",
+function unreadable(path: string, why: string, cause?: unknown): LonghaulError {
+  return new LonghaulError("notes-unreadable", `Cannot read the notes ${path}: ${why}.`, {
+    remedy:
+      "Nothing was changed. Repair the file or move it away. longhaul can rebuild the notes from the session.",
     facts: { path },
     cause,
   });
 }
 
 function tooLong(path: string): LonghaulError {
-  return new LonghaulError("notes-not-written", `The new ${path} ${TOO_LARGE}. Nothing was changed.`, {
-    facts: { path },
-  });
+  return new LonghaulError(
+    "notes-not-written",
+    `The notes ${path} were not written: the new text ${TOO_LARGE}. Nothing was changed.`,
+    { remedy: "Shorten the notes, then try again.", facts: { path } },
+  );
 }
 
 function notesNotWritten(path: string, cause: unknown): LonghaulError {
   if (cause instanceof LonghaulError) return cause;
-  // Only a folder that is a file is left to say so: a name that was taken is an answer, not an error.
+  // An existing file name is a result, not an error, so EEXIST can only mean that a file blocks the folder.
   const isFolderTaken = field(cause, "code") === "EEXIST";
-  const { message, facts } = notWritten(path, isFolderTaken ? systemError("ENOTDIR") : cause);
-  const remedy = "Solve that and try again; the session itself is not touched.";
-  return new LonghaulError("notes-not-written", message, { remedy, facts, cause });
+  const { code, reason } = whyNotWritten(isFolderTaken ? systemError("ENOTDIR") : cause);
+  return new LonghaulError(
+    "notes-not-written",
+    `The notes ${path} were not written: ${reason}. Nothing was changed.`,
+    {
+      remedy: "Fix this and try again.",
+      facts: { path, ...(typeof code === "string" ? { system: code } : {}) },
+      cause,
+    },
+  );
 }
 
 const systemError = (code: string): Error => Object.assign(new Error(code), { code });

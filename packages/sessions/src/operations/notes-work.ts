@@ -1,5 +1,5 @@
 import type { LonghaulErrorCode } from "@longhaul/core/errors";
-import { throwIfAborted, timedOut, withinTime } from "@longhaul/core/internal/models";
+import { throwIfAborted, timedOut, waitWithTimeLimit } from "@longhaul/core/internal/models";
 import { countMessages } from "@longhaul/core/internal/request";
 import type { CountText } from "@longhaul/core/measure";
 import { findModel } from "@longhaul/core/measure";
@@ -25,28 +25,30 @@ import {
 import { coveredBy, inSoundSteps } from "./notes-coverage.ts";
 import type { SessionHistory } from "./session-history.ts";
 
-/** As often as an agent that keeps notes along the way would write them: the same session gives the same notes. */
+/**
+ * About as often as an agent that takes notes during its work, so that the same session gives the same notes.
+ */
 const STEP_TOKENS = 5_000;
-/** Every call costs the notes again; a model that reads more at a time notes less of it. */
+/** Each call pays for the notes again, but a model that reads more at once notes less of it. */
 const MODEL_STEP_TOKENS = 40_000;
-/** Of the model's window. */
+/** Share of the model's window. */
 const MODEL_STEP_SHARE = 0.4;
 
-/** Options of a run that the writer of the notes hears of. Only a model follows the instructions. */
+/** Options that the writer of the notes sees. Only a model follows the instructions. */
 export interface NoteOptions extends SummaryWishes {
   /**
-   * Who writes them, in calls of its own; without one they are written without any model. When it does not answer in
-   * time, the built-in writer notes the rest, and `fallback` of the result says so.
+   * Model that writes the notes in separate calls. Without one, the built-in writer writes them. If the model
+   * does not answer in time, the built-in writer notes the rest, and `fallback` of the result says so.
    */
   readonly model?: Model | undefined;
-  /** Nothing is written. */
+  /** Writes nothing. */
   readonly dryRun?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: NotesProgress) => void) | undefined;
 }
 
 interface NotesOnDisk {
-  /** Undefined where there is no file. */
+  /** Undefined if the file does not exist. */
   readonly text: string | undefined;
   readonly notes: Notes;
 }
@@ -60,11 +62,11 @@ interface NotesTask extends NoteOptions, NotesOnDisk {
   readonly timeLimits: ModelTimeLimits;
 }
 
-/** Told before each step. */
+/** Reported before each step. */
 export interface NotesProgress {
   readonly step: number;
   readonly steps: number;
-  /** In this step. */
+  /** Messages in this step. */
   readonly messages: number;
 }
 
@@ -72,25 +74,25 @@ export interface NotesTally extends Pick<ExtractionOutcome, "edits" | "refused" 
   readonly usage: ModelUsage | undefined;
   readonly isWritten: boolean;
   /**
-   * False where edits were refused and never put right, or a person wrote at the same place meanwhile: it ended
-   * there, and the rest is not noted.
+   * False if edits were refused and never corrected, or if a person changed the same section meanwhile. The
+   * run ended there, and the rest is not in the notes.
    */
   readonly isComplete: boolean;
-  /** Set where the model did not answer in time, and the rest was noted without a model. */
+  /** Set if the model did not answer in time and the built-in writer noted the rest. */
   readonly fallback: NotesFallback | undefined;
 }
 
 export interface NotesFallback {
-  /** The code of the model's error. */
+  /** Code of the model's error. */
   readonly reason: LonghaulErrorCode;
-  /** The number of messages noted without a model. */
+  /** Number of messages noted without a model. */
   readonly messages: number;
 }
 
-/** One run over what is new. With a model each step is saved: what was paid for is not lost. */
+/** One run over the new entries. With a model, each step is saved, so that paid work is not lost. */
 export class NotesWork {
   readonly #task: NotesTask;
-  /** What the file holds, as far as we know. */
+  /** Last known content of the file. */
   #onDisk: NotesOnDisk;
   #tally: NotesTally = {
     edits: 0,
@@ -111,7 +113,10 @@ export class NotesWork {
     return this.#tally;
   }
 
-  /** The notes with what is new in them. A model that does not answer in time leaves the rest to the built-in writer. */
+  /**
+   * Adds the new entries to the notes. If the model does not answer in time, the built-in writer notes the
+   * rest.
+   */
   async note(base: Notes, fresh: readonly Entry[]): Promise<Notes> {
     const { model } = this.#task;
     if (model === undefined) return this.#noteBuiltIn(base, fresh);
@@ -128,8 +133,7 @@ export class NotesWork {
         return this.#noteBuiltIn(notes, rest);
       }
       notes = await this.#save(this.#upTo(step, notes));
-      // What was refused, or gave way to what a person wrote, is still to be noted: whoever goes on from the notes
-      // would never see it.
+      // A refused or overridden edit is still missing. Continuing would skip its messages for good.
       if (!this.#tally.isComplete) break;
     }
     return notes;
@@ -143,7 +147,8 @@ export class NotesWork {
       this.#begin(steps, at);
       const noted = updateNotes(notes, step, this.#task);
       hasNews ||= noted !== notes;
-      // A template may have no section that can be filled without a model: then what is new is in none of them.
+      // A template may have no section that can be filled without a model. Then no section contains the new
+      // entries.
       const isTold = !hasNews || changedSections(base, noted) > 0;
       notes = isTold ? this.#upTo(step, noted) : noted;
     }
@@ -173,10 +178,10 @@ export class NotesWork {
       entries: history.entries,
       fresh,
       model,
-      // They are in the file, whole, and were in the context when this was said.
+      // The file contains these results in full, and they were in the context at that time.
       clearedToolUseIds: new Set<string>(),
     };
-    const outcome = await withinTime(
+    const outcome = await waitWithTimeLimit(
       this.#task.signal,
       totalMs,
       (signal) => extractNotes({ ...extraction, signal }),

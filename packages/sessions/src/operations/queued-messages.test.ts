@@ -14,10 +14,11 @@ import { isCompactBoundary, isSummaryEntry, rawContent } from "../../../core/src
 import { contentText } from "../../../core/src/messages/untrusted.ts";
 import { sessionStream } from "../../../lab/src/evaluate.ts";
 import { loadSession } from "../transcript/load.ts";
+import { promptIn } from "../transcript/prompts.ts";
 import { writeNewSession } from "../transcript/whole-file.ts";
 import { openTranscript } from "../transcript/writer.ts";
 import { compactSession, writeCompaction } from "./compact-session.ts";
-import { promptIn, rewindLoaded, undoSession, writeUndo } from "./undo-rewind.ts";
+import { rewindLoaded, undoSession, writeUndo } from "./undo-rewind.ts";
 
 const folder = temporaryFolder();
 let files = 0;
@@ -25,7 +26,7 @@ const newPath = (): string => join(folder, `session-${++files}.jsonl`);
 
 const TYPED = "Always use spaces in the parser, never tabs.";
 
-/** Ten rounds; the user types in the round `during`, and only the queue holds it. */
+/** Ten rounds. The user types in the round `during`, and only the queue contains the text. */
 async function sessionWith(during: number, version: string): Promise<string> {
   const b = new ConversationBuilder();
   const lines: Entry[] = [];
@@ -70,7 +71,7 @@ async function compactInPlace(path: string, keepRecentTokens: number): Promise<v
   await writeCompaction(result, { mode: "in-place" });
 }
 
-/** Claude Code follows parents: one that is in no line would end its conversation there. */
+/** Claude Code follows parents, so a missing one would end its conversation there. */
 function expectSoundLines(path: string): void {
   const lines = rawLines(path);
   const uuids = new Set(lines.map(({ uuid }) => uuid));
@@ -174,7 +175,7 @@ describe("a session that ends with a message that only its queue holds", () => {
   });
 });
 
-/** Results as long as they are in real sessions: there is nothing to gain from a compaction otherwise. */
+/** Results as long as in real sessions. Otherwise a compaction would save nothing. */
 function withLongResults(entry: Entry): Entry {
   if (entry.type !== "user" || typeof entry.message.content === "string") return entry;
   const content = entry.message.content.map((block) =>

@@ -26,12 +26,12 @@ interface SessionCostOptions {
   readonly prices?: PriceTable | undefined;
 }
 
-/** How a session stands before its next call, as far as money depends on it. */
+/** State of a session before its next call, as far as it affects the cost. */
 export interface SessionSituation extends Omit<Situation, "alternatives"> {
-  /** The prices of the session's model are not known, or it names none. `model` is the one whose prices are used. */
+  /** The session names no model, or its prices are unknown. `model` is the model whose prices apply. */
   readonly arePricesAssumed: boolean;
   readonly turnsSoFar: number;
-  /** Since the newest response, in milliseconds; undefined where the file does not tell. */
+  /** Milliseconds since the newest response. Undefined if the file does not say. */
   readonly cacheAgeMs: number | undefined;
 }
 
@@ -58,23 +58,25 @@ export function sessionSituation(
   };
 }
 
-/** The calls for a summary, with their price in dollars. */
+/** The summary calls, with their price in dollars. */
 export interface CallCost {
   readonly model: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cost: number;
-  /** No model was called: these are the figures that a call is expected to have. */
+  /** True if no model was called. These are the expected figures of a call. */
   readonly isEstimate: boolean;
 }
 
 export type WeighedCompaction =
-  /** One that has been computed. */
+  /** A computed compaction. */
   | Pick<SessionCompaction, "plan" | "compaction">
-  /** One whose summary this model would write: its size is an estimate. */
+  /** A compaction whose summary this model would write. Its size is an estimate. */
   | { readonly summaryBy: string };
 
-/** What clearing or compacting a session now would cost and save; nothing is written and no model is called. */
+/**
+ * Computes the cost and saving of clearing or compacting a session now. Writes nothing and calls no model.
+ */
 export function weighSession(
   session: Session,
   situation: SessionSituation,
@@ -143,7 +145,7 @@ function compactingWay(
   };
 }
 
-/** As `compact` plans it without options; undefined where there is nothing to compact. */
+/** Plan of `compact` without options. Undefined if there is nothing to compact. */
 export function usualPlan(
   { conversation, clearedToolUseIds }: Session,
   thresholds: Thresholds,
@@ -152,14 +154,14 @@ export function usualPlan(
   return unlessNothingToDo(() => planCompaction(snapshot, { targetTokens: thresholds.autoCompact }));
 }
 
-/** A separate call for the summary, without a cached prefix to share. Undefined where the prices are not known. */
+/** Cost of a separate summary call, without a cached prefix. Undefined if the prices are unknown. */
 export function expectedCall(
-  plan: Pick<CompactionPlan, "summarisedTokens" | "overheadTokens" | "keptTokens">,
+  plan: Pick<CompactionPlan, "summarizedTokens" | "overheadTokens" | "keptTokens">,
   thresholds: Thresholds,
   model: string,
   prices: PriceTable | undefined,
 ): CallCost | undefined {
-  const inputTokens = plan.summarisedTokens;
+  const inputTokens = plan.summarizedTokens;
   const { outputTokens } = usualCompaction(thresholds, plan);
   const cost = costOf({ input_tokens: inputTokens, output_tokens: outputTokens }, model, prices);
   return cost === undefined ? undefined : { model, inputTokens, outputTokens, cost, isEstimate: true };

@@ -22,7 +22,7 @@ async function append(session: Session, entries: readonly Entry[]): Promise<Sess
   return loadSession(session.path);
 }
 
-/** What was said, in order, without what only says it again. */
+/** Texts in order, without repetitions. */
 function said({ entries, isRetold }: SessionHistory): readonly string[] {
   return entries.flatMap((entry) => {
     if (isRetold(entry) || (entry.type !== "user" && entry.type !== "assistant")) return [];
@@ -34,7 +34,7 @@ function said({ entries, isRetold }: SessionHistory): readonly string[] {
 const texts = (entries: readonly Entry[]): readonly string[] =>
   said({ entries, isRetold: () => false, placeOf: () => undefined });
 
-/** More of the same agent's work, hanging on what the session ends with. */
+/** More work of the same agent, below the last line of the session. */
 function more(session: Session, name: string): readonly Entry[] {
   const c = new ConversationBuilder(name);
   c.user(`question ${name}`);
@@ -180,7 +180,7 @@ function possible<T>(work: () => T): T | undefined {
 }
 
 describe("the stretches between compactions", () => {
-  /** The number of lines that are read to find the stretches of a session with this many compactions. */
+  /** Number of lines that are read to find the stretches of a session with this many compactions. */
   async function looks(compactions: number, keeps: boolean): Promise<number> {
     const c = new ConversationBuilder();
     for (let nth = 0; nth < compactions; nth++) {

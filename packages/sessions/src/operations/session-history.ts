@@ -12,15 +12,19 @@ import { indexEntries } from "../transcript/entry-index.ts";
 import type { Session } from "../transcript/load.ts";
 import { indexedLinesBefore, shownLines } from "../transcript/relink.ts";
 
-/** Everything that was said in a session, oldest first: also what is no longer in its context. */
+/**
+ * Everything that was said in a session, oldest first, including messages that are no longer in its context.
+ */
 export interface SessionHistory {
-  /** Each entry once. Where messages were collapsed, the messages. */
+  /** Each entry once, with collapsed spans replaced by their messages. */
   readonly entries: readonly Entry[];
-  /** Whether it only says again what stands above it: a summary, a message that was written anew to be kept. */
+  /**
+   * True for an entry that only repeats earlier ones: a summary, or a kept message that was written again.
+   */
   isRetold(entry: Entry): boolean;
   /**
-   * The index of a message, or of what stands where it was. Of one on a branch that was left: where that branch
-   * leaves the conversation. Undefined where the session does not know it.
+   * Index of a message, or of its replacement. For a message on an abandoned branch: where that branch
+   * starts. Undefined if the session does not contain it.
    */
   placeOf(uuid: string): number | undefined;
 }
@@ -50,7 +54,7 @@ export function sessionHistory(session: Session): SessionHistory {
   };
 }
 
-/** What a collapsed span stands for, whole: also of spans within it. */
+/** Returns all messages that a collapsed span replaces, including those of nested spans. */
 export function messagesOfSpan(span: Entry, session: Session): readonly Entry[] {
   return messagesOf(span, entriesByUuid(session));
 }
@@ -59,21 +63,25 @@ type ByUuid = ReadonlyMap<string | undefined, Entry>;
 
 const entriesByUuid = ({ entries }: Session): ByUuid => new Map(entries.map((entry) => [entry.uuid, entry]));
 
-/** What stands for messages is where these were. */
+/** Gives a stand-in the place of the messages that it replaces. */
 function notePlaces(entry: Entry, place: number, places: Map<string, number>): void {
   for (const uuid of [entry.uuid, ...standInUuids(entry)])
     if (uuid !== undefined && !places.has(uuid)) places.set(uuid, place);
 }
 
-/** From one compaction to the next. A message that was kept is in two of them. */
+/** Part of a session between two compactions. A kept message is in two of them. */
 export interface Stretch {
-  /** The compaction that it begins with; undefined where it is the session's beginning. */
+  /** Compaction at its start. Undefined at the start of the session. */
   readonly boundary: CompactBoundaryEntry | undefined;
-  /** Made anew each time: a session may have thousands of stretches, each of them as long as a conversation. */
+  /**
+   * Built on each call, because a session may have thousands of stretches, each as long as a conversation.
+   */
   readonly entries: () => readonly Entry[];
 }
 
-/** Of what led to the conversation, oldest first, as far back as the session has everything. */
+/**
+ * Returns the stretches that led to the conversation, oldest first, as far back as the session is complete.
+ */
 export function stretchesOf({ entries, boundaries, conversation }: Session): readonly Stretch[] {
   const index = indexEntries(entries);
   const walker = new ChainWalker(index);
@@ -91,8 +99,8 @@ export function stretchesOf({ entries, boundaries, conversation }: Session): rea
 }
 
 /**
- * A span as the messages that it stands for; it may hold earlier ones. Itself where they are not in the file. Each is
- * told once: spans that claim one another, or the same again and again, would never come to an end.
+ * Returns the messages that a span replaces, including nested spans, or the entry itself if they are missing.
+ * Visits each one once, so that spans that contain each other do not cause endless recursion.
  */
 function messagesOf(entry: Entry, byUuid: ByUuid, seen: Set<Entry> = new Set()): readonly Entry[] {
   seen.add(entry);
@@ -101,13 +109,19 @@ function messagesOf(entry: Entry, byUuid: ByUuid, seen: Set<Entry> = new Set()):
   return messages.length === 0 ? [entry] : messages;
 }
 
-/** All lines of a compaction name its boundary where we wrote it; other agents keep messages under their ids. */
+/**
+ * True for repetitions. All lines of our compactions name their boundary. Other agents keep messages with
+ * their ids.
+ */
 function isRetold(entry: Entry, boundaries: ReadonlySet<string>): boolean {
   if (isCompactBoundary(entry) || isSummaryEntry(entry)) return true;
   return boundaries.has(stringField(entry, "writtenWith") ?? "");
 }
 
-/** Of a line on a branch that was left: the message that it copies, or where the branch leaves the conversation. */
+/**
+ * For a line on an abandoned branch, returns the message that copies it, or the place where the branch
+ * starts.
+ */
 function placeFrom(
   uuid: string,
   entries: readonly Entry[],
@@ -132,6 +146,6 @@ function placeFrom(
   return undefined;
 }
 
-/** A compaction that was undone lies on a branch that was left, and begins a tree of its own. */
+/** An undone compaction is on an abandoned branch, and starts a separate tree. */
 const lineAbove = (entry: Entry | undefined): string | null | undefined =>
   entry !== undefined && isCompactBoundary(entry) ? entry.logicalParentUuid : entry?.parentUuid;

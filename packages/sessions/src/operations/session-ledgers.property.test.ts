@@ -13,7 +13,7 @@ import { undoSession, writeUndo } from "./undo-rewind.ts";
 
 const write = sessionWriter();
 
-/** Lines that hang on the newest line of the session. */
+/** Creates lines below the newest line of the session. */
 function linesAfter(session: Session, add: (c: ConversationBuilder) => void, name: string): readonly Entry[] {
   const c = new ConversationBuilder(name);
   add(c);

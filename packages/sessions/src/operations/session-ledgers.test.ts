@@ -21,14 +21,14 @@ const KNOWN: Ledger = {
   facts: [
     { id: "d1", kind: "directive", text: "Never push.", status: "active", entryIds: ["e-1"], fate: "quoted" },
   ],
-  summarised: { messages: 2, tokens: 30, from: "e-1", to: "e-2" },
+  summarized: { messages: 2, tokens: 30, from: "e-1", to: "e-2" },
   kept: { messages: 0, tokens: 0 },
   restored: [],
   skipped: [],
   quotedTokens: 9,
 };
 
-/** Work that another agent then compacts, with a summary that forgets one of the two files. */
+/** Work that another agent then compacts, with a summary that omits one of the two files. */
 function workCompacted(c: ConversationBuilder): void {
   c.user("Never use tabs in this project.");
   c.tool("t1", "Edit", { file_path: "/project/src/tide.ts", old_string: "a", new_string: "b" }, "edited");

@@ -29,24 +29,28 @@ import type { Session } from "../transcript/load.ts";
 import { wholeLines } from "../transcript/released-line.ts";
 import { type Stretch, stretchesOf } from "./session-history.ts";
 
-/** What became of things in one compaction of a session. */
+/** Facts that one compaction of a session kept, restored or lost. */
 export interface SessionLedger {
   readonly boundary: CompactBoundaryEntry;
   /**
-   * - `file`: as the boundary tells it.
-   * - `computed`: the boundary tells nothing (it is another agent's, or older than ledgers); worked out from what
-   *   stands before and after it.
-   * - `none`: it tells nothing, and what came before it is not in the session.
+   * - `file`: the boundary contains the ledger.
+   * - `computed`: the boundary contains none (another agent wrote it, or it is too old), so this was derived
+   *   from the
+   *   entries before and after it.
+   * - `none`: the boundary contains none, and the session lacks the entries before it.
    */
   readonly source: "file" | "computed" | "none";
   readonly ledger: Ledger | undefined;
-  /** Whether the conversation starts at it. */
+  /** True if the conversation starts at it. */
   readonly isCurrent: boolean;
-  /** Whether it led to the conversation: those on a branch that was left, or that were undone, did not. */
+  /** True if it led to the conversation. False on an abandoned branch, and for undone compactions. */
   readonly isInChain: boolean;
 }
 
-/** Of every compaction that the session tells of, newest first; those that led to the conversation before the others. */
+/**
+ * Returns the ledgers of all compactions in the session, newest first. The ones that led to the conversation
+ * come before the others.
+ */
 export function sessionLedgers(session: Session): readonly SessionLedger[] {
   const chain = ledgersOf(stretchesOf(session));
   const inChain = new Set(chain.map(({ boundary }) => boundary.uuid));
@@ -84,8 +88,9 @@ function ledgersOf(stretches: readonly Stretch[]): readonly SessionLedger[] {
 }
 
 /**
- * Facts for the next compaction to continue from: those of the newest compaction that led to the conversation, whoever
- * made it. An undo is none. The facts that {@link sessionLedgers} gives for it, without the work of finding their places.
+ * Returns the facts from which the next compaction continues: those of the newest compaction that led to the
+ * conversation, by any agent. An undo does not count. Gives the same facts as {@link sessionLedgers}, without
+ * the work of locating them.
  */
 export function knownFacts(session: Session): PreviousLedger | undefined {
   const current = session.boundaries.find(({ isCurrent }) => isCurrent)?.boundary;
@@ -117,7 +122,7 @@ const LINES_AT_ONCE = 10_000;
 const readAtOnce = (entries: readonly Entry[]): readonly Entry[] =>
   entries.length > LINES_AT_ONCE ? entries : wholeLines(entries);
 
-/** Boundaries of undos, which are no compactions, and with each the steps that it took back. */
+/** Returns boundaries of undos, which are not compactions, and of the steps that they undid. */
 function takenBackIn(stretches: readonly Stretch[]): ReadonlySet<CompactBoundaryEntry> {
   const newestFirst = stretches.flatMap(({ boundary }) => boundary ?? []).reverse();
   const takenBack = new Set<CompactBoundaryEntry>();
@@ -125,7 +130,7 @@ function takenBackIn(stretches: readonly Stretch[]): ReadonlySet<CompactBoundary
     const undo = newestFirst[nth];
     const record = undo && undoRecordOf(undo);
     if (undo === undefined || record === undefined) continue;
-    // A step that is no compaction has no boundary: then nothing else goes with the undo.
+    // A step other than a compaction has no boundary. Then only the undo itself is skipped.
     const last = newestFirst.findIndex(({ uuid }, place) => place > nth && uuid === record.before);
     for (const boundary of newestFirst.slice(nth, Math.max(nth, last) + 1)) takenBack.add(boundary);
     nth = Math.max(nth, last);
@@ -134,20 +139,23 @@ function takenBackIn(stretches: readonly Stretch[]): ReadonlySet<CompactBoundary
 }
 
 interface CompactionInFile {
-  /** The conversation as it was right before. */
+  /** The conversation just before the compaction. */
   readonly before: readonly Entry[];
-  /** What it became, and what came since. */
+  /** The result of the compaction, and everything after it. */
   readonly after: readonly Entry[];
   readonly boundary: CompactBoundaryEntry;
   readonly previous: ExtractOptions["previous"];
 }
 
-/** The ledger of a compaction that left none, by the same rules: facts of what went are looked for in what is there. */
+/**
+ * Computes the missing ledger of a compaction by the same rules: searches the result for facts of the removed
+ * entries.
+ */
 function computeLedger(compaction: CompactionInFile): Ledger {
   const { boundary } = compaction;
   const parts = partsOf(compaction);
   const { summary, kept, restored } = parts;
-  const { summarised, facts, earlier } = factSheet(compaction, parts);
+  const { summarized, facts, earlier } = factSheet(compaction, parts);
   return makeLedger({
     facts: withFates(facts, [
       ["summary", findFacts(facts, searched(summary))],
@@ -155,8 +163,8 @@ function computeLedger(compaction: CompactionInFile): Ledger {
       ["restored", findFacts(facts, searched(restored))],
     ]),
     plan: isClearing(boundary)
-      ? { summarised: [], summarisedTokens: 0 }
-      : { summarised, summarisedTokens: tokensIn(summarised) },
+      ? { summarized: [], summarizedTokens: 0 }
+      : { summarized, summarizedTokens: tokensIn(summarized) },
     kept: { entries: kept, tokens: tokensIn(kept) },
     restored: { items: restored.map(itemOf), skipped: [] },
     quotedTokens: 0,
@@ -165,7 +173,7 @@ function computeLedger(compaction: CompactionInFile): Ledger {
   });
 }
 
-/** The facts of {@link computeLedger}, without the places where they are. That takes half the time. */
+/** Computes the facts of {@link computeLedger} without their locations, which takes half the time. */
 function computeFacts(compaction: CompactionInFile): KnownFacts {
   const { facts, earlier } = factSheet(compaction, partsOf(compaction));
   return { facts: toldFacts(facts), earlier };
@@ -174,14 +182,14 @@ function computeFacts(compaction: CompactionInFile): KnownFacts {
 function factSheet(
   { before, previous }: CompactionInFile,
   { kept, keptPlace }: Parts,
-): FactSheet & { readonly summarised: readonly Entry[] } {
+): FactSheet & { readonly summarized: readonly Entry[] } {
   const keptUuids = new Set(kept.flatMap((entry) => [entry.uuid, ...copiedIds(entry)]));
-  const summarised = before.filter((entry) => entry.uuid === undefined || !keptUuids.has(entry.uuid));
+  const summarized = before.filter((entry) => entry.uuid === undefined || !keptUuids.has(entry.uuid));
   const following = keptPlace === "after" ? kept : [];
-  return { summarised, ...extractFacts(summarised, { previous, following }) };
+  return { summarized, ...extractFacts(summarized, { previous, following }) };
 }
 
-/** Everything was kept, with results emptied. */
+/** True if everything was kept, with results cleared. */
 const isClearing = ({ compactMetadata }: CompactBoundaryEntry): boolean =>
   compactMetadata?.messagesSummarized === 0;
 
@@ -192,7 +200,10 @@ interface Parts {
   readonly restored: readonly AttachmentEntry[];
 }
 
-/** What a compaction left, apart from what came since: that begins with a request or with the agent's next words. */
+/**
+ * Splits the result of a compaction into its parts. New work, which is not included, starts with a request or
+ * the agent's next words.
+ */
 function partsOf({ after, before, boundary }: CompactionInFile): Parts {
   const known = new Set(before.flatMap(({ uuid }) => uuid ?? []));
   const summary: Entry[] = [];
@@ -214,7 +225,7 @@ function partsOf({ after, before, boundary }: CompactionInFile): Parts {
   return { summary, kept, keptPlace: isKeptFirst ? "before" : "after", restored };
 }
 
-/** A message that was written anew to be kept: all lines of a compaction of ours name its boundary. */
+/** True for a kept message that was written again: all lines of our compactions name their boundary. */
 const isRenewed = (entry: Entry, boundary: CompactBoundaryEntry): boolean =>
   (entry.type === "user" || entry.type === "assistant") &&
   stringField(entry, "writtenWith") === boundary.uuid;
@@ -225,7 +236,7 @@ function isNewWork(entry: Entry): boolean {
   return classifyUserText(contentText(rawContent(entry))).kind === "request";
 }
 
-/** The attachments by which agents put things back, by what they hold. */
+/** Attachments with which agents restore content, by type. */
 const KINDS_BY_TYPE: ReadonlyMap<string, RestoreKind> = new Map<string, RestoreKind>([
   ["file", "files"],
   ["compact_file_reference", "files"],

@@ -34,7 +34,7 @@ describe("notes by a model", () => {
     const sent = model.requests.map((request) => JSON.stringify(request.messages));
     expect(sent[1]).toContain("Step 0 was noted.");
     const requestsIn = (text: string): readonly string[] => text.match(/request \d+:/g) ?? [];
-    // Each message goes out once, whatever the number of calls.
+    // Each message is sent once, regardless of the number of calls.
     expect(sent.flatMap(requestsIn)).toEqual(Array.from({ length: 150 }, (_, at) => `request ${at}:`));
   });
 
@@ -109,7 +109,7 @@ describe("notes by a model", () => {
     expect(JSON.stringify(model.requests[0]?.messages)).toContain("request 0:");
   });
 
-  /** What a person changes in the file while the model writes its second answer. */
+  /** Lets a person change the file while the model writes its second answer. */
   async function disturbed(change: (text: string) => string, options: BuildNotesOptions = {}) {
     const session = await manyTurns();
     const path = session.path.replace(".jsonl", ".notes.md");

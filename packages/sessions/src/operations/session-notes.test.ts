@@ -56,7 +56,7 @@ describe("the notes of a session that has none", () => {
     const built = await buildNotes(compacted);
     expect(built.messages).toBeGreaterThan(60);
     expect(bodyOf(built.notes, "Task Specification")).toContain("request 0");
-    // What stands in the context now is the summary of what is noted.
+    // The context now contains the summary of everything in the notes.
     expect(compacted.conversation.map(({ uuid }) => uuid)).toContain(built.notes.coveredUuid);
   });
 
@@ -188,7 +188,7 @@ describe("notes that are there", () => {
   });
 });
 
-/** A person who saves the file each time before we do. */
+/** Simulates a person who saves the file each time before we do. */
 function editedMeanwhile(path: string, times: number): NotesFile {
   const file = notesFile(path);
   let edits = 0;

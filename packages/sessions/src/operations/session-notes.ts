@@ -31,29 +31,29 @@ import { type NoteOptions, type NotesTally, NotesWork } from "./notes-work.ts";
 import { type SessionHistory, sessionHistory } from "./session-history.ts";
 
 export interface NotesPlace {
-  /** Where the notes are; beside the session unless given. */
+  /** File of the notes. Default: beside the session. */
   readonly file?: NotesFile | undefined;
-  /** Markdown. That of the notes which are there unless given, or else ours. */
+  /** Template in Markdown. Default: the template of the existing notes, or the built-in one. */
   readonly template?: string | undefined;
 }
 
 export interface ReadNotes {
   readonly path: string;
-  /** The file as it was read. */
+  /** Text of the file when it was read. */
   readonly text: string;
   readonly notes: Notes;
   readonly template: NotesTemplate;
   readonly coverage: NotesCoverage;
 }
 
-/** Undefined where there are none: no file, or nothing noted in it. */
+/** Returns undefined if there is no notes file or it is empty. */
 export async function readNotes(session: Session, place: NotesPlace = {}): Promise<ReadNotes | undefined> {
   const { file, text, template, notes } = await open(session, place);
   if (text === undefined || isOnlyTemplate(notes)) return undefined;
   return { path: file.path, text, template, notes, coverage: coverageOf(notes, sessionHistory(session)) };
 }
 
-/** True where {@link readNotes} finds notes, without the session. */
+/** True if {@link readNotes} would find notes. Does not need the session. */
 export async function hasNotes(sessionPath: string): Promise<boolean> {
   const { text, notes } = await open({ path: sessionPath }, {});
   return text !== undefined && !isOnlyTemplate(notes);
@@ -62,24 +62,24 @@ export async function hasNotes(sessionPath: string): Promise<boolean> {
 export interface BuildNotesOptions extends NotesPlace, NoteOptions {
   readonly limits?: NotesLimits | undefined;
   readonly countTokens?: CountText | undefined;
-  /** Begin anew: what has been noted is replaced. What a person wrote above the first heading stays. */
+  /** Replace the existing notes. A person's text above the first heading stays. */
   readonly rebuild?: boolean | undefined;
-  /** Time limits of each step: 60 seconds for a first byte and 300 seconds in all by default. */
+  /** Time limits of each step. Default: 60 seconds for the first byte and 300 seconds in total. */
   readonly timeLimits?: Partial<ModelTimeLimits> | undefined;
 }
 
 export interface BuiltNotes extends ReadNotes, NotesTally {
   readonly outcome: "built" | "updated" | "rebuilt" | "up-to-date";
   readonly by: "model" | "built-in";
-  /** How many messages were read for it. */
+  /** Number of messages that were read. */
   readonly messages: number;
 }
 
 /**
- * Brings the notes of a session up to date, or builds them where there are none: of everything that was said in it,
- * also before its compactions. Only what they do not hold yet is read. Notes that do not say how far they reach, or
- * not by a message of this session, are somebody's work: they are left alone with an error, unless `rebuild` is asked
- * for. With a model each step is written, so that what was paid for is not lost; without one all is written at once.
+ * Updates the notes of a session, or builds them from everything that was said, including messages before
+ * compactions. Reads only the messages that the notes do not cover yet. Throws if the notes name no message,
+ * or one that is not in this session, because somebody else wrote them. `rebuild` replaces them. With a
+ * model, each step is written, so that paid work is not lost. Without one, everything is written at once.
  */
 export async function buildNotes(session: Session, options: BuildNotesOptions = {}): Promise<BuiltNotes> {
   const opened = await open(session, options);
@@ -89,7 +89,7 @@ export async function buildNotes(session: Session, options: BuildNotesOptions = 
   const fresh = isNew ? notNotedYet(history, 0) : freshFor(opened, history);
   const messages = countMessages(fresh);
   const base = isNew ? restarted(opened) : opened.notes;
-  // Notes that are begun anew share nothing with what a person may change meanwhile.
+  // Restarted notes share nothing with a person's concurrent edits.
   const origin = isEmpty ? opened : { ...opened, notes: base };
   const work = new NotesWork({
     ...options,
@@ -99,7 +99,7 @@ export async function buildNotes(session: Session, options: BuildNotesOptions = 
     countTokens: options.countTokens ?? counterFor(session),
     timeLimits: timeLimitsOf(options.timeLimits),
   });
-  // Notes that are begun anew must lose what they had also where there is nothing to note.
+  // Restarted notes must lose their old content, even if there is nothing to note.
   const isDone = messages === 0 && (isEmpty || !isNew);
   const notes = isDone ? opened.notes : await work.note(base, fresh);
   const { file, template } = opened;
@@ -113,9 +113,9 @@ export async function buildNotes(session: Session, options: BuildNotesOptions = 
 }
 
 /**
- * For after a rewind. Notes that know what was left are built anew, without a model, of all that led to the conversation
- * as it is now: in a compaction they would bring back what somebody went back from. Others stay as they are, among them
- * those that do not say how far they reach.
+ * Updates the notes after a rewind. If they cover abandoned messages, rebuilds them without a model from
+ * everything that led to the current conversation. Otherwise a compaction would bring back what the rewind
+ * removed. Other notes stay unchanged, including those that name no message.
  */
 export async function takeNotesBack(session: Session, place: NotesPlace = {}): Promise<void> {
   const covered = (await open(session, place)).notes.coveredUuid ?? "";
@@ -126,16 +126,16 @@ export async function takeNotesBack(session: Session, place: NotesPlace = {}): P
   if (isLeft) await buildNotes(session, { ...place, rebuild: true });
 }
 
-/** The model never answered, so that the built-in writer noted everything. */
+/** True if the model never answered, and the built-in writer noted everything. */
 const isAllBuiltIn = ({ calls, fallback }: NotesTally): boolean => fallback !== undefined && calls === 0;
 
 interface OpenedNotes {
   readonly file: NotesFile;
   readonly text: string | undefined;
   readonly notes: Notes;
-  /** By which the notes are to be kept. */
+  /** Template of the resulting notes. */
   readonly template: NotesTemplate;
-  /** Whether the notes that are there have other sections. */
+  /** True if the existing notes have other sections. */
   readonly isOtherTemplate: boolean;
 }
 
@@ -155,7 +155,7 @@ async function open(
   return { file, text, template, notes, isOtherTemplate };
 }
 
-/** Notes that name no message are taken to know them all: these say from the start that they do not. */
+/** Notes without an id count as covering all messages, so these start with an empty id. */
 const restarted = ({ template, notes }: OpenedNotes): Notes => ({
   ...emptyNotes(template),
   preface: notes.preface,
@@ -166,18 +166,27 @@ function freshFor(opened: OpenedNotes, history: SessionHistory): readonly Entry[
   const { path } = opened.file;
   const coverage = coverageOf(opened.notes, history);
   if (coverage.state === "known" && !opened.isOtherTemplate) return coverage.fresh;
-  const what = opened.isOtherTemplate
-    ? "have other sections than the template"
-    : coverage.state === "not-found"
-      ? `reach up to message ${coverage.uuid}, which is not in this session`
-      : "do not say up to which message they reach";
-  throw new LonghaulError("notes-unplaced", `The notes in ${path} ${what}; they were left as they are.`, {
-    remedy: "To replace them by notes of the whole session, ask for them to be rebuilt (--rebuild).",
-    facts: { path },
-  });
+  if (opened.isOtherTemplate) {
+    throw new LonghaulError(
+      "notes-template-differs",
+      `The notes in ${path} have other sections than the template. longhaul did not change them.`,
+      { remedy: REBUILD, facts: { path } },
+    );
+  }
+  const why =
+    coverage.state === "not-found"
+      ? `they end at message ${coverage.uuid}, which is not in this session`
+      : "they do not name the last message that they cover";
+  throw new LonghaulError(
+    "notes-unplaced",
+    `longhaul cannot update the notes in ${path}: ${why}. longhaul did not change them.`,
+    { remedy: REBUILD, facts: { path } },
+  );
 }
 
-/** Counts as the provider would, at the ratio that `inspect` counts the conversation with. */
+const REBUILD = "To replace them with notes of the whole session, run `longhaul notes SESSION --rebuild`.";
+
+/** Counts as the provider would, with the same ratio that `inspect` uses for the conversation. */
 export function counterFor(
   session: Pick<Session, "conversation" | "clearedToolUseIds">,
   sized?: SizedConversation,
@@ -188,8 +197,8 @@ export function counterFor(
 }
 
 /**
- * The template that notes were made from, by the file itself: nobody should have to name it again each time. Ours
- * where the file has no other sections than those.
+ * Derives the template from the notes file, so that nobody has to name it each time. Returns the built-in one
+ * if the file has only its sections.
  */
 function templateIn(text: string): NotesTemplate {
   const ours = parseTemplate(NOTES_TEMPLATE);
@@ -197,7 +206,7 @@ function templateIn(text: string): NotesTemplate {
   return sections.every((section) => has(ours, section)) ? ours : { sections };
 }
 
-/** Whether notes with these sections could go on with that template. */
+/** True if notes with these sections can continue with that template. */
 function isSameTemplate(one: NotesTemplate, other: NotesTemplate): boolean {
   return one.sections.some((section) => has(other, section));
 }
@@ -205,7 +214,7 @@ function isSameTemplate(one: NotesTemplate, other: NotesTemplate): boolean {
 const has = ({ sections }: NotesTemplate, { heading }: NotesHeading): boolean =>
   sections.some((section) => section.heading === heading);
 
-/** A heading with an italic line right below it; each once. */
+/** Finds each heading with an italic line directly below it, once. */
 function sectionsIn(text: string): readonly NotesHeading[] {
   const lines = linesOf(text);
   const found = new Map<string, NotesHeading>();

@@ -12,17 +12,20 @@ import {
   type UserPlaces,
 } from "../transcript/locations.ts";
 
-/** The folder that a session may pull files from. A session file is untrusted: its own claims never widen it. */
+/**
+ * Folder from which a session may restore files. A session file is untrusted, so its own claims never widen
+ * it.
+ */
 export interface SessionProject {
-  /** Files outside this folder are never restored. Undefined: no file is restored. */
+  /** Files outside this folder are never restored. If undefined, no file is restored. */
   readonly folder: string | undefined;
-  /** The `project` option, the session's place in an agent's store, or the user's current folder. */
+  /** The `project` option, the session's location in an agent's store, or the user's current folder. */
   readonly source: ProjectSource;
-  /** Why there is no folder. */
+  /** Reason why there is no folder. */
   readonly problem: ProjectProblem | undefined;
   /**
-   * The working directory of hooks and the base of relative paths: the session's own one if it lies in `folder`, else
-   * `folder`, else the user's current folder.
+   * Working directory of hooks and base of relative paths: the session's own one if it is inside `folder`,
+   * otherwise `folder`, otherwise the user's current folder.
    */
   readonly cwd: string;
   readonly store: SessionAgent | undefined;
@@ -31,8 +34,8 @@ export interface SessionProject {
 export type ProjectSource = "option" | "store" | "current-folder";
 
 /**
- * `too-wide`: it would be the home folder or a folder above it. `not-found`, `ambiguous`: no folder or several folders
- * match the session's place in the store.
+ * `too-wide`: it would be the home folder or a parent of it. `not-found`, `ambiguous`: no folder or several
+ * folders match the session's location in the store.
  */
 export type ProjectProblem = "too-wide" | "not-found" | "ambiguous";
 
@@ -45,7 +48,10 @@ export interface SessionProjectOptions {
 
 type LocatedSession = Pick<Session, "path" | "cwd" | "entries">;
 
-/** Decides in this order: the `project` option, the session's place in an agent's store, the current folder. */
+/**
+ * Determines the project in this order: the `project` option, the session's location in an agent's store, the
+ * current folder.
+ */
 export async function sessionProject(
   session: LocatedSession,
   { project, places }: SessionProjectOptions = {},
@@ -68,16 +74,20 @@ export async function sessionProject(
   return { folder, source, problem: undefined, cwd: await cwdIn(folder, session.cwd), store };
 }
 
-/** True for a whole disk, the home folder and every folder above it: too much to restore files from unasked. */
+/**
+ * True for a whole disk, the home folder and its parents: too much to restore files from without being asked.
+ */
 export async function isTooWide(folder: string, home: string = userHome()): Promise<boolean> {
   const real = await realOrResolved(folder);
   if (real === parse(real).root) return true;
-  // A variable may be empty or wrong; the system knows the user's folder without it.
+  // The variable may be empty or wrong, but the system knows the user's home folder without it.
   const homes = await Promise.all([home, systemHome()].filter(isAbsolute).map(realOrResolved));
   return homes.some((each) => isWithin(real, each));
 }
 
-/** The user's folder. A variable that is empty or relative would make a folder of the project the user's own. */
+/**
+ * Returns the user's home folder. An empty or relative variable would turn a folder of the project into it.
+ */
 export function userHome(): string {
   const home = homedir();
   return isAbsolute(home) ? home : systemHome();
@@ -97,15 +107,15 @@ async function requireFolder(project: string): Promise<string> {
   if (project !== "" && isUsable) return folder;
   throw new LonghaulError(
     "option-invalid",
-    `The project ${JSON.stringify(project)} is not a usable folder.`,
+    `Invalid value for project: it must be an existing folder and not a whole disk, but is ${JSON.stringify(project)}.`,
     {
-      remedy: "Pass an existing folder that is not a whole disk.",
+      remedy: "Pass the folder of the project, or leave the option out.",
       facts: { option: "project" },
     },
   );
 }
 
-/** In the spelling of the folder, so that links in the session's own words play no part. */
+/** Uses the spelling of the folder, so that links in the session's path do not matter. */
 async function cwdIn(folder: string, claimed: string | undefined): Promise<string> {
   if (claimed === undefined || !isAbsolute(claimed) || !(await isFolder(claimed))) return folder;
   const [root, real] = [await realOrResolved(folder), await realOrResolved(claimed)];
@@ -114,13 +124,13 @@ async function cwdIn(folder: string, claimed: string | undefined): Promise<strin
 
 interface StorePlace {
   readonly agent: SessionAgent;
-  /** The name that the agent gave to the folder of a project's sessions. */
+  /** Name that the agent gave to the folder with a project's sessions. */
   readonly name: string;
 }
 
 const AGENTS: readonly SessionAgent[] = ["claude-code", "longhaul"];
 
-/** Links are followed first: a link in the store is not a session of the store. */
+/** Resolves links first: a link in the store is not a session of the store. */
 async function placeInStore(path: string, places: UserPlaces): Promise<StorePlace | undefined> {
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined) return undefined;
@@ -165,7 +175,7 @@ async function foldersHashedTo(
   return [];
 }
 
-/** Bounds of the search for one name. A search that would exceed them finds nothing. */
+/** Limits of the search for one name. A search that exceeds them finds nothing. */
 const MOST_FOLDERS_READ = 500;
 const MOST_ENTRIES_READ = 100_000;
 
@@ -177,11 +187,12 @@ interface FolderSearch {
 }
 
 /**
- * Existing folders that Claude Code gives this name: their path with every character but ASCII letters and digits
- * replaced by `-`. Several folders may have the same name. Undefined if the search is too large.
+ * Finds existing folders to which Claude Code gives this name: their path, with every character except ASCII
+ * letters and digits replaced by `-`. Several folders may have the same name. Returns undefined if the search
+ * is too large.
  */
 async function foldersNamed(name: string, current: string): Promise<readonly string[] | undefined> {
-  // Claude Code cuts a long name and adds a hash of its own: then only the folder around the user can be compared.
+  // Claude Code truncates a long name and adds its own hash. Then only the current folder can be compared.
   if (name.length > LONGEST_FOLDER_NAME)
     return withParents(resolve(current)).filter((each) => isCutTo(each, name));
   const drive = /^([A-Za-z])--/.exec(name)?.[1];
@@ -200,7 +211,10 @@ function isCutTo(folder: string, name: string): boolean {
   );
 }
 
-/** Follows only folders whose name is the beginning of the rest. False as soon as a bound is exceeded. */
+/**
+ * Searches only folders whose name is the beginning of the rest. Returns false as soon as a limit is
+ * exceeded.
+ */
 async function searchBelow(search: FolderSearch, folder: string, rest: string): Promise<boolean> {
   if (rest === "" || ++search.folders > MOST_FOLDERS_READ) return rest === "";
   const names = (await namesIn(search, folder)) ?? (await likelyNames(search, folder, rest));
@@ -215,7 +229,10 @@ async function searchBelow(search: FolderSearch, folder: string, rest: string): 
   return true;
 }
 
-/** Links are left out: an agent knows its working directory by its real path. Undefined: the folder is not readable. */
+/**
+ * Skips links, because an agent knows its working directory by its real path. Returns undefined if the folder
+ * is unreadable.
+ */
 async function namesIn(search: FolderSearch, folder: string): Promise<readonly string[] | undefined> {
   const names: string[] = [];
   try {
@@ -247,7 +264,7 @@ function withParents(folder: string): readonly string[] {
   return folders;
 }
 
-/** True for the folder itself as well. */
+/** Also true for the folder itself. */
 function isWithin(folder: string, path: string): boolean {
   const inside = relative(folder, path);
   return inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);

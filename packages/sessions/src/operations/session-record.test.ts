@@ -51,7 +51,7 @@ function written(parts: readonly Part[], version: string | undefined): readonly 
   return c.entries.map((entry) => ({ ...entry, ...fields }) as Entry);
 }
 
-/** The model of a session, and the window with the origin of the figure. */
+/** The model of a session, and its window with the origin of the figure. */
 async function factsOf(path: string): Promise<unknown> {
   const session = await loadSession(path);
   const { model } = session;
@@ -81,7 +81,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   undo: async (session, target) => writeUndo(undoSession(session), target, ports),
 };
 
-/** Gives the path of the session that is the result; the same one where there is nothing to do. */
+/** Returns the path of the resulting session, or the same path if there is nothing to do. */
 async function carriedOut(path: string, name: string, isInPlace: boolean): Promise<string> {
   const out = newPath();
   const target: WriteTarget = isInPlace ? { mode: "in-place" } : { mode: "new-session", path: out };

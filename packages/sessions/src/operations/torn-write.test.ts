@@ -47,7 +47,7 @@ async function expectAsBefore(path: string, bytesBefore: number, share: number):
   expect(flatten((await resumeSession(path)).conversation)).toEqual(old);
 }
 
-/** The session as it was when it had so many bytes. */
+/** Loads the session as it was with this many bytes. */
 async function loadedFrom(path: string, bytes: number): Promise<Awaited<ReturnType<typeof loadSession>>> {
   const copy = `${path}.before`;
   writeFileSync(copy, readFileSync(path).subarray(0, bytes));

@@ -9,43 +9,40 @@ import {
   writtenAgain,
 } from "@longhaul/core/internal/compaction";
 import {
-  contentText,
   copiedIds,
-  entryBlocks,
   indexOfMessage,
   isCompactBoundary,
-  movedWith,
+  markMoved,
   type RewindMark,
   timeOf,
   undoRecordOf,
 } from "@longhaul/core/internal/messages";
-import { classifyUserText } from "@longhaul/core/internal/summary";
 import { contextTokens, ESTIMATORS, findModel, measureEntries, sessionRecord } from "@longhaul/core/measure";
 import type { Entry, StepBack } from "@longhaul/core/messages";
 import { withClearedResults } from "@longhaul/core/messages";
 import { type EntryIndex, indexEntries } from "../transcript/entry-index.ts";
 import { loadSession, type Session } from "../transcript/load.ts";
-import { typedContent } from "../transcript/message-queue.ts";
+import { spokenIn } from "../transcript/prompts.ts";
 import { indexedBefore } from "../transcript/relink.ts";
 import { type Step, stepBack, stepsOf, stretchesBack } from "../transcript/steps.ts";
 import { SYSTEM_PORTS, type WriteTarget, type WrittenLines, writeLines } from "./write-lines.ts";
 
 export interface UndoSessionOptions {
-  /** Take the last undo back. */
+  /** Revert the last undo. */
   readonly redo?: boolean | undefined;
-  /** The uuid of a step's line, see {@link undoableSteps}: that one is undone, and with it all that are newer. */
+  /** Uuid of a step's line, see {@link undoableSteps}. This step and all newer ones are undone. */
   readonly to?: string | undefined;
 }
 
-/** An undo that has not been written anywhere. */
+/** An undo that has not been written yet. */
 export interface SessionUndo {
   readonly session: Session;
   readonly step: Step;
   readonly back: StepBack;
-  /** The conversation as it will be: as it was before the step, then what came since. */
+  /** The resulting conversation: the messages from before the step, then the messages since. */
   readonly restored: readonly Entry[];
   readonly carried: readonly Entry[];
-  /** Thinking that the model signed with another history, and would refuse now. */
+  /** Thinking blocks that the model signed for another history and would refuse now. */
   readonly thinkingBlocks: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
@@ -53,20 +50,23 @@ export interface SessionUndo {
   readonly tokenRatio: number;
 }
 
-/** What led to the session's current conversation, newest first; undos among it. */
+/** Returns the steps that led to the session's current conversation, newest first, including undos. */
 export function undoableSteps(session: Session): readonly Step[] {
   return [...stepsOf(indexEntries(session.entries))];
 }
 
-/** Takes back the newest compaction, collapse, expansion or snip of a loaded session, without writing. */
+/** Undoes the newest compaction, collapse, expansion or snip of a loaded session, without writing. */
 export function undoSession(session: Session, options: UndoSessionOptions = {}): SessionUndo {
   const { redo = false, to } = options;
   const back = stepBack(indexEntries(session.entries), { redo, uuid: to }, session.lines);
-  if (back === undefined) throw redo ? nothingToRedo(session) : nothingToUndo(session, to);
+  if (back === undefined) {
+    if (redo) throw nothingToRedo(session);
+    throw to === undefined ? nothingToUndo(session) : stepNotFound(session, to);
+  }
   const restored = restoredEntries(back);
   const { entries: carried, blocks } = carriedEntries(back, findModel(session.model).bindsThinking === true);
   const { contextTokens: tokens, overheadTokens, ratio } = sizeUp({ entries: restored }, {});
-  // Where the provider counted less than our estimate, all of it shrinks.
+  // If the provider counted less than our estimate, scale everything down.
   const measured = Math.max(1, measureEntries(restored, ESTIMATORS.o200k));
   const tokenRatio = Math.min(ratio, (tokens - overheadTokens) / measured);
   return {
@@ -83,7 +83,7 @@ export function undoSession(session: Session, options: UndoSessionOptions = {}):
   };
 }
 
-/** Whole or not at all. Nothing that stands in the session's file is touched. */
+/** Writes an undo atomically. Does not change existing lines of the session file. */
 export async function writeUndo(
   result: SessionUndo,
   target: WriteTarget,
@@ -97,10 +97,11 @@ export async function writeUndo(
   };
   const source = {
     inPlace: () => {
-      // Claude Code goes on from the newest message of its own kind, and may not read beyond the last boundary.
+      // Claude Code continues from the newest message of a type that it knows, and may not read past the last
+      // boundary.
       if (session.version !== undefined) return again();
       const { mark, carried: copies } = continueBefore(back, carried, left, tokensAfter, ports);
-      const moved = (back.moved ?? []).map((line) => movedWith(line, mark));
+      const moved = (back.moved ?? []).map((line) => markMoved(line, mark));
       return [...(back.edited ?? []), mark, ...moved, ...copies];
     },
     asNewSession: (sessionId: string) =>
@@ -109,58 +110,74 @@ export async function writeUndo(
   return writeLines(session, source, target, ports);
 }
 
-/** In a session of its own there is nothing to go back to. */
+/** A new session has no earlier state to return to. */
 function withoutUndo(line: Entry): Entry {
   if (!isCompactBoundary(line) || line.compactMetadata.longhaul === undefined) return line;
   const { undo: _, ...longhaul } = line.compactMetadata.longhaul;
   return { ...line, compactMetadata: { ...line.compactMetadata, longhaul } };
 }
 
-function nothingToUndo({ path }: Session, to: string | undefined): LonghaulError {
-  const message =
-    to === undefined
-      ? "Nothing led to this conversation that could be undone: no compaction, collapse or snip of which everything is still in the file."
-      : `No step that led to this conversation is ${to}.`;
-  return new LonghaulError("nothing-to-undo", message, {
-    remedy:
-      "`longhaul undo SESSION --list` shows what there is. A new session made with --out has no past: undo in the original.",
-    facts: { path },
-  });
+function nothingToUndo({ path }: Session): LonghaulError {
+  return new LonghaulError(
+    "nothing-to-undo",
+    "Nothing to undo: the session has no compaction, collapse or snip whose messages are still in the file.",
+    {
+      remedy:
+        "`longhaul undo SESSION --list` lists all steps. A session that --out created has no earlier steps: undo in the original session.",
+      facts: { path },
+    },
+  );
+}
+
+function stepNotFound({ path }: Session, step: string): LonghaulError {
+  return new LonghaulError(
+    "undo-step-not-found",
+    `No undo step found: this conversation has no step ${step} that can be undone.`,
+    { remedy: "`longhaul undo SESSION --list` lists all steps.", facts: { path, step } },
+  );
 }
 
 function nothingToRedo({ path }: Session): LonghaulError {
-  const message = "There is no undo to take back, or something was done after it.";
-  return new LonghaulError("nothing-to-redo", message, {
-    remedy: "Only the newest step can be redone: `longhaul undo SESSION --list` shows it.",
-    facts: { path },
-  });
+  return new LonghaulError(
+    "nothing-to-redo",
+    "Nothing to redo: the session has no undo to revert, or another step followed it.",
+    {
+      remedy:
+        "You can redo only right after an undo. `longhaul undo SESSION --list` shows the newest step first.",
+      facts: { path },
+    },
+  );
 }
 
-/** Something that a person said, to which a session can be taken back. */
+/** A message of a person to which a session can be rewound. */
 export interface RewindPoint {
   readonly uuid: string;
   readonly text: string;
   readonly timestamp: string;
-  /** How many of the compactions that led to the conversation came after it. */
+  /** Number of compactions on the way to the current conversation that came after it. */
   readonly compactionsSince: number;
 }
 
-/** A session as it was before a prompt; nothing of it has been written anywhere. */
+/** A session as it was before a prompt. Nothing has been written yet. */
 export interface SessionRewind {
-  /** As it was sent then: boundary, summary, kept messages, attachments, emptied results. Without the mark. */
+  /**
+   * The conversation as it was sent then: boundary, summary, kept messages, attachments, cleared results.
+   * Without the mark.
+   */
   readonly conversation: readonly Entry[];
-  /** What the mark hangs on; undefined where there was nothing before the prompt. */
+  /** Parent of the mark. Undefined if there was nothing before the prompt. */
   readonly leafUuid: string | undefined;
   /**
-   * To be appended to the transcript before anything else: from then on the session is the one from before the
-   * prompt. The next entry hangs on it, so it is also the last of what is gone on with. Never sent.
+   * Append this to the transcript before anything else: it returns the session to the state before the
+   * prompt. It is the parent of the next entry, and so the last entry of the conversation that continues. It
+   * is never sent.
    */
   readonly mark: Entry;
 }
 
 /**
- * What people said on the way to the current conversation, newest first, also before its compactions. What they said
- * in a conversation that they left by an earlier rewind is not among it.
+ * Returns the messages of people on the way to the current conversation, newest first, including those before
+ * compactions. Excludes messages of a conversation that an earlier rewind abandoned.
  */
 export async function rewindPoints(path: string): Promise<readonly RewindPoint[]> {
   const { entries } = await loadSession(path);
@@ -173,8 +190,8 @@ export async function rewindPoints(path: string): Promise<readonly RewindPoint[]
 }
 
 /**
- * The conversation exactly as it was right before a prompt was said, and a mark that takes the session back there.
- * The prompt may be any that stands in the file, also in a conversation that was left.
+ * Returns the conversation exactly as it was before a prompt, and a mark that returns the session to it. The
+ * prompt may be any in the file, even in an abandoned conversation.
  */
 export async function rewindSession(
   path: string,
@@ -184,7 +201,7 @@ export async function rewindSession(
   return rewindLoaded(await loadSession(path), promptUuid, ports);
 }
 
-/** The same of a session that has been read whole. */
+/** Does the same for a loaded session. */
 export function rewindLoaded(
   session: Pick<Session, "path" | "entries" | "conversation" | "leafUuid">,
   promptUuid: string,
@@ -214,26 +231,18 @@ export function rewindLoaded(
   return { conversation, leafUuid, mark };
 }
 
-/** What a person said in an entry. Pictures without a word are said too. */
-export function spokenIn(entry: Entry): string | undefined {
-  if (entry.type !== "user") return undefined;
-  const text = promptIn(entry);
-  if (text !== undefined || entry.isMeta === true || entry.isCompactSummary === true) return text;
-  const blocks = entryBlocks(entry);
-  const isShown = blocks.length > 0 && blocks.every(({ type }) => type === "image" || type === "document");
-  return isShown ? blocks.map(({ type }) => `[${type}]`).join(" ") : undefined;
-}
-
 function promptNotFound(path: string, uuid: string): LonghaulError {
-  return new LonghaulError("message-not-found", `Nothing that a person said in this session is ${uuid}.`, {
-    remedy: "Take a uuid from `rewindPoints`.",
-    facts: { path, uuid },
-  });
+  return new LonghaulError(
+    "message-not-found",
+    `No message found: no prompt of this session has the uuid ${uuid}.`,
+    { remedy: "Pass a uuid that `rewindPoints` returns.", facts: { path, uuid } },
+  );
 }
 
 /**
- * All lines that led to the current conversation, also from before its compactions, each with the number of compactions
- * since. Newest first, each once, as it was first written: a copy made for a compaction or an undo is none of its own.
+ * Returns all lines that led to the current conversation, including those before compactions, each with the
+ * number of compactions since. Newest first, each once, at its first position: copies for a compaction or an
+ * undo do not count.
  */
 function linesOfPast(index: EntryIndex): readonly (readonly [Entry, number])[] {
   const places = new Set<number>();
@@ -255,21 +264,13 @@ function linesOfPast(index: EntryIndex): readonly (readonly [Entry, number])[] {
   });
 }
 
-/** In a session that was made of another one, the original may be in no line: then the copy is what there is. */
+/** A session made from another one may lack the original. Then the copy counts. */
 function placeOfOriginal({ entries, positions }: EntryIndex, line: Entry): number | undefined {
   const own = positions.get(line.uuid ?? "");
   for (const id of copiedIds(line)) {
     const place = positions.get(id);
-    // A file may claim anything: an original stands above its copy and is of its kind.
+    // A file may claim anything, so an original must be above its copy and of the same type.
     if (place !== undefined && place < (own ?? 0) && entries[place]?.type === line.type) return place;
   }
   return own;
-}
-
-const HUMAN_KINDS: ReadonlySet<string> = new Set(["request", "command", "shell"]);
-
-/** What the user wrote, of an entry that is a prompt. */
-export function promptIn(entry: Entry): string | undefined {
-  const said = classifyUserText(contentText(typedContent(entry)));
-  return HUMAN_KINDS.has(said.kind) && "text" in said ? said.text : undefined;
 }

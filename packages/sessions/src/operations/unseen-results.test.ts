@@ -35,7 +35,7 @@ it.each([
     expect(JSON.stringify(messages.at(-2)?.content)).toContain('"id":"unseen"');
     const sent = JSON.stringify(messages.at(-1)?.content);
     expect(sent).toContain('"tool_use_id":"unseen"');
-    expect(sent).toContain("recall it by the id unseen");
+    expect(sent).toContain("Recall it with the id unseen");
     expect(sent).not.toContain("quokka");
     expect(made.compaction.tokensAfter).toBeLessThan(TARGET);
     expect(readLedger(made.compaction.boundary)?.shortened).toEqual(made.compaction.ledger?.shortened);

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
 import type { CompactionPorts } from "@longhaul/core/compaction";
-import { asOneWrite } from "@longhaul/core/internal/messages";
+import { asAtomicWrite } from "@longhaul/core/internal/messages";
 import type { Entry } from "@longhaul/core/messages";
 import type { Session } from "../transcript/load.ts";
 import { writeNewSession } from "../transcript/whole-file.ts";
 import { openTranscript } from "../transcript/writer.ts";
 
-/** `in-place` appends to the session itself; a path makes a new session there. */
+/** `in-place` appends to the session itself. A path creates a new session there. */
 export type WriteTarget =
   | { readonly mode: "in-place" }
   | { readonly mode: "new-session"; readonly path: string };
@@ -26,7 +26,7 @@ interface LineSource {
   asNewSession(sessionId: string): readonly Entry[];
 }
 
-/** Whole or not at all. In place, the session must be as it was when it was loaded. */
+/** Writes the lines atomically. In place, the session must be unchanged since it was loaded. */
 export async function writeLines(
   session: Session,
   source: LineSource,
@@ -34,7 +34,7 @@ export async function writeLines(
   ports: CompactionPorts,
 ): Promise<WrittenLines> {
   if (target.mode === "in-place") {
-    const lines = asOneWrite(source.inPlace());
+    const lines = asAtomicWrite(source.inPlace());
     const writer = await openTranscript(session.path, { expectedBytes: session.bytes });
     try {
       await writer.append(lines);
@@ -49,7 +49,7 @@ export async function writeLines(
   return { mode: target.mode, path: target.path, sessionId, lines };
 }
 
-/** An agent finds a session by its file's name, so a name that is an id becomes the id. */
+/** An agent finds a session by its file name, so a name that is an id becomes the session id. */
 function sessionIdFor(path: string, ports: CompactionPorts): string {
   const name = basename(path, ".jsonl");
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(name) ? name : ports.newUuid();

@@ -9,7 +9,7 @@ import { rebuild } from "../../../core/src/compaction/compact.ts";
 import { findFacts } from "../../../core/src/compaction/facts/find-facts.ts";
 import { isCompactBoundary } from "../../../core/src/messages/entry.ts";
 import { isInContext } from "../../../core/src/messages/fact-ledger.ts";
-import { wordsIn } from "../../../core/src/request/flatten/words-in.ts";
+import { readableText } from "../../../core/src/request/flatten/readable-text.ts";
 import { loadSession, type Session } from "../transcript/load.ts";
 import { writeNewSession } from "../transcript/whole-file.ts";
 import { openTranscript } from "../transcript/writer.ts";
@@ -21,7 +21,7 @@ import { undoSession, writeUndo } from "./undo-rewind.ts";
 const folder = temporaryFolder();
 let count = 0;
 
-/** So many requests that a target as small as this one cannot hold all of them. */
+/** A target this small cannot hold all of these requests. */
 const SMALL = { keepRecentTokens: 500, targetTokens: 2_500, restoreFiles: false } as const;
 
 async function compacted(): Promise<SessionCompaction & { readonly after: Session }> {
@@ -44,7 +44,7 @@ describe("the ledger of a compaction that was written", () => {
   it("is true: what it says is in the context is there, and what it says is not is in the entries that it names", async () => {
     const { compaction, after } = await compacted();
     const facts = compaction.ledger?.facts ?? [];
-    const inContext = findFacts(facts, [wordsIn(after.conversation)]);
+    const inContext = findFacts(facts, [readableText(after.conversation)]);
     expect(facts.filter((fact) => isInContext(fact) && !inContext.has(fact.id))).toEqual([]);
     const absent = facts.filter((fact) => !isInContext(fact));
     expect(absent.length).toBeGreaterThan(0);
@@ -95,12 +95,12 @@ describe("the ledger of a clearing that was written", () => {
     expect(newest).toMatchObject({
       source: "file",
       isCurrent: true,
-      ledger: { summarised: { messages: 0 } },
+      ledger: { summarized: { messages: 0 } },
     });
     const facts = newest?.ledger?.facts ?? [];
     const told = facts.filter(({ id }) => before.has(id)).length;
     expect(told + (newest?.ledger?.earlier?.facts ?? 0)).toBe(before.size);
-    const inContext = findFacts(facts, [wordsIn(cleared.conversation)]);
+    const inContext = findFacts(facts, [readableText(cleared.conversation)]);
     expect(facts.filter((fact) => isInContext(fact) !== inContext.has(fact.id))).toEqual([]);
     const next = await compactSession(cleared, SMALL);
     const ids = new Set(next.compaction.ledger?.facts.map(({ id }) => id));

@@ -1,11 +1,11 @@
 import { crc32 } from "node:zlib";
 import { type PiecePlace, termHashes } from "./word-scanner.ts";
 
-/** A part of an index; only what is asked for is read. */
+/** A part of an index. Reads only the requested bytes. */
 export interface Section {
   readonly bytes: number;
   read(from: number, to: number): Buffer;
-  /** All of it, checked. */
+  /** Reads the whole section and verifies its checksum. */
   whole(): Buffer;
 }
 
@@ -14,14 +14,14 @@ interface Block {
   readonly count: number;
 }
 
-/** Terms of an index as they stand on the disk. A look-up reads one block and one list. */
+/** Terms of an index on disk. A lookup reads one block and one list. */
 export class Dictionary {
   readonly #blocks: Section;
   readonly #terms: Section;
   readonly #texts: Section;
   readonly #postings: Section;
   #directory: Buffer | undefined;
-  /** The one that was read last: terms that are found by a piece of them come in order. */
+  /** The block that was read last. A search for a part of a term visits terms in order. */
   #block: (Block & { readonly nth: number }) | undefined;
 
   constructor(sections: Readonly<Record<"blocks" | "terms" | "texts" | "postings", Section>>) {
@@ -31,19 +31,19 @@ export class Dictionary {
     this.#postings = sections.postings;
   }
 
-  /** In which documents a term is, in their order. */
+  /** Documents that contain a term, in order. */
   documents(term: string): Uint32Array {
     const list = this.list(term);
     return list === undefined ? new Uint32Array(0) : documentsIn(list);
   }
 
-  /** The same as it stands, with how often it is in each: see {@link eachPosting}. */
+  /** Encoded list of these documents with the term's count in each, see {@link eachPosting}. */
   list(term: string): Buffer | undefined {
     const record = this.#find(term);
     return record === undefined ? undefined : this.#list(record);
   }
 
-  /** The terms that hold this text, begin or end with it, up to so many. */
+  /** Returns up to `most` terms that contain this text, or that start or end with it. */
   termsWith(text: string, where: PiecePlace, most: number): readonly FoundTerm[] {
     const texts = this.#texts.whole();
     const wanted = textBytes(text);
@@ -55,7 +55,7 @@ export class Dictionary {
       const end = texts.indexOf(TEXT_END, start);
       if (end < 0) damaged("a text without an end");
       found.push(this.#termAt(texts, start, end));
-      // The same byte may end one text and be the start of the next.
+      // The same byte may end one text and start the next.
       at = texts.indexOf(needle, end);
     }
     return found;
@@ -83,7 +83,7 @@ export class Dictionary {
     const directory = this.#readDirectory();
     const blocks = directory.length / BLOCK_ENTRY_BYTES;
     if (blocks === 0) return undefined;
-    // Terms with one hash may go on in the next block.
+    // Terms with the same hash may continue in the next block.
     const first = lastBlock(directory, (at) => directory.readUInt32LE(at) < hash);
     for (let nth = first; nth < blocks; nth++) {
       if (nth > first && directory.readUInt32LE(nth * BLOCK_ENTRY_BYTES) > hash) return undefined;
@@ -120,7 +120,7 @@ export class Dictionary {
   }
 }
 
-/** The last block that begins before something is found there; the first where none does. */
+/** Returns the last block for which `isBefore` is true, or the first one. */
 function lastBlock(directory: Buffer, isBefore: (entry: number) => boolean): number {
   let [low, high] = [0, directory.length / BLOCK_ENTRY_BYTES - 1];
   while (low < high) {
@@ -138,10 +138,10 @@ interface FoundTerm {
   list(): Buffer;
 }
 
-/** In how many documents a term is. */
+/** Number of documents that contain a term. */
 export const frequencyIn = (list: Buffer): number => readVarint(list, 0).value;
 
-/** Gives the documents of a list in their order, and how often the term is in each. */
+/** Visits the documents of a list in order, with the term's count in each. */
 export function eachPosting(list: Buffer, visit: (document: number, count: number) => void): void {
   const { value: length, end } = readVarint(list, 0);
   let [document, at] = [0, end];
@@ -176,7 +176,7 @@ function readVarint(bytes: Buffer, start: number): { readonly value: number; rea
   }
 }
 
-/** The other way round of {@link textBytes}. */
+/** Reverses {@link textBytes}. */
 function decodedText(bytes: Buffer): string {
   const units: number[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -195,15 +195,15 @@ function decodedText(bytes: Buffer): string {
   return String.fromCharCode(...units);
 }
 
-/** A term in a dictionary on disk: two hashes, where its postings are, how many bytes, their checksum. */
+/** A term in a dictionary on disk: two hashes, then the position, length and checksum of its postings. */
 const TERM_BYTES = 20;
 const BLOCK_TERMS = 64;
-/** Of each block: its first hash, where the texts of its terms begin, its checksum. */
+/** Data of each block: its first hash, the start of its terms' texts, and its checksum. */
 const BLOCK_ENTRY_BYTES = 12;
-/** Between two terms among the texts. */
+/** Separates two terms among the texts. */
 const TEXT_END = 0;
 
-/** A dictionary as it stands in an index: terms by their hashes, their texts in the same order, their postings. */
+/** A dictionary as an index stores it: terms by hash, their texts in the same order, and their postings. */
 export interface DictionaryBytes {
   readonly blocks: Buffer;
   readonly terms: Buffer;
@@ -211,12 +211,15 @@ export interface DictionaryBytes {
   readonly postings: Buffer;
 }
 
-/** Counted up to here; more says nothing more about what a text is about. */
+/** Maximum count. A higher one says nothing more about the subject of a text. */
 const MOST_COUNTED = 255;
 const FIRST_TERMS = 1 << 12;
 const FIRST_POSTINGS = 1 << 14;
 
-/** The terms of documents as they are read, and in which documents each is. Open addressing over typed arrays. */
+/**
+ * Collects the terms of documents and the documents that contain each term. Uses open addressing over typed
+ * arrays.
+ */
 export class TermTable {
   #slots = new Int32Array(FIRST_TERMS * 4);
   #hashes = new Uint32Array(FIRST_TERMS);
@@ -239,12 +242,12 @@ export class TermTable {
     return this.#postings;
   }
 
-  /** Different ones, of the document that is being told. */
+  /** Number of distinct terms in the current document. */
   get termsInDocument(): number {
     return this.#inDocumentCount;
   }
 
-  /** Notes a term of this document; documents come in their order. */
+  /** Adds a term of this document. Documents arrive in order. */
   add(document: number, hash: number, check: number, units: Uint16Array, from: number, to: number): void {
     const mask = this.#slots.length - 1;
     let slot = (hash ^ (check >>> 7)) & mask;
@@ -269,7 +272,7 @@ export class TermTable {
     }
   }
 
-  /** The same of a text that is a term as a whole, such as an id. */
+  /** Adds a text that is one term as a whole, such as an id. */
   addText(document: number, text: string): void {
     const { hash, check } = termHashes(text);
     if (text.length > this.#units.length) this.#units = new Uint16Array(text.length * 2);
@@ -359,7 +362,10 @@ export class TermTable {
     }
   }
 
-  /** The terms by their hashes: as one number with the hash where both fit, which sorts many times faster. */
+  /**
+   * Sorts the terms by hash. If hash and term fit into one number, sorts those numbers, which is many times
+   * faster.
+   */
   #inOrder(): Uint32Array {
     const room = 2 ** 21;
     const hashes = this.#hashes;
@@ -373,7 +379,7 @@ export class TermTable {
     return Uint32Array.from(keys, (key) => key % room);
   }
 
-  /** By counting: documents were told in their order, so that each list comes out in order. */
+  /** Uses a counting sort. Documents arrived in order, so each list is in order too. */
   #postingBytes(order: Uint32Array): { readonly bytes: Buffer; readonly starts: Uint32Array } {
     const firsts = new Uint32Array(this.#terms + 1);
     for (let at = 0; at < this.#postings; at++) {
@@ -412,7 +418,7 @@ export class TermTable {
         const posting = sorted[place] as number;
         const document = this.#postingDocuments[posting] as number;
         const count = this.#postingCounts[posting] as number;
-        // The lowest bit says whether it is there more than once, which is seldom.
+        // The lowest bit says whether the term occurs more than once, which is rare.
         at = writeVarint(bytes, at, (document - before) * 2 + (count > 1 ? 1 : 0));
         if (count > 1) bytes[at++] = count;
         before = document;
@@ -440,8 +446,8 @@ function writeVarint(bytes: Uint8Array, at: number, value: number): number {
 }
 
 /**
- * As UTF-8, but each unit by itself: pairs of neighbours may tear a character apart. A zero, which a name in a session
- * may hold, is never the byte that ends a text.
+ * Writes UTF-8, but each code unit separately, because a pair of neighbors can split a character. A zero,
+ * which a name in a session may contain, never becomes the byte that ends a text.
  */
 function writeUnit(bytes: Uint8Array, at: number, unit: number): number {
   let place = at;
@@ -457,7 +463,7 @@ function writeUnit(bytes: Uint8Array, at: number, unit: number): number {
   return place;
 }
 
-/** A term, or a part of one, as it stands among the texts. */
+/** Encodes a term or a part of one as it appears among the texts. */
 function textBytes(text: string): Buffer {
   const bytes = Buffer.alloc(text.length * 3);
   let end = 0;
@@ -465,7 +471,7 @@ function textBytes(text: string): Buffer {
   return bytes.subarray(0, end);
 }
 
-/** An index that cannot be trusted is thrown away and built anew: nobody is ever told of it. */
+/** An untrustworthy index. It is discarded and rebuilt silently. */
 export class IndexDamaged extends Error {
   override readonly name: string = "IndexDamaged";
 }

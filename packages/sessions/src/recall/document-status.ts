@@ -4,8 +4,8 @@ import {
   isMicrocompactBoundary,
   isStandIn,
   isSummaryEntry,
+  rewindRecordOf,
   stringField,
-  turnedBack,
 } from "@longhaul/core/internal/messages";
 import type { Entry } from "@longhaul/core/messages";
 import type { SessionFacts } from "../transcript/load.ts";
@@ -13,20 +13,20 @@ import { damaged } from "./dictionary.ts";
 import { hasThinking } from "./documents.ts";
 import { type DocumentRecord, MARKS, nameOf, type Segment, uuidHashes } from "./segment.ts";
 
-/** How a document stands to the conversation as it is now: one byte for each. */
+/** Relation of a document to the current conversation, one byte each. */
 export const STATUS = {
-  /** The agent has it before its eyes. */
+  /** The agent's context contains it. */
   inContext: 1,
-  /** A line written again, or a copy of what stands elsewhere. */
+  /** A repeated line, or a copy of another document. */
   repeated: 2,
-  /** It tells again what other documents say. */
+  /** It restates other documents. */
   retold: 4,
-  /** Said by a person or by the agent, in words of their own. */
+  /** A person or the agent wrote it in their own words. */
   spoken: 8,
   person: 16,
 } as const;
 
-/** From the conversation that the session has now. */
+/** Computes the status from the session's current conversation. */
 export function statusOf(
   segments: readonly Segment[],
   { conversation, clearedToolUseIds }: Pick<SessionFacts, "conversation" | "clearedToolUseIds">,
@@ -42,7 +42,7 @@ export function statusOf(
   const cleared = documentsOfCalls(segments, clearedToolUseIds);
   const seen = new Set<number>();
   const isReplacedAt = newerLines(segments, columns);
-  // From the newest: of lines with one id the last counts.
+  // Starts with the newest, because the last of several lines with the same id counts.
   for (let at = status.length - 1; at >= 0; at--) {
     const marks = columns.marks[at] as number;
     const key = keyAt(columns.uuids, at);
@@ -80,15 +80,15 @@ function joinedColumns(segments: readonly Segment[]): JoinedColumns {
 }
 
 /**
- * Documents of lines whose id a newer line has as well. The newer line replaces a document if it has one of the same
- * kind in the same block, or one that says the same. A result that the newer line has emptied is only in the older one.
- * To be called for each document, from the newest on.
+ * Finds documents that a newer line with the same id replaces. The newer line needs a document of the same
+ * kind in the same block, or one with the same content. A result that the newer line has cleared exists only
+ * in the older one. Call the function for each document, newest first.
  */
 function newerLines(
   segments: readonly Segment[],
   { marks, uuids, contents }: JoinedColumns,
 ): (at: number) => boolean {
-  /** Documents so far, by the id of their line, for ids that several lines have. */
+  /** Documents so far by the id of their line, for ids that several lines have. */
   const documentsById = new Map<number, Set<string>>();
   const once = new Set<number>();
   for (let at = 0; at < marks.length; at++) {
@@ -117,15 +117,15 @@ function documentAt(segments: readonly Segment[], at: number): DocumentRecord {
   return damaged("a document that is not there");
 }
 
-/** As much of two hashes as a number holds exactly. */
+/** Combines as many bits of two hashes as a number holds exactly. */
 const keyOf = (hash: number, check: number): number => hash * 2 ** 21 + (check & 0x1fffff);
 const keyAt = (pairs: Uint32Array, at: number): number =>
   keyOf(pairs[at * 2] as number, pairs[at * 2 + 1] as number);
 const NO_UUID = keyOf(0, 0);
 
 /**
- * A compaction may write what it keeps again, under new ids. The first time something was said is the one that is
- * found; it is in the context as long as a copy of it is.
+ * A compaction may write the messages it keeps again, under new ids. Searches find the first occurrence. It
+ * is in the context as long as a copy of it is.
  */
 function matchCopies({ marks, contents }: JoinedColumns, status: Buffer): void {
   const isCopy = (at: number): boolean => ((marks[at] as number) & MARKS.copy) !== 0;
@@ -151,7 +151,7 @@ function matchCopies({ marks, contents }: JoinedColumns, status: Buffer): void {
   }
 }
 
-/** Documents of results with these ids, by their numbers in all segments. */
+/** Returns the documents of results with these ids, numbered over all segments. */
 function documentsOfCalls(segments: readonly Segment[], toolUseIds: Iterable<string>): ReadonlySet<number> {
   const found = new Set<number>();
   for (const id of toolUseIds) {
@@ -167,8 +167,8 @@ function documentsOfCalls(segments: readonly Segment[], toolUseIds: Iterable<str
 }
 
 /**
- * What was added to a session when it does no more than go on: each line hangs on the one before it. Then everything
- * stands as it stood. Undefined where that is not so, and the conversation has to be looked at.
+ * Checks whether a session only grew: each new line has the previous one as its parent. The status of older
+ * documents is then unchanged. Returns the newest uuid, or undefined if the conversation has to be read.
  */
 export function plainGrowth(leaf: string | null, added: readonly Entry[]): string | undefined {
   let newest = leaf ?? undefined;
@@ -181,11 +181,11 @@ export function plainGrowth(leaf: string | null, added: readonly Entry[]): strin
   return newest;
 }
 
-/** Of a document that was added so: in the context, unless it is another agent's. */
+/** Status of a document that was added this way: in the context, unless another agent wrote it. */
 export const statusOfAdded = (marks: number): number =>
   ((marks & MARKS.sidechain) === 0 ? STATUS.inContext : 0) | lasting(marks);
 
-/** What never changes, however the conversation goes on. */
+/** Flags that never change as the conversation continues. */
 const lasting = (marks: number): number =>
   ((marks & MARKS.retold) === 0 ? 0 : STATUS.retold) |
   ((marks & MARKS.spoken) === 0 ? 0 : STATUS.spoken) |
@@ -193,11 +193,11 @@ const lasting = (marks: number): number =>
 
 function isRewriting(entry: Entry): boolean {
   if (isCompactBoundary(entry) || isMicrocompactBoundary(entry) || isCollapseMark(entry)) return true;
-  if (isSummaryEntry(entry) || isStandIn(entry) || turnedBack(entry) !== undefined) return true;
+  if (isSummaryEntry(entry) || isStandIn(entry) || rewindRecordOf(entry) !== undefined) return true;
   return stringField(entry, "writtenWith") !== undefined;
 }
 
-/** Whether an id of these stands in the segments already. */
+/** True if the segments already contain one of these ids, or an id occurs twice. */
 export function hasUuid(segments: readonly Segment[], added: readonly Entry[]): boolean {
   const keys = new Set<number>();
   for (const { uuid } of added) {

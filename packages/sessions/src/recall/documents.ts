@@ -14,14 +14,14 @@ import {
   isStandIn,
   isSummaryEntry,
   listField,
+  rewindRecordOf,
   stringField,
   stringListField,
-  turnedBack,
 } from "@longhaul/core/internal/messages";
 import type { AttachmentEntry, ContentBlock, Entry } from "@longhaul/core/messages";
 import { sentContent } from "@longhaul/core/request";
 
-/** What a document is; the order is that of the numbers in an index, so that new ones come last. */
+/** Kinds of documents. Their order gives the numbers in an index, so add new ones at the end. */
 export const DOCUMENT_KINDS = [
   "user",
   "assistant",
@@ -36,21 +36,21 @@ export const DOCUMENT_KINDS = [
 
 export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
 
-/** What is searched and found: one block of a message, an attachment, a line of the host's. */
+/** Unit of search: one block of a message, an attachment, or a line of the host. */
 export interface SearchDocument {
   readonly kind: DocumentKind;
-  /** Its place among the documents of its entry. */
+  /** Position among the documents of its entry. */
   readonly block: number;
   readonly text: string;
-  /** Of calls, and by the call's id of results. */
+  /** Tool of a call. A result gets it from its call. */
   readonly tool?: string | undefined;
   readonly toolUseId?: string | undefined;
   readonly path?: string | undefined;
 }
 
 /**
- * Everything in an entry that can be searched, in its order. What only the screen had is left out: progress, the
- * agent's own copy of a result, titles. So are marks that say nothing.
+ * Returns all searchable parts of an entry, in order. Omits content that was only on the screen: progress,
+ * the agent's own copy of a result, titles. Also omits marks without content.
  */
 export function documentsOf(entry: Entry): readonly SearchDocument[] {
   switch (entry.type) {
@@ -66,7 +66,7 @@ export function documentsOf(entry: Entry): readonly SearchDocument[] {
   }
 }
 
-/** Text that was typed while the agent worked. Only the queue as a whole tells whether the agent received it. */
+/** Text that was typed while the agent worked. Only the whole queue shows whether the agent received it. */
 function queuedDocuments(entry: Entry): readonly SearchDocument[] {
   const text = stringField(entry, "content")?.trim() ?? "";
   return text === "" ? [] : [{ kind: "user", block: 0, text }];
@@ -82,7 +82,7 @@ function messageDocuments(entry: Extract<Entry, { type: "user" | "assistant" }>)
   return found;
 }
 
-/** It says again what stands above it. */
+/** True for an entry that restates earlier ones. */
 const isRetelling = (entry: Entry): boolean => isSummaryEntry(entry) || isStandIn(entry);
 
 function blockDocument(block: ContentBlock, spoken: DocumentKind, nth: number): SearchDocument {
@@ -104,7 +104,7 @@ function blockDocument(block: ContentBlock, spoken: DocumentKind, nth: number): 
       return {
         kind: "result",
         block: nth,
-        // Where a cleared conversation was written again, the result itself stands further up.
+        // If a cleared conversation was written again, an earlier line contains the result itself.
         text: isCleared(block) ? "" : contentText(field(block, "content")),
         toolUseId: stringField(block, "tool_use_id"),
       };
@@ -130,15 +130,16 @@ function attachmentDocuments(entry: AttachmentEntry): readonly SearchDocument[] 
 
 function systemDocuments(entry: Entry): readonly SearchDocument[] {
   const text = stringField(entry, "content") ?? "";
-  // Its facts are asked for by their ids, and have to stand somewhere.
+  // Facts are looked up by id, so the boundary must be a document.
   if (isCompactBoundary(entry)) {
     return text === "" && ledgerFactIds(entry).length === 0 ? [] : [{ kind: "summary", block: 0, text }];
   }
-  if (isMicrocompactBoundary(entry) || isCollapseMark(entry) || turnedBack(entry) !== undefined) return [];
+  if (isMicrocompactBoundary(entry) || isCollapseMark(entry) || rewindRecordOf(entry) !== undefined)
+    return [];
   return text === "" ? [] : [{ kind: "system", block: 0, text, tool: stringField(entry, "subtype") }];
 }
 
-/** Bytes in letters, and what only the provider can read. */
+/** Encoded bytes, and content that only the provider can read. */
 const UNREADABLE: ReadonlySet<string> = new Set([
   "data",
   "signature",
@@ -146,10 +147,13 @@ const UNREADABLE: ReadonlySet<string> = new Set([
   "encrypted_index",
 ]);
 
-/** Inputs are nested as deep as a model likes; nobody searches further down. */
+/** Inputs can be nested to any depth. Nobody searches deeper than this. */
 const DEEPEST = 12;
 
-/** Every value with its name, texts as they are: what was written into a file can be found word for word. */
+/**
+ * Joins all values with their names. Texts stay verbatim, so that searches find text that was written to a
+ * file.
+ */
 function leafText(value: unknown): string {
   const lines: string[] = [];
   addLeaves(value, "", lines, 0);
@@ -166,7 +170,7 @@ function addLeaves(value: unknown, name: string, lines: string[], depth: number)
   else for (const [key, inner] of Object.entries(value)) addLeaves(inner, key, lines, depth + 1);
 }
 
-/** Facts that a boundary tells of. */
+/** Returns the facts in a boundary. */
 function ledgerFacts(entry: Entry): readonly unknown[] {
   const longhaul = isCompactBoundary(entry) ? field(entry.compactMetadata, "longhaul") : undefined;
   return listField(field(longhaul, "ledger"), "facts");
@@ -175,7 +179,7 @@ function ledgerFacts(entry: Entry): readonly unknown[] {
 export const ledgerFactIds = (entry: Entry): readonly string[] =>
   ledgerFacts(entry).flatMap((fact) => stringField(fact, "id") ?? []);
 
-/** The entries that a fact of a boundary was found in. */
+/** Returns the entries in which a fact of a boundary was found. */
 export function entriesOfFact(entry: Entry, id: string): readonly string[] {
   const fact = ledgerFacts(entry).find((one) => stringField(one, "id") === id);
   return stringListField(fact, "entryIds");

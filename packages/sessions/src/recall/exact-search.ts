@@ -7,15 +7,15 @@ import type { RecallPage } from "./query.ts";
 import { LONG_WORDS, ODD_ESCAPES, type Segment, UNKNOWN_WORDS } from "./segment.ts";
 import { neededTerms, type Piece } from "./word-scanner.ts";
 
-/** One page of what was found. */
+/** One page of results. */
 export interface FoundDocuments extends Pick<RecallPage, "hasMore" | "notSearched"> {
   readonly documents: readonly { readonly document: ReadDocument; readonly matches: readonly Match[] }[];
 }
 
 export interface ScanRequest {
-  /** Numbers of documents, in the order in which hits are wanted. */
+  /** Document numbers, in the order of the results. */
   readonly candidates: readonly number[];
-  /** Letters, digits and signs that stand in the bytes of a line as they are; "" where nothing is known. */
+  /** Text that appears unchanged in the bytes of a line. Empty if unknown. */
   readonly bytes: string;
   readonly find: (texts: readonly string[]) => readonly Found[];
   readonly skip: number;
@@ -23,12 +23,12 @@ export interface ScanRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Texts are searched together: to set a time limit costs more than to search one. */
+/** Texts are searched in batches, because setting a time limit costs more than searching one text. */
 const BATCH_DOCUMENTS = 32;
 const FEWEST_DOCUMENTS = 4;
 const BATCH_CHARACTERS = 1 << 20;
 
-/** Looks into documents one after the other, until a page is full. */
+/** Searches documents one by one until a page is full. */
 export async function scan(session: IndexedSession, request: ScanRequest): Promise<FoundDocuments> {
   const { candidates, skip, limit, signal } = request;
   const mayHold = byteFilter(session, request.bytes);
@@ -44,7 +44,7 @@ export async function scan(session: IndexedSession, request: ScanRequest): Promi
       const document = session.read(number);
       batch.push(document);
       characters += document.document.text.length;
-      // Where nearly all that are looked at are hits, no more are read than the page has room for.
+      // If nearly all documents match, reads no more than the page can hold.
       const room = Math.min(BATCH_DOCUMENTS, Math.max(FEWEST_DOCUMENTS, skip + limit + 1 - matches));
       if (batch.length >= room || characters > BATCH_CHARACTERS) {
         at++;
@@ -60,16 +60,16 @@ export async function scan(session: IndexedSession, request: ScanRequest): Promi
       if (matches > skip + limit) return { documents, hasMore: true, notSearched };
       if (matches > skip) documents.push({ document, matches: [match] });
     }
-    // Others have something to do as well.
+    // Lets other work run.
     await soon();
   }
   return { documents, hasMore: false, notSearched };
 }
 
-/** Their text stands in the line as it is; others are put together from several fields. */
+/** Kinds whose text appears unchanged in the line. Other texts are assembled from several fields. */
 const VERBATIM: ReadonlySet<DocumentKind> = new Set(["user", "assistant", "thinking", "result", "system"]);
 
-/** Looks for the text in the bytes of the line before these are parsed, which is most of the work. */
+/** Searches the bytes of the line before parsing it, because parsing is most of the work. */
 function byteFilter(session: IndexedSession, text: string): (number: number) => boolean {
   if (text === "") return () => true;
   const bytes = Buffer.from(text, "latin1");
@@ -80,13 +80,13 @@ function byteFilter(session: IndexedSession, text: string): (number: number) => 
   };
 }
 
-/** The longest part of these texts that everybody writes into JSON as it is. */
+/** Returns the longest part of these texts that every JSON writer leaves unescaped. */
 export function plainBytes(literals: readonly string[]): string {
   const runs = literals.flatMap((text) => text.match(/[A-Za-z0-9 _.,:;(){}=*#@!?$%^~|+-]+/g) ?? []);
   return runs.reduce((longest, run) => (run.length > longest.length ? run : longest), "");
 }
 
-/** The first place where a text stands in each. */
+/** Returns the first match in each text. */
 export const exactly =
   (text: string) =>
   (texts: readonly string[]): readonly (Match | undefined)[] =>
@@ -95,14 +95,14 @@ export const exactly =
       return at < 0 ? undefined : [at, at + text.length];
     });
 
-/** A piece that is in more terms than this says nothing. */
+/** A piece that occurs in more terms than this does not narrow the search. */
 const MOST_TERMS = 2_000;
-/** Fewer documents than this are looked at; to go through all words for a piece of one would take longer. */
+/** With fewer candidates, reading the documents is faster than searching all terms for a piece. */
 const FEW_DOCUMENTS = 4_096;
 
 /**
- * Documents that can hold all of these texts, newest first; those that hold them are among them. All documents where
- * the texts have no words.
+ * Returns documents that may contain all of these texts, newest first, and misses none that do. Returns all
+ * documents if the texts contain no words.
  */
 export function candidates(session: IndexedSession, literals: readonly string[]): readonly number[] {
   const found: number[] = [];
@@ -117,7 +117,7 @@ export function candidates(session: IndexedSession, literals: readonly string[])
   return found;
 }
 
-/** With those whose words are not all in the index. */
+/** Adds documents whose words are not all in the index. */
 function withUnknown(segment: Segment, found: Uint32Array | undefined): Uint32Array | undefined {
   if (found === undefined) return found;
   const unknown = segment.names.documents(UNKNOWN_WORDS);
@@ -144,7 +144,7 @@ function candidatesIn(segment: Segment, literals: readonly string[]): Uint32Arra
   return found;
 }
 
-/** Also those with words of which only the beginning is known. */
+/** Includes documents with words of which only the beginning is in the index. */
 function documentsWithPiece(segment: Segment, { text, where }: Piece): Uint32Array | undefined {
   const terms = segment.words.termsWith(text, where, MOST_TERMS);
   if (terms.length === MOST_TERMS) return undefined;

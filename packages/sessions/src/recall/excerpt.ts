@@ -12,7 +12,7 @@ import { termsOf } from "./word-scanner.ts";
 const CHARACTERS_PER_TOKEN = 6;
 const MOST_MATCHES = 200;
 
-/** How far a text from here on fits into so many tokens: whole lines where that costs little; always something. */
+/** Returns the end of the text that fits the budget. Prefers whole lines, and always advances. */
 export function fittingEnd(text: string, from: number, budgetTokens: number, countTokens: CountText): number {
   let length = Math.min(text.length - from, Math.max(1, budgetTokens) * CHARACTERS_PER_TOKEN);
   for (;;) {
@@ -23,20 +23,23 @@ export function fittingEnd(text: string, from: number, budgetTokens: number, cou
   }
 }
 
-/** The end of a line where one is near, and never between the two halves of a character. */
+/** Returns a nearby end of line if there is one, and never splits a surrogate pair. */
 function goodEnd(text: string, from: number, to: number): number {
   if (to >= text.length) return text.length;
   const line = text.lastIndexOf("\n", to - 1) + 1;
   return line > from + (to - from) * 0.7 ? line : wholeCharacter(text, to);
 }
 
-/** Not between the two halves of a character; forward, so that something is always taken. */
+/** Moves forward past a split surrogate pair, so that the result is never empty. */
 function wholeCharacter(text: string, at: number): number {
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff ? at + 1 : at;
 }
 
-/** The part of a text around what was found, as large as it may be. `matches`: ranges of the whole text. */
+/**
+ * Returns the part of a text around the matches, as large as the budget allows.
+ * @param matches ranges in the whole text
+ */
 export function excerptAround(
   text: string,
   matches: readonly Match[],
@@ -46,7 +49,8 @@ export function excerptAround(
   const whole = fittingEnd(text, 0, budgetTokens, countTokens);
   if (whole >= text.length) return { from: 0, to: text.length, matches };
   const focus = densest(matches, whole);
-  // A third of it before the match: what leads to it tells more than nothing. The text may be denser there than above.
+  // Puts a third of it before the match, for context. The text there may have more tokens than the text after
+  // it.
   let lead = Math.min(focus, Math.floor(whole / 3));
   while (countTokens(text.slice(focus - lead, focus)) > budgetTokens / 3) lead = Math.floor(lead / 2);
   const before = focus - lead;
@@ -57,7 +61,7 @@ export function excerptAround(
   return { from, to, matches: matches.filter(([a, b]) => a >= from && b <= to) };
 }
 
-/** Where the most matches are close together. */
+/** Returns the position where the most matches are close together. */
 function densest(matches: readonly Match[], width: number): number {
   let [best, most] = [matches[0]?.[0] ?? 0, 0];
   for (const [nth, [start]] of matches.entries()) {
@@ -68,10 +72,10 @@ function densest(matches: readonly Match[], width: number): number {
   return best;
 }
 
-/** After which a word begins, although a letter stands before it. */
-const COLOUR = "\\u001b\\[[\\d;]*m";
+/** A color code. A word starts after it, although a letter precedes it. */
+const COLOR = "\\u001b\\[[\\d;]*m";
 
-/** Where the words of a question stand in a text: whole words first, or at least pieces of them. */
+/** Finds the words of a query in a text: whole words, or otherwise parts of words. */
 export function wordMatches(text: string, words: string): readonly Match[] {
   const terms = termsOf(words).flatMap(({ text: whole, parts }) => [whole, ...parts]);
   const wanted = [...new Set(terms)].sort((a, b) => b.length - a.length);
@@ -85,11 +89,11 @@ export function wordMatches(text: string, words: string): readonly Match[] {
     }
     return matches;
   };
-  const whole = found(`(?:(?<![a-z0-9])|(?<=${COLOUR}))(?:${pattern})(?![a-z0-9])`);
+  const whole = found(`(?:(?<![a-z0-9])|(?<=${COLOR}))(?:${pattern})(?![a-z0-9])`);
   return whole.length > 0 ? whole : found(pattern);
 }
 
-/** A document, or a part of it, as it is shown. */
+/** Formats a document, or a part of it, for display. */
 export function pieceOf(
   session: IndexedSession,
   { number, record, entry, document }: ReadDocument,

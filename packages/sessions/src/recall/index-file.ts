@@ -2,9 +2,9 @@ import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import {
   field,
-  figureField,
   isRecord,
   listField,
+  numberField,
   parseJson,
   stringField,
 } from "@longhaul/core/internal/messages";
@@ -12,14 +12,14 @@ import { readNow } from "../transcript/file-bytes.ts";
 import { damaged, type Section } from "./dictionary.ts";
 import { SECTIONS, type SectionName, Segment, type SegmentBytes, type SegmentFacts } from "./segment.ts";
 
-/** Changes with every change of the format: an index of another version is built anew. */
+/** Increase it with every change of the format: an index of another version is rebuilt. */
 const INDEX_VERSION = 2;
 
-/** At the very end of the file, so that one that was cut off is known at once. */
+/** Ends the file, so that a truncated one is detected immediately. */
 const END_MARK = Buffer.from("longhaul recall\n");
-/** The length and the checksum of what tells where everything is; then the mark. */
+/** Length and checksum of the directory, then the mark. */
 const END_BYTES = 8 + END_MARK.length;
-/** Enough for the directory of most files, in one read together with the end. */
+/** Enough to read the directory of most files together with the end. */
 const FIRST_READ_BYTES = 16 * 1024;
 
 interface SectionPlace {
@@ -32,25 +32,25 @@ interface SegmentPlace extends SegmentFacts {
   readonly sections: Readonly<Record<SectionName, SectionPlace>>;
 }
 
-/** What tells an index from one of another file, or of another state of it. */
+/** Identifies the session and its state. */
 interface SessionMark {
-  /** How much of the session is in the index: always whole lines. */
+  /** Number of session bytes in the index, always whole lines. */
   readonly bytes: number;
   readonly fingerprint: string;
 }
 
-/** Tells where everything is in an index, and what it is the index of. */
+/** Positions of everything in an index, and the session it belongs to. */
 export interface IndexDirectory {
   readonly version: number;
   readonly session: SessionMark;
-  /** What the next line of the session hangs on, as long as nothing but talk was added. */
+  /** Parent of the next line, as long as only messages are added. */
   readonly leaf: string | null;
   readonly segments: readonly SegmentPlace[];
-  /** One byte for each document of all segments: see `STATUS` in `document-status.ts`. */
+  /** One byte per document of all segments, see `STATUS` in `document-status.ts`. */
   readonly standing: SectionPlace;
 }
 
-/** A file by its places; what is read from it is never trusted. */
+/** An index file. Everything read from it is verified. */
 export class IndexFile {
   readonly #file: number;
   readonly #bytes: number;
@@ -60,16 +60,16 @@ export class IndexFile {
     this.#bytes = bytes;
   }
 
-  /** Undefined where there is none that can be read. */
+  /** Returns undefined if no readable file exists. */
   static open(path: string): IndexFile | undefined {
     try {
-      // Others may write into the folder: no link is followed, and nobody waits for a pipe.
+      // Others may write to the folder, so this follows no links and does not wait for a pipe.
       const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       const stat = fstatSync(file);
       if (stat.isFile()) return new IndexFile(file, stat.size);
       closeSync(file);
     } catch {
-      // It is made anew.
+      // The index is rebuilt.
     }
     return undefined;
   }
@@ -120,7 +120,7 @@ function checked(bytes: Buffer, crc: number): Buffer {
   return bytes;
 }
 
-/** A segment that is in no file, or not yet. */
+/** Creates a segment that is not in a file, or not yet. */
 export function segmentInMemory({ facts, sections }: SegmentBytes): Segment {
   return new Segment(
     facts,
@@ -135,7 +135,7 @@ const sectionsOf = <T>(make: (name: SectionName) => T): Readonly<Record<SectionN
   Object.fromEntries(SECTIONS.map((name) => [name, make(name)])) as Record<SectionName, T>;
 
 export interface IndexToWrite {
-  /** Segments that stay as they are, and the file that they are in. */
+  /** Unchanged segments, and the file that contains them. */
   readonly kept: readonly SegmentPlace[];
   readonly file: IndexFile | undefined;
   readonly added: readonly SegmentBytes[];
@@ -176,14 +176,14 @@ export function* indexParts({ kept, file, added, status, session, leaf }: IndexT
   yield Buffer.concat([text, end, END_MARK]);
 }
 
-/** Its checksum says that we wrote it; another version may have written other things. */
+/** The checksum proves that we wrote it, but another version may have written other fields. */
 function directoryOf(value: unknown): IndexDirectory {
   if (!isRecord(value) || value.version !== INDEX_VERSION) damaged("of another version");
   const session = field(value, "session");
   return {
     version: INDEX_VERSION,
     session: {
-      bytes: figureField(session, "bytes"),
+      bytes: numberField(session, "bytes"),
       fingerprint: stringField(session, "fingerprint") ?? "",
     },
     leaf: stringField(value, "leaf") ?? null,
@@ -197,8 +197,8 @@ const SAMPLE_BYTES = 64;
 const SAMPLES = 14;
 
 /**
- * Of the first bytes of a session: its two ends, and samples between them. Sessions only ever grow, so that this
- * tells one file from another; hits are compared with what the index says of them besides.
+ * Hashes the two ends of a session and samples between them. Sessions only grow, so this distinguishes one
+ * file from another. In addition, hits are compared with their index data.
  */
 export function fingerprintOf(fd: number, bytes: number): string {
   const sums: number[] = [bytes];

@@ -80,7 +80,7 @@ describe("the index of a session", () => {
   });
 });
 
-/** Retellings are not found unless they are asked for. */
+/** Searches skip restated content unless they ask for it. */
 const isSaid = (entry: Entry): boolean =>
   documentsOf(entry).length > 0 &&
   documentsOf(entry).every(({ kind }) => kind === "user" || kind === "assistant");

@@ -7,7 +7,7 @@ import { documentsOf, type SearchDocument } from "./documents.ts";
 import type { OpenIndex } from "./keep-index.ts";
 import type { DocumentRecord, Segment } from "./segment.ts";
 
-/** A document as it stands in the session. */
+/** A document read from the session. */
 export interface ReadDocument {
   readonly number: number;
   readonly record: DocumentRecord;
@@ -15,7 +15,7 @@ export interface ReadDocument {
   readonly document: SearchDocument;
 }
 
-/** A session with its index: documents are numbered through all segments, oldest first. */
+/** A session with its index. Documents are numbered over all segments, oldest first. */
 export class IndexedSession {
   readonly segments: readonly Segment[];
   readonly #status: Buffer;
@@ -39,7 +39,7 @@ export class IndexedSession {
     return this.#status.length;
   }
 
-  /** The flags of a document: see {@link STATUS}. */
+  /** Flags of a document, see {@link STATUS}. */
   status(number: number): number {
     return this.#status[number] as number;
   }
@@ -68,7 +68,7 @@ export class IndexedSession {
     return line;
   }
 
-  /** What the index says of it must be what is there: else it is the index of another file. */
+  /** The document must match its index data. Otherwise the index belongs to another file. */
   read(number: number): ReadDocument {
     const record = this.record(number);
     const entry = this.entry(record);

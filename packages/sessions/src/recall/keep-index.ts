@@ -1,6 +1,6 @@
 /**
- * The index of a session is our own code: it needs no dependency, and measured it answers within 1.7 times of what
- * native FTS5 takes.
+ * We wrote the index ourselves: it needs no dependency, and measured queries take at most 1.7 times as long
+ * as native FTS5.
  */
 import { rename } from "node:fs/promises";
 import {
@@ -38,17 +38,17 @@ import {
 } from "./segment.ts";
 
 export interface IndexOptions {
-  /** Where the index is kept; undefined: nowhere. */
+  /** Path of the index file. Undefined if none is kept. */
   readonly indexPath: string | undefined;
-  /** Told while a session is read that has no index, or has grown much. */
+  /** Reports progress while a session is read that has no index or has grown a lot. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
-  /** What is kept turned out not to fit: it is not looked at. */
+  /** Ignores the stored index, because it turned out not to match. */
   readonly mustRebuild?: boolean | undefined;
-  /** The index is written again when the session has grown by so many bytes; less is read with each question. */
+  /** Growth in bytes after which the index is written again. Smaller growth is read with each query. */
   readonly keepEveryBytes?: number | undefined;
 }
 
-/** The index of a session as it is now. */
+/** Up-to-date index of a session. */
 export interface OpenIndex {
   readonly segments: readonly Segment[];
   /** One byte for each document of all segments: see `STATUS` in `document-status.ts`. */
@@ -56,14 +56,14 @@ export interface OpenIndex {
   close(): void;
 }
 
-/** Less is read anew with each question: writing the file would cost more. */
+/** Smaller growth is read again with each query, because writing the file would cost more. */
 const KEPT_GROWTH_BYTES = 256 * 1024;
-/** A segment that is not so many times as long as what comes after it is made anew together with it. */
+/** A segment is rebuilt together with the newer ones unless it is this many times as long as they are. */
 const SEGMENT_RATIO = 2;
 
 /**
- * Opens the index of a session, brings it up to date, and keeps it. One that does not fit is built anew. Only whole
- * lines are looked at: an agent may be writing the last one.
+ * Opens, updates and saves the index of a session. Rebuilds one that does not match. Reads only whole lines,
+ * because an agent may be writing the last one.
  */
 export async function openIndex(
   session: OpenSessionFile,
@@ -88,7 +88,7 @@ interface KnownIndex extends OpenIndex {
   readonly directory: IndexDirectory;
 }
 
-/** Undefined where there is none, or where it is the index of something else. */
+/** Returns undefined if there is no index or it belongs to another session. */
 function knownIndex({ fd, bytes }: OpenSessionFile, indexPath: string): KnownIndex | undefined {
   const file = IndexFile.open(indexPath);
   if (file === undefined) return undefined;
@@ -124,7 +124,7 @@ async function grow(
   const old = isKept ? all.slice(0, segmentsToKeep(all, bytes)) : all;
   const from = old.at(-1)?.facts.to ?? 0;
   const gatherer = new Gatherer(from, (toolUseId) => callIn(old, toolUseId));
-  /** In no index yet. Only an index that is there can be grown; without one nobody asks for them. */
+  /** Entries that are not in the index yet. Only needed if an index exists. */
   const fresh: Entry[] = [];
   await readLines(
     readAt,
@@ -147,7 +147,7 @@ async function grow(
   return { segments, status, close: () => known?.close() };
 }
 
-/** How many segments stay as they are when the session has grown to so many bytes. */
+/** Number of segments that stay unchanged when the session has grown to this many bytes. */
 function segmentsToKeep(segments: readonly Segment[], bytes: number): number {
   const last = segments.findLastIndex(
     ({ facts }) => facts.to - facts.from >= SEGMENT_RATIO * (bytes - facts.to),
@@ -165,7 +165,7 @@ function callIn(segments: readonly Segment[], toolUseId: string): CallFacts | un
   return undefined;
 }
 
-/** Where nothing but talk was added, everything stands as it stood; else the conversation is looked at. */
+/** If only messages were added, the known status stays. Otherwise the conversation is read. */
 async function statusNow(
   session: OpenSessionFile,
   path: string,
@@ -184,28 +184,28 @@ async function statusNow(
   return { status: statusOf(segments, resumed), leaf: isMainThread ? (resumed.leafUuid ?? null) : null };
 }
 
-/** An index that cannot be kept is made again with the next question: a folder may be for reading only. */
+/** Saves the index. If that fails, for example in a read-only folder, the next query builds it again. */
 async function keep(index: IndexToWrite, indexPath: string): Promise<void> {
   try {
     await writeWholeFile(indexPath, indexParts(index), (temporary) => rename(temporary, indexPath), false);
   } catch {
-    // Nothing depends on it.
+    // The index is optional.
   }
 }
 
 type CallFacts = Pick<SearchDocument, "tool" | "path">;
 
-/** So many postings take about a hundred megabytes while they are gathered; then a new segment begins. */
+/** Collecting this many postings takes about a hundred megabytes. After that a new segment starts. */
 const MOST_POSTINGS = 8_000_000;
 
 /**
- * In JSON, a plain character that is written by its number, as some do with `=` and `+`. Those that many escape, such
- * as quotes and angle brackets, are never looked for in the bytes.
+ * A plain character that is written by its number in JSON, as some writers do with `=` and `+`. Commonly
+ * escaped characters, such as quotes and angle brackets, are never searched in the bytes.
  */
 const ODD_ESCAPE = Buffer.from("\\u00");
 const PLAIN = /\\u00(?!22|26|27|2f|3c|3e|5c)[2-7]/i;
 
-/** Makes segments of the lines of a session as they come. */
+/** Builds segments from the lines of a session as they arrive. */
 class Gatherer {
   readonly #earlierCall: (toolUseId: string) => CallFacts | undefined;
   readonly #calls = new Map<string, CallFacts>();
@@ -216,7 +216,7 @@ class Gatherer {
   #from: number;
   #to: number;
 
-  /** @param earlierCall what is known of calls that stand above the first line. */
+  /** @param earlierCall finds calls that precede the first line */
   constructor(from: number, earlierCall: (toolUseId: string) => CallFacts | undefined) {
     this.#from = from;
     this.#to = from;
@@ -255,12 +255,12 @@ class Gatherer {
     return this.#segments;
   }
 
-  /** True while the next lines may show that a message found in the queue has a line of its own. */
+  /** True while later lines may show that a queued message has a separate line. */
   get isQueueOpen(): boolean {
     return this.#queue.isOpen;
   }
 
-  /** Messages that have no line of their own are found where their text stands. */
+  /** Adds queued messages without a separate line, at the position of their text. */
   #messages(messages: readonly QueuedMessage<QueuePlace>[]): void {
     for (const { uuid, textPlace } of messages) this.#entry(textPlace.entry, { ...textPlace.place, uuid });
   }
@@ -278,7 +278,7 @@ class Gatherer {
     }
   }
 
-  /** A result says neither which tool it is of nor which file it is about: its call does. */
+  /** A result does not name its tool or file, so this takes them from its call. */
   #withCall(document: SearchDocument): SearchDocument {
     const { toolUseId, kind, tool, path } = document;
     if (toolUseId === undefined) return document;

@@ -8,7 +8,7 @@ import type { RecallPage } from "./query.ts";
 
 const sessionFile = sessionFiles();
 
-/** What was said, and then compacted away. */
+/** Builds a conversation that is then compacted. */
 function compacted(say: (builder: ConversationBuilder) => void): ConversationBuilder {
   const builder = new ConversationBuilder();
   say(builder);
@@ -187,7 +187,7 @@ describe("what is searched", () => {
     expect((await recall.search({ words: "zebra", all: true })).hits.map(({ id }) => id)).toEqual([
       kept.uuid,
     ]);
-    // Once the copy has gone as well, what was said can be found again, and once.
+    // Once the copy is compacted too, the message can be found again, exactly once.
     builder.boundary();
     builder.summary("Summary.");
     append(path, builder.entries.slice(-2));
@@ -247,11 +247,11 @@ describe("searching by file, tool, exact text and pattern", () => {
     expect(hits.map(({ kind }) => kind)).toEqual(kinds);
   });
 
-  it("finds coloured text as it is seen, without the character that nobody sees", async () => {
-    const coloured = compacted((builder) =>
+  it("finds colored text as it is seen, without the character that nobody sees", async () => {
+    const colored = compacted((builder) =>
       builder.tool("c1", "Bash", {}, "\u001b[31mError\u001b[0m: \u001b[1;4mzebra"),
     );
-    const seen = openRecall(sessionFile(coloured.entries));
+    const seen = openRecall(sessionFile(colored.entries));
     for (const query of [{ exact: "[31mError" }, { exact: "[0m: " }, { pattern: "\\[1;4mzeb" }])
       expect((await seen.search(query)).total).toBe(1);
   });

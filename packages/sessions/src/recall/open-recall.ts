@@ -9,31 +9,31 @@ import { type ReadOptions, readById } from "./read-by-id.ts";
 import { search } from "./search.ts";
 
 export interface RecallOptions {
-  /** Where the index is kept: beside the session unless another place is named; null keeps none. */
+  /** Path of the index. Default: beside the session. Null keeps no index. */
   readonly indexPath?: string | null | undefined;
   /**
-   * How long a text is; a quarter of its characters where nothing is given. To unpack the tables of a better estimate
-   * takes a process longer than its first question.
+   * Counts the tokens of a text. Default: a quarter of its characters. Loading the tables of a better
+   * estimate takes longer than a first query.
    */
   readonly countTokens?: CountText | undefined;
-  /** Told while the session is read for its index. */
+  /** Reports progress while the session is read for its index. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
-/** Searches what is no longer in the context of a session. Nothing is ever written into the session. */
+/** Searches content of a session that is no longer in the context. Never writes to the session. */
 export interface Recall {
   search(query: RecallQuery): Promise<RecallPage>;
-  /** Everything that an id, or the beginning of one, stands for: verbatim, a page at a time. */
+  /** Reads everything that belongs to an id, or to the beginning of one: verbatim, one page at a time. */
   read(id: string, options?: ReadOptions): Promise<RecallReading>;
 }
 
-/** Beside the session, and its owner's alone. */
+/** The file is beside the session, and only its owner can read it. */
 export const recallIndexPath = (sessionPath: string): string =>
   `${sessionPath.replace(/\.jsonl$/, "")}.recall`;
 
 /**
- * Recall over a session file. Nothing is held between two questions: each looks at the session as it is then, opens
- * the index, and brings it up to date.
+ * Opens recall for a session file. Keeps no state between queries: each one reads the current session and
+ * updates the index.
  */
 export function openRecall(path: string, options: RecallOptions = {}): Recall {
   const { countTokens = ESTIMATORS.classic } = options;
@@ -44,7 +44,7 @@ export function openRecall(path: string, options: RecallOptions = {}): Recall {
   };
 }
 
-/** Undefined where none is kept: never in the place of the session itself. */
+/** Returns undefined if no index is kept. Never returns the path of the session itself. */
 function placeOfIndex(path: string, wished: string | null | undefined): string | undefined {
   const place = wished === undefined ? recallIndexPath(path) : (wished ?? undefined);
   return place === undefined || resolve(place) === resolve(path) ? undefined : place;

@@ -1,12 +1,14 @@
 import { type Context, createContext, Script } from "node:vm";
 import { LonghaulError } from "@longhaul/core/errors";
 
-/** What all searches of one pattern may take together. */
+/** Time limit for all searches of one pattern together. */
 const PATTERN_BUDGET_MS = 2_000;
-/** What it may take on one text: enough for megabytes of any pattern that does not go astray. */
+/**
+ * Time limit for one text. It is enough for megabytes with any pattern that does not backtrack excessively.
+ */
 const TEXT_BUDGET_MS = 250;
 
-/** Groups within groups by the thousand end the whole process when V8 compiles them: nobody can catch that. */
+/** Thousands of nested groups crash the process when V8 compiles them, and nobody can catch that. */
 const LONGEST_PATTERN_CHARS = 5_000;
 
 export type Match = readonly [number, number];
@@ -19,7 +21,7 @@ interface Search {
   found: (string | undefined)[];
 }
 
-/** What is searched is a variable of the script: globals of a context are looked up outside it, which takes far longer. */
+/** The pattern is a variable of the script, because looking up globals of a context takes much longer. */
 const PREPARE = `const search = new RegExp(pattern, flags);
 const job = { texts: [], at: 0, found: [] };
 job`;
@@ -29,7 +31,7 @@ const SEARCH = `for (; job.at < job.texts.length; job.at++) {
   job.found[job.at] = match === null ? undefined : match.index + "," + match[0].length;
 }`;
 
-/** The text is the only one of the job: what is found are all its matches. */
+/** The job has a single text, and returns all its matches. */
 const SEARCH_ALL = `{
   const all = new RegExp(pattern, flags + "g");
   for (const match of job.texts[0].matchAll(all)) {
@@ -39,10 +41,10 @@ const SEARCH_ALL = `{
 }`;
 
 /**
- * A regular expression that cannot hang the program. V8's engine tries every way there is, which for some patterns
- * are more than there are atoms. It can be interrupted, though, as any script can: texts are searched by a script
- * with a time limit. A thread of its own would do the same at the price of a file of its own and of a start that takes
- * longer than most searches; an engine that takes linear time would know fewer patterns than people write.
+ * A regular expression that cannot hang the program. V8 backtracks, which takes practically unlimited time
+ * for some patterns. It can be interrupted like any script, so a script with a time limit searches the texts.
+ * A worker thread would need a separate file, and would take longer to start than most searches. A
+ * linear-time engine would support fewer patterns than people write.
  */
 export class GuardedPattern {
   readonly #script = new Script(SEARCH);
@@ -50,22 +52,23 @@ export class GuardedPattern {
   readonly #search: Search;
   #leftMs: number;
 
-  /** @throws LonghaulError where it is no regular expression, or an endless one. */
+  /** @throws LonghaulError if it is not a valid regular expression, or is too long. */
   constructor(pattern: string, flags: string, budgetMs: number = PATTERN_BUDGET_MS) {
     if (pattern.length > LONGEST_PATTERN_CHARS) {
       throw new LonghaulError(
         "pattern-invalid",
-        `The pattern is longer than ${LONGEST_PATTERN_CHARS} characters.`,
-        { remedy: "Look for a part of it, or for the exact text instead." },
+        `Invalid search pattern: it is longer than ${LONGEST_PATTERN_CHARS} characters.`,
+        { remedy: "Search for a part of it, or for the exact text." },
       );
     }
     try {
       new RegExp(pattern, flags);
     } catch (error) {
-      throw new LonghaulError("pattern-invalid", `/${pattern}/ is no regular expression.`, {
-        remedy: "Write it as in JavaScript, or look for the exact text instead.",
-        cause: error,
-      });
+      throw new LonghaulError(
+        "pattern-invalid",
+        `Invalid search pattern: /${pattern}/ is not a regular expression.`,
+        { remedy: "Use the syntax of JavaScript, or search for the exact text.", cause: error },
+      );
     }
     this.#leftMs = budgetMs;
     this.#context = createContext({ pattern, flags, limit: 0 });
@@ -73,8 +76,8 @@ export class GuardedPattern {
   }
 
   /**
-   * For each text the first match; "too-slow" where it took too long to find out, and for all that come after
-   * so many of these.
+   * Returns the first match in each text, or "too-slow" if the search took too long. After `slowAtMost` slow
+   * texts, all further ones are "too-slow".
    */
   findIn(texts: readonly string[], slowAtMost: number = Number.POSITIVE_INFINITY): readonly Found[] {
     const found: Found[] = [];
@@ -85,7 +88,7 @@ export class GuardedPattern {
       if (slow < slowAtMost) this.#run(this.#script, from);
       else this.#search.at = from;
       for (let at = from; at < this.#search.at; at++) found.push(matchOf(this.#search.found[at]));
-      // The whole of the time went into one text: it is passed over. Else it has another chance.
+      // A single text used up the whole time, so it is skipped. Otherwise the text gets another attempt.
       if (this.#search.at === from) {
         found.push("too-slow");
         slow++;
@@ -94,7 +97,7 @@ export class GuardedPattern {
     return found;
   }
 
-  /** The first matches of one text, as many as asked for; "too-slow" where it took too long to find them all. */
+  /** Returns the first matches in one text, up to the limit, or "too-slow" if the search took too long. */
   allIn(text: string, limit: number): readonly Match[] | "too-slow" {
     this.#search.texts = [text];
     this.#context.limit = limit;
@@ -102,7 +105,7 @@ export class GuardedPattern {
     return isDone ? this.#search.found.map(matchOf).filter((match) => match !== undefined) : "too-slow";
   }
 
-  /** Whether it came to its end. */
+  /** Returns true if the script finished. */
   #run(script: Script, from: number): boolean {
     this.#search.at = from;
     this.#search.found = [];
@@ -113,7 +116,7 @@ export class GuardedPattern {
       script.runInContext(this.#context, { timeout });
       return true;
     } catch {
-      // It was interrupted: how far it came is known.
+      // The script was interrupted, and its progress is known.
       return false;
     } finally {
       this.#leftMs -= performance.now() - startedAt;
@@ -130,8 +133,8 @@ function matchOf(found: string | undefined): Match | undefined {
 const isPlain = (character: string): boolean => !/[\\^$.*+?()[\]{}|/]/.test(character);
 
 /**
- * Texts that stand in every match of a pattern, as far as that is easily seen: what is outside all groups and classes
- * and is not repeated. None where there is a choice at the top.
+ * Returns texts that every match of a pattern contains, as far as that is easy to see: outside groups and
+ * classes, and not repeated. Returns none if the pattern has alternatives at the top level.
  */
 export function literalsIn(pattern: string): readonly string[] {
   const literals: string[] = [];
@@ -154,7 +157,7 @@ export function literalsIn(pattern: string): readonly string[] {
   return literals;
 }
 
-/** Where what begins here ends: a character, an escape, a class, a group. */
+/** Returns the end of the unit that starts here: a character, an escape, a class or a group. */
 function unitEnd(pattern: string, start: number): number {
   const character = pattern[start];
   if (character === "\\") return escapeEnd(pattern, start);
@@ -185,10 +188,10 @@ function classEnd(pattern: string, start: number): number {
   return pattern.length;
 }
 
-/** Undefined for what stands for more than itself. */
+/** Returns undefined if the unit matches more than itself. */
 function literalOf(unit: string): string | undefined {
   if (unit.length === 1) return isPlain(unit) ? unit : undefined;
-  // Letters after a backslash mean something, other signs mean themselves.
+  // A letter after a backslash has a special meaning. Any other character means itself.
   return /^\\[^A-Za-z0-9]$/.test(unit) ? unit.slice(1) : undefined;
 }
 

@@ -1,73 +1,76 @@
 import type { DocumentKind } from "./documents.ts";
 
-/** What is asked for. At least one of `words`, `exact`, `pattern`, `file` and `tool` is given; all that are must fit. */
+/**
+ * A search query. Give at least one of `words`, `exact`, `pattern`, `file` and `tool`. A hit must match all
+ * of them.
+ */
 export interface RecallQuery {
-  /** Ranked: the more of the words, and the rarer, the higher. */
+  /** Words to rank by. More matching words and rarer ones rank higher. */
   readonly words?: string | undefined;
-  /** This very text, newest first. */
+  /** Exact text, newest hits first. */
   readonly exact?: string | undefined;
-  /** A regular expression as JavaScript has them, newest first. */
+  /** JavaScript regular expression, newest hits first. */
   readonly pattern?: string | undefined;
-  /** With a pattern: capitals and small letters are the same. */
+  /** Makes the pattern ignore case. */
   readonly ignoreCase?: boolean | undefined;
-  /** A path or a part of one: calls that name it, with their results. */
+  /** A path or a part of one: finds calls that name it, with their results. */
   readonly file?: string | undefined;
-  /** The name of a tool: its calls and results. */
+  /** Name of a tool: finds its calls and results. */
   readonly tool?: string | undefined;
-  /** Also what is still in the context, and summaries. */
+  /** Also find content that is still in the context, and summaries. */
   readonly all?: boolean | undefined;
-  /** From 1 on. */
+  /** Starts at 1. */
   readonly page?: number | undefined;
-  /** How many hits a page has. */
+  /** Hits per page. */
   readonly limit?: number | undefined;
-  /** What the texts of a page may hold together. */
+  /** Token budget for the texts of a page. */
   readonly budgetTokens?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface RecallHit {
-  /** Of the entry, by which it can be read whole. */
+  /** Id of the entry. Use it to read the whole entry. */
   readonly id: string | undefined;
-  /** As the entry has it; undefined where it has none. */
+  /** Timestamp of the entry, if it has one. */
   readonly timestamp: string | undefined;
   readonly kind: DocumentKind;
-  /** Who said it, in words. */
+  /** Description of the author. */
   readonly who: string;
   readonly tool: string | undefined;
   readonly toolUseId: string | undefined;
   readonly file: string | undefined;
   readonly isError: boolean;
-  /** The agent still has it before its eyes. */
+  /** The agent's context still contains it. */
   readonly isInContext: boolean;
-  /** Verbatim: the part of it that was looked for. */
+  /** Verbatim excerpt around the matches. */
   readonly text: string;
-  /** Where the part lies in the whole, in UTF-16 units. */
+  /** Start of the excerpt in the whole text, in UTF-16 units. */
   readonly from: number;
   readonly to: number;
   readonly length: number;
-  /** What was found, as ranges of the part. */
+  /** Matches, as ranges of the excerpt. */
   readonly matches: readonly (readonly [number, number])[];
 }
 
 export interface RecallPage {
   readonly hits: readonly RecallHit[];
   readonly page: number;
-  /** How many there are in all; undefined where counting them would mean reading the whole session. */
+  /** Total number of hits. Undefined if counting them would require reading the whole session. */
   readonly total: number | undefined;
   readonly hasMore: boolean;
-  /** Documents that a pattern was too slow on to be searched. */
+  /** Documents that were not searched because the pattern was too slow. */
   readonly notSearched: number;
 }
 
-/** A piece of an entry that is read whole, page by page. */
+/** A piece of an entry that is read page by page. */
 export interface RecallPiece extends Omit<RecallHit, "matches"> {}
 
 export interface RecallReading {
   readonly pieces: readonly RecallPiece[];
   readonly page: number;
   readonly hasMore: boolean;
-  /** Tokens of everything, by estimate. */
+  /** Estimated tokens of everything. */
   readonly tokens: number;
-  /** Ids that begin so, where there are several; then nothing is read. */
+  /** Ids that start with the given text, if there are several. Then nothing is read. */
   readonly candidates: readonly string[];
 }

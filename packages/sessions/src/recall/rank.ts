@@ -4,31 +4,33 @@ import type { IndexedSession } from "./indexed-session.ts";
 import type { Segment } from "./segment.ts";
 import { isIdeograph, type QueryTerm, termsOf } from "./word-scanner.ts";
 
-/** Usual figures of BM25: how soon a word that comes again stops to count, and how much long texts are held back. */
+/**
+ * Common BM25 parameters: how quickly repeated words stop counting, and how much long texts are penalized.
+ */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;
-/** A part of an identifier is a hint, not what was asked for. */
+/** A part of an identifier is only a hint. */
 const PART_WEIGHT = 0.4;
-/** Terms that only hold what was asked for, where no term is it. */
+/** Weight of terms that contain the query word, used if no term equals it. */
 const PIECE_WEIGHT = 0.5;
 const SHORTEST_PIECE = 3;
 const MOST_PIECES = 64;
-/** What somebody said in words of their own tells more than what a command printed. */
+/** A message says more than the output of a command. */
 const SPOKEN_WEIGHT = 1.5;
-/** And what a person said is what all the rest is about. */
+/** A person's message matters most. */
 const PERSON_WEIGHT = 2;
-/** A question is a line; whoever pastes a page means its beginning. */
+/** A query is one line. If somebody pastes a page, its beginning counts. */
 const MOST_TERMS = 48;
-/** Of three words and more so many must be there, unless nothing has them. */
+/** For three or more words, a hit needs this share of them, unless nothing has it. */
 const LEAST_SHARE = 0.4;
 
 interface Ranking {
-  /** The best ones, best first; of those that are equally good the newest. */
+  /** Best first. If two are equally good, the newer one comes first. */
   readonly documents: readonly number[];
   readonly total: number;
 }
 
-/** Ranks what fits by the words, and gives the best of it. */
+/** Ranks the matching documents by the words and returns the best. */
 export function rankByWords(
   session: IndexedSession,
   words: string,
@@ -48,10 +50,10 @@ function distinct(terms: readonly QueryTerm[]): readonly QueryTerm[] {
   return [...new Map(terms.map((term) => [term.text, term])).values()];
 }
 
-/** What each document is worth, as the words of the question are looked up one after the other. */
+/** Scores of all documents, summed up word by word. */
 class Scores {
   readonly values: Float32Array;
-  /** How many of the words are in it. */
+  /** Number of query words in each document. */
   readonly coverage: Float32Array;
   readonly #lastTerm: Uint8Array;
   readonly #session: IndexedSession;
@@ -110,7 +112,7 @@ class Scores {
       const held = SATURATION * (1 - LENGTH_SHARE) + byLength * (lengths[local] as number);
       const worth = rarity * ((count * (SATURATION + 1)) / (count + held));
       values[document] = (values[document] as number) + worth;
-      // Whoever has the whole has its parts as well, and has been counted.
+      // A document with the whole word also contains its parts, and has already been counted.
       if (share < 1 && lastTerm[document] === nth) return;
       coverage[document] = (coverage[document] as number) + share;
       if (share === 1) lastTerm[document] = nth;
@@ -118,7 +120,7 @@ class Scores {
   }
 }
 
-/** A letter is in every other word; an ideograph is a word. */
+/** A single letter occurs in every other word, but an ideograph is a word. */
 const isTooShort = (text: string): boolean =>
   text.length < SHORTEST_PIECE && !isIdeograph(text.charCodeAt(0));
 
@@ -135,7 +137,7 @@ function weightOf(status: number): number {
 const SORTED_AT_ONCE = 256;
 const byScore = (a: { readonly score: number }, b: { readonly score: number }): number => b.score - a.score;
 
-/** Keeps the best as they come: a question with common words fits nearly everything. */
+/** Keeps only the best while it iterates, because common words match nearly everything. */
 function best(
   session: IndexedSession,
   { values, coverage }: Scores,
@@ -144,7 +146,7 @@ function best(
 ): Ranking {
   const kept: { readonly document: number; readonly score: number }[] = [];
   let total = 0;
-  // From the newest, so that of equals the newest stays ahead.
+  // Starts with the newest, so that it comes first among equals.
   for (let document = values.length - 1; document >= 0; document--) {
     const value = values[document] as number;
     const covered = coverage[document] as number;
@@ -152,7 +154,7 @@ function best(
     total++;
     const score = value * covered * weightOf(session.status(document));
     kept.push({ document, score });
-    // Now and then what cannot be among the best is let go; sorting keeps equals in their order.
+    // Drops documents that cannot be among the best from time to time. Sorting keeps the order of equals.
     if (kept.length >= most * 2 + SORTED_AT_ONCE) kept.sort(byScore).splice(most);
   }
   kept.sort(byScore).splice(most);

@@ -13,14 +13,15 @@ export interface ReadOptions {
 }
 
 const MOST_CANDIDATES = 20;
-/** Of a page: where less is left, the next text begins on the next. */
+/** Share of a page. If less is left, the next text starts on the next page. */
 const LEAST_SHARE = 1 / 8;
-/** An id that is shorter begins too many. */
+/** A shorter beginning matches too many ids. */
 const SHORTEST_BEGINNING = 4;
 
 /**
- * Everything that an id stands for, verbatim, a page at a time: an entry by its uuid, a call with its result by the
- * id of the call, what a fact of a ledger was found in by the fact's id. The beginning of an id will do.
+ * Reads everything that belongs to an id: verbatim, one page at a time. The uuid of an entry gives the entry,
+ * the id of a call gives the call and its result, and the id of a fact gives the entries it was found in. The
+ * beginning of an id is enough.
  */
 export function readById(
   session: IndexedSession,
@@ -40,7 +41,7 @@ export function readById(
   return { ...pageOf(session, documents, { page, budgetTokens }, countTokens), tokens, candidates: [] };
 }
 
-/** The one that is it; else all that begin so. */
+/** Returns the exact id, or all ids that start with it. */
 function idsFor(session: IndexedSession, id: string): readonly string[] {
   const names = (["entry", "toolUse", "fact", "copied"] as const).map((kind) => nameOf(kind, id));
   const exact = names.find((name) => session.withId(name).length > 0);
@@ -52,7 +53,7 @@ function idsFor(session: IndexedSession, id: string): readonly string[] {
       for (const term of segment.ids.termsWith(name, "start", MOST_CANDIDATES)) found.add(term.text());
     }
   }
-  // A line that is there is meant rather than its copies.
+  // An existing line takes precedence over its copies.
   const isCopied = (name: string): boolean => name.startsWith(NAMES.copied);
   const isMeant = (name: string): boolean => !isCopied(name) || !found.has(nameOf("entry", name.slice(1)));
   return [...found].filter(isMeant).slice(0, MOST_CANDIDATES);
@@ -62,20 +63,23 @@ function documentsOfName(session: IndexedSession, name: string): readonly number
   const named = session.withId(name);
   if (name.startsWith(NAMES.copied)) return copiesOf(session, named);
   if (!name.startsWith(NAMES.fact)) return once(session, named);
-  // The newest boundary that tells of it knows best where it stands.
+  // The newest boundary with this fact has the most current references.
   const boundary = named.at(-1);
   if (boundary === undefined) return [];
   const uuids = entriesOfFact(session.entry(session.record(boundary)), name.slice(1));
   return once(session, [...new Set(uuids.flatMap((uuid) => documentsOfEntry(session, uuid)))]);
 }
 
-/** In a session that was made of another one, the entry itself may be in no line: then its copy is what there is. */
+/** A session made from another one may lack the line of the entry itself. Then its copy is returned. */
 function documentsOfEntry(session: IndexedSession, uuid: string): readonly number[] {
   const own = session.withId(nameOf("entry", uuid));
   return own.length > 0 ? own : copiesOf(session, session.withId(nameOf("copied", uuid)));
 }
 
-/** Of one line: several may claim to be copies. One in the context is preferred, then the first. */
+/**
+ * Returns the documents of one line, because several lines may be copies. Prefers one in the context, then
+ * the first.
+ */
 function copiesOf(session: IndexedSession, documents: readonly number[]): readonly number[] {
   const chosen = documents.find((number) => session.isInContext(number)) ?? documents[0];
   if (chosen === undefined) return [];
@@ -86,7 +90,7 @@ function copiesOf(session: IndexedSession, documents: readonly number[]): readon
   });
 }
 
-/** Without lines that were written again, unless nothing else is there. */
+/** Omits repeated lines, unless there is nothing else. */
 function once(session: IndexedSession, documents: readonly number[]): readonly number[] {
   const first = documents.filter((number) => (session.status(number) & STATUS.repeated) === 0);
   return first.length > 0 ? first : documents;
@@ -106,7 +110,7 @@ function pageOf(
       const to = fittingEnd(text, from, left, countTokens);
       const tokens = countTokens(text.slice(from, to));
       const isFirst = pages.at(-1)?.length === 0;
-      // A page is left rather than filled up with a few words of what comes next.
+      // Starts a new page instead of filling this one with a few words of the next text.
       if (!isFirst && (tokens > left || (to < text.length && left < budgetTokens * LEAST_SHARE))) {
         pages.push([]);
         left = budgetTokens;

@@ -17,14 +17,14 @@ import type { RecallHit, RecallPage, RecallQuery } from "./query.ts";
 import { rankByWords } from "./rank.ts";
 import { NAMES, nameOf } from "./segment.ts";
 
-/** What an agent can look through in one go. */
+/** Number of hits that an agent can read at once. */
 export const HITS_PER_PAGE = 8;
-/** A page of hits, or of an entry, that does not push much else out of a context. */
+/** Size of a page of hits, or of an entry, that displaces little in a context. */
 export const PAGE_TOKENS = 4_000;
-/** A file or a tool that has more names than this in a session was not really named. */
+/** A name that matches more names than this in a session is too vague. */
 const MOST_NAMES = 10_000;
 
-/** Finds what is asked for, and gives one page of it. */
+/** Searches the session and returns one page of hits. */
 export async function search(
   session: IndexedSession,
   query: RecallQuery,
@@ -78,12 +78,12 @@ async function find(
 }
 
 function emptyQuery(): LonghaulError {
-  return new LonghaulError("query-empty", "Nothing was asked for.", {
-    remedy: "Give words, an exact text, a pattern, a file, a tool or an id.",
+  return new LonghaulError("query-empty", "Empty query.", {
+    remedy: "Pass at least one search term: words, an exact text, a pattern, a file, a tool or an id.",
   });
 }
 
-/** Every text and every pattern that is given must be found; the first of them says where. */
+/** All given texts and patterns must match. The first one determines the position. */
 function scanOf(
   session: IndexedSession,
   { words, exact, pattern, ignoreCase }: RecallQuery,
@@ -126,9 +126,9 @@ function newestFirst(
   return { documents: documents.slice(0, most), total: documents.length };
 }
 
-/** What is asked of every hit, whatever it is searched by. */
+/** Conditions for every hit, regardless of the type of search. */
 interface Filter {
-  /** Those of the file, or of the tool; undefined where neither is asked for. */
+  /** Documents of the requested file or tool. Undefined if neither is requested. */
   readonly documents: ReadonlySet<number> | undefined;
   fits(document: number): boolean;
 }
@@ -144,10 +144,10 @@ function filterOf(session: IndexedSession, { all, file = "", tool = "" }: Recall
   return { documents: byFile ?? byTool, fits };
 }
 
-/** `./src/a.ts` is what a person writes for what the agent calls by its whole path. */
+/** A person writes `./src/a.ts` for a file that the agent names by its full path. */
 const pathPart = (file: string): string => file.trim().replace(/^\.\//, "").toLowerCase();
 
-/** Undefined where there is no name to go by. */
+/** Returns undefined without a name. */
 function documentsNamed(
   session: IndexedSession,
   kind: "path" | "tool",
@@ -156,7 +156,7 @@ function documentsNamed(
   if (name === "") return undefined;
   const found = new Set<number>();
   for (const [nth, segment] of session.segments.entries()) {
-    // A tool is meant by its name; a file by any part of its path.
+    // A tool matches by its full name, a file by any part of its path.
     for (const document of segment.names.documents(nameOf(kind, name)))
       found.add(session.baseOf(nth) + document);
     if (kind === "tool") continue;

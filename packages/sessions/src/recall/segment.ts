@@ -3,17 +3,17 @@ import { Dictionary, type DictionaryBytes, damaged, type Section, TermTable } fr
 import { DOCUMENT_KINDS, type DocumentKind, type SearchDocument } from "./documents.ts";
 import { type TermSink, termHashes, WordScanner } from "./word-scanner.ts";
 
-/** The place of a document in the session. */
+/** Position of a document in the session. */
 interface DocumentLine {
   readonly lineOffset: number;
   readonly lineBytes: number;
-  /** Which entry of its line: lines that were glued together have several. */
+  /** Index of the entry in its line. Lines that were glued together have several. */
   readonly entryInLine: number;
   /** See {@link FLAGS}. */
   readonly flags: number;
 }
 
-/** What an index knows of a document without reading it in the session. */
+/** Data about a document in the index, available without reading the session. */
 export interface DocumentRecord extends DocumentLine {
   readonly block: number;
   readonly kind: DocumentKind;
@@ -21,22 +21,22 @@ export interface DocumentRecord extends DocumentLine {
   readonly path: string | undefined;
 }
 
-/** The range of a session that a segment is about, and how much there is in it. */
+/** The range of a session that a segment covers, and its totals. */
 export interface SegmentFacts {
   readonly from: number;
   readonly to: number;
   readonly documents: number;
-  /** In all documents together. */
+  /** Words in all documents together. */
   readonly words: number;
 }
 
-/** The index of one range of a session, on disk or in memory. */
+/** Index of one range of a session, on disk or in memory. */
 export class Segment {
   readonly facts: SegmentFacts;
   readonly words: Dictionary;
-  /** Of tools and files, and marks. */
+  /** Names of tools and files, and marks. */
   readonly names: Dictionary;
-  /** Of entries, calls and facts. */
+  /** Ids of entries, calls and facts. */
   readonly ids: Dictionary;
   readonly #sections: Readonly<Record<SectionName, Section>>;
   #lengths: Uint32Array | undefined;
@@ -49,18 +49,18 @@ export class Segment {
     this.ids = dictionary("id", sections);
   }
 
-  /** How many words each document has. */
+  /** Number of words in each document. */
   lengths(): Uint32Array {
     this.#lengths ??= this.#numbers("lengths", 1);
     return this.#lengths;
   }
 
-  /** Two numbers for each document, which stand for the id of its entry. */
+  /** Two hashes per document of its entry's id. */
   uuids(): Uint32Array {
     return this.#numbers("uuids", 2);
   }
 
-  /** Two numbers for each document, which stand for what it says. */
+  /** Two hashes per document of its content. */
   contents(): Uint32Array {
     return this.#numbers("contents", 2);
   }
@@ -91,7 +91,7 @@ export class Segment {
     return bytes.toString("utf8");
   }
 
-  /** One byte for each document: see {@link MARKS}. */
+  /** One byte per document, see {@link MARKS}. */
   marks(): Buffer {
     const bytes = this.#sections.marks.whole();
     if (bytes.length !== this.facts.documents) damaged("marks");
@@ -113,7 +113,7 @@ const dictionary = (name: DictionaryName, sections: Readonly<Record<SectionName,
     postings: sections[`${name}Postings`],
   });
 
-/** What a name in an index is the name of: its first character. */
+/** First character of a name in an index, which gives the type of the name. */
 export const NAMES = {
   tool: "\u0001",
   path: "\u0002",
@@ -121,40 +121,42 @@ export const NAMES = {
   toolUse: "\u0004",
   fact: "\u0005",
   mark: "\u0006",
-  /** An entry that it copies. */
+  /** An entry that the document copies. */
   copied: "\u0007",
 } as const;
 
-/** A text of a megabyte has fewer; one with more is data, and its index would be larger than itself. */
+/**
+ * A text of one megabyte has fewer terms. One with more is data, and its index would be larger than the text.
+ */
 const MOST_TERMS = 50_000;
 
-/** Longer names are somebody's data. */
+/** Longer names are data. */
 const LONGEST_NAME = 500;
 
-/** A name as it stands in an index. Of a path the end tells most. */
+/** Formats a name for the index. The end of a path is the most significant part. */
 export const nameOf = (kind: keyof typeof NAMES, text: string): string =>
   NAMES[kind] + (kind === "path" ? text.slice(-LONGEST_NAME) : text.slice(0, LONGEST_NAME));
 
 /** Documents with a word of which only the beginning is in the index. */
 export const LONG_WORDS: string = `${NAMES.mark}long`;
-/** Documents with more words than an index is for: they are looked at whenever something is searched word for word. */
+/** Documents with too many words for an index. Every exact search reads them. */
 export const UNKNOWN_WORDS: string = `${NAMES.mark}unknown`;
-/** Documents whose line writes plain letters in another way than everybody: their bytes cannot be searched. */
+/** Documents whose line escapes plain letters in an unusual way, so that their bytes cannot be searched. */
 export const ODD_ESCAPES: string = `${NAMES.mark}odd`;
 
 const DOCUMENT_BYTES = 36;
 
-/** What a document is besides its kind. */
+/** Properties of a document besides its kind. */
 export const FLAGS = { sidechain: 1, meta: 2, error: 4, copy: 8, odd: 16 } as const;
 
-/** The place of a document that is added to an index, with the ids of its line. */
+/** Position of a document to add to an index, with the ids of its line. */
 export interface DocumentPlace extends DocumentLine {
   readonly uuid: string | undefined;
   /** Ids of the lines that it copies. */
   readonly copiedIds: readonly string[];
 }
 
-/** What must be known of all documents at once: one byte for each. */
+/** Properties that are needed for all documents at once, one byte each. */
 export const MARKS = {
   retold: 1,
   copy: 2,
@@ -179,7 +181,7 @@ export type SectionName =
   | `${DictionaryName}${(typeof DICTIONARY_PARTS)[number]}`
   | "labels";
 
-/** The parts of a segment by their names, in their order in the file. */
+/** Sections of a segment in file order. */
 export const SECTIONS: readonly SectionName[] = [
   ...(["lengths", "uuids", "contents", "marks", "documents"] as const),
   ...DICTIONARIES.flatMap((name) => DICTIONARY_PARTS.map((part) => `${name}${part}` as const)),
@@ -191,11 +193,11 @@ export interface SegmentBytes {
   readonly sections: Readonly<Record<SectionName, Buffer>>;
 }
 
-/** Makes the part of an index that belongs to one range of a session. */
+/** Writes the index of one range of a session. */
 export class SegmentWriter implements TermSink {
   readonly #words = new TermTable();
   readonly #names = new TermTable();
-  /** Apart from the names: there are many, and nobody looks for a part in the middle of one. */
+  /** Separate from the names: there are many ids, and nobody searches for the middle of one. */
   readonly #ids = new TermTable();
   readonly #scanner = new WordScanner(this);
   readonly #labels = new Map<string, number>();
@@ -239,12 +241,12 @@ export class SegmentWriter implements TermSink {
     this.#isLong = true;
   };
 
-  /** @param facts ids of facts that it tells of. */
+  /** @param facts ids of facts in the document */
   add(document: SearchDocument, place: DocumentPlace, isFirst: boolean, facts: readonly string[]): void {
     const nth = this.#documents;
     this.#length = 0;
     this.#content = DOCUMENT_KINDS.indexOf(document.kind);
-    // Calls that say the same are not the same call.
+    // Calls with the same content are still different calls.
     this.#contentCheck = uuidHashes(document.toolUseId).check ^ document.text.length;
     this.#isLong = false;
     this.#isPartial = false;
@@ -273,7 +275,7 @@ export class SegmentWriter implements TermSink {
     if (path !== undefined) names.addText(nth, nameOf("path", path.toLowerCase()));
   }
 
-  /** Of the range of the session whose documents were added. */
+  /** Returns the index of the range whose documents were added. */
   toBytes(from: number, to: number): SegmentBytes {
     const documents = this.#records.subarray(0, this.#documents * DOCUMENT_BYTES);
     return {
@@ -313,7 +315,7 @@ export class SegmentWriter implements TermSink {
     this.#contents.push(this.#content >>> 0, this.#contentCheck >>> 0);
   }
 
-  /** Where a tool or a file is named as it is written; 0 for none. */
+  /** Returns the position of the label of a tool or a file, or 0 for none. */
   #label(text: string | undefined): number {
     if (text === undefined) return 0;
     const known = this.#labels.get(text);
@@ -345,7 +347,7 @@ function marksOf({ kind }: SearchDocument, { flags }: DocumentPlace, isFirst: bo
 
 const numberBytes = (numbers: readonly number[]): Buffer => Buffer.from(Uint32Array.from(numbers).buffer);
 
-/** None has hashes that no id has. */
+/** Returns zeros for a missing id, which no id has. */
 export const uuidHashes = (uuid: string | undefined): { readonly hash: number; readonly check: number } =>
   uuid === undefined ? { hash: 0, check: 0 } : termHashes(uuid);
 

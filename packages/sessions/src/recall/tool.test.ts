@@ -55,7 +55,7 @@ describe("the tool for agents", () => {
   it("does not tell a long question again: that is no part of its budget", async () => {
     const answer = await tool.call({ query: `zebra ${"Ω ".repeat(1_500)}` });
     expect(ESTIMATORS.o200k(answer)).toBeLessThanOrEqual(1_000);
-    expect(answer).toMatch(/There is more: call recall with the same and "page": 2\.$/);
+    expect(answer).toMatch(/There is more\. To read it, call recall with the same and "page": 2\.$/);
     expect((await tool.call({ id: "Ω".repeat(4_000) })).length).toBeLessThan(400);
   });
 
@@ -65,7 +65,7 @@ describe("the tool for agents", () => {
     let input: unknown = { id: "e-3" };
     for (let page = 0; page < 20 && input !== undefined; page++) {
       const answer = await small.call(input);
-      text.push(/\]\n([\s\S]*?)\n\n(?:It goes on|That is all)/.exec(answer)?.[1] ?? "");
+      text.push(/\]\n([\s\S]*?)\n\n(?:This is a part|That is the whole)/.exec(answer)?.[1] ?? "");
       const [, next] = /call recall with (\{.*\})\.$/.exec(answer) ?? [];
       input = next === undefined ? undefined : JSON.parse(next);
     }
@@ -77,10 +77,10 @@ describe("the tool for agents", () => {
     [undefined, "must be an object"],
     ["zebra", "must be an object"],
     [["zebra"], "must be an object"],
-    [{}, "Nothing was asked for"],
-    [{ query: "" }, "Nothing was asked for"],
-    [{ query: 7 }, "`query` must be a text"],
-    [{ exact: { text: "x" } }, "`exact` must be a text"],
+    [{}, "Empty query"],
+    [{ query: "" }, "Empty query"],
+    [{ query: 7 }, "`query` must be a string"],
+    [{ exact: { text: "x" } }, "`exact` must be a string"],
     [{ query: "zebra", page: 0 }, "`page` must be"],
     [{ query: "zebra", page: "two" }, "`page` must be"],
     [{ pattern: "(" }, "no regular expression"],

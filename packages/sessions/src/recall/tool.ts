@@ -7,20 +7,20 @@ import type { RecallPage, RecallPiece, RecallQuery, RecallReading } from "./quer
 import { HITS_PER_PAGE, PAGE_TOKENS } from "./search.ts";
 
 export interface RecallToolOptions extends RecallOptions {
-  /** The session file, or who writes it. */
+  /** Path of the session file, or the object that writes it. */
   readonly session: string | { readonly path: string };
-  /** What an answer may hold. */
+  /** Token budget of an answer. */
   readonly budgetTokens?: number | undefined;
 }
 
-/** A tool for an agent's loop: the definition goes into the request, `call` answers what the model asks. */
+/** A tool for an agent's loop. The definition goes into the request, and `call` answers the model's calls. */
 export interface RecallTool {
   readonly definition: RecallToolDefinition;
-  /** Never rejects for what a model wrote: the answer then says how to ask. */
+  /** Never rejects because of the model's input: the answer then explains the correct usage. */
   call(input: unknown, options?: { readonly signal?: AbortSignal | undefined }): Promise<string>;
 }
 
-/** As the Messages API takes it. */
+/** In the form of the Messages API. */
 export type RecallToolDefinition = {
   readonly name: string;
   readonly description: string;
@@ -36,23 +36,29 @@ const HOW =
 export const RECALL_TOOL: RecallToolDefinition = Object.freeze({
   name: RECALL_TOOL_NAME,
   description:
-    "Searches everything of this session that is no longer in your context: messages that were summarised, tool results that were cleared. Gives them word for word, with an id by which each can be read whole. What it gives is old: files and states may have changed since. Use it before you ask the user again, guess, or redo work.",
+    "Searches everything in this session that is no longer in your context: summarized messages and cleared tool results. Returns them word for word, each with an id. Pass an id to read the whole entry. Results are old, so files and states may have changed since then. Use this tool before you ask the user again, guess, or repeat work.",
   input_schema: {
     type: "object" as const,
     properties: {
-      query: { type: "string", description: "Words to look for, ranked: the rarer the better." },
+      query: {
+        type: "string",
+        description: "Words to search for. Results are ranked, and rare words count most.",
+      },
       exact: {
         type: "string",
-        description: "A text that must stand there exactly, with capitals and signs.",
+        description: "A text that must occur exactly, including case and punctuation.",
       },
       pattern: { type: "string", description: "A JavaScript regular expression." },
-      file: { type: "string", description: "Only what was done with this file: its path or a part of it." },
-      tool: { type: "string", description: "Only calls and results of this tool." },
+      file: {
+        type: "string",
+        description: "Find only what was done with this file. Pass its path or a part of the path.",
+      },
+      tool: { type: "string", description: "Find only calls and results of this tool." },
       id: {
         type: "string",
-        description: "Read all of one entry: an id from an earlier answer, or its beginning.",
+        description: "Read one whole entry. Pass an id from an earlier result, or the beginning of an id.",
       },
-      page: { type: "integer", description: "Which page of a long answer; 1 is the first." },
+      page: { type: "integer", description: "The page of a long result. The first page is 1." },
     },
   },
 });
@@ -70,7 +76,7 @@ export function createRecallTool(options: RecallToolOptions): RecallTool {
         if ("id" in asked) return await readText(recall, asked, budgetTokens);
         return await searchText(recall, { ...asked.search, signal }, budgetTokens);
       } catch (error) {
-        // The host's own abort is the host's; everything else the model can be told.
+        // The host handles its own abort. The model gets a description of every other failure.
         if (signal?.aborted || !(error instanceof LonghaulError)) throw error;
         return [error.message, error.remedy, HOW].filter(Boolean).join(" ");
       }
@@ -78,23 +84,23 @@ export function createRecallTool(options: RecallToolOptions): RecallTool {
   };
 }
 
-/** A path, the name of a tool, an id can be anything; the beginning of an id will do. */
+/** Paths, tool names and ids can contain anything. The beginning of an id is enough. */
 const LONGEST_NAME = 160;
 const LONGEST_CALL = 160;
-/** With its title. */
+/** Includes the title. */
 const LEAST_HIT_TOKENS = 200;
-/** What a title takes: the time, who it was, a path, the id. */
+/** Tokens of a title: time, author, path and id. */
 const TITLE_TOKENS = 80;
-/** What stands above and below. */
+/** Tokens of the text above and below the hits. */
 const FRAME_TOKENS = 80;
-const OLD = "OLD, from earlier in this session: files, results and plans may have changed since.";
+const OLD = "OLD, from earlier in this session: files, results, and plans may have changed since then.";
 
 async function searchText(
   recall: Recall,
   query: RecallQuery & { readonly page: number },
   budgetTokens: number,
 ): Promise<string> {
-  // Few hits on a page rather than hits of which nothing can be seen.
+  // Prefers fewer hits per page to hits that show nothing.
   const limit = Math.min(HITS_PER_PAGE, Math.max(1, Math.floor(budgetTokens / LEAST_HIT_TOKENS)));
   const room = Math.max(1, budgetTokens - FRAME_TOKENS - limit * TITLE_TOKENS);
   const page = await recall.search({ ...query, limit, budgetTokens: room });
@@ -105,28 +111,32 @@ async function searchText(
   const parts = [
     `Hits ${first} to ${first + page.hits.length - 1} of ${count}. ${OLD}`,
     ...page.hits.map((hit) => `${titleOf(hit)}\n${hit.text}`),
-    ...(page.notSearched > 0 ? [`Not searched, the pattern is too slow on them: ${page.notSearched}.`] : []),
-    page.hasMore ? `There is more: ${next({ query: words, ...others }, page.page)}` : "That is all.",
+    ...(page.notSearched > 0
+      ? [`Entries not searched, because the pattern is too slow on them: ${page.notSearched}.`]
+      : []),
+    page.hasMore
+      ? `There is more. To read it, ${next({ query: words, ...others }, page.page)}`
+      : "That is all.",
   ];
   return parts.join("\n\n");
 }
 
-/** How the model asks for the page after this one. What it asked at length it need not be told again. */
+/** Tells the model how to request the next page, without repeating its long inputs. */
 function next(asked: object, page: number): string {
   const call = JSON.stringify({ ...asked, page: page + 1 });
   return `call ${RECALL_TOOL_NAME} with ${call.length > LONGEST_CALL ? `the same and "page": ${page + 1}` : call}.`;
 }
 
 function nothing(query: RecallQuery, { page, notSearched }: RecallPage): string {
-  if (page > 1) return `There is no page ${page}: call ${RECALL_TOOL_NAME} with a smaller one.`;
+  if (page > 1) return `There is no page ${page}. Call ${RECALL_TOOL_NAME} with a smaller page number.`;
   return [
-    "Nothing was found in what is no longer in your context.",
+    "Nothing was found in the part of the session that is no longer in your context.",
     ...(notSearched > 0
-      ? [`The pattern is too slow on ${notSearched} entries, which were not searched.`]
+      ? [`${notSearched} entries were not searched, because the pattern is too slow on them.`]
       : []),
     ...(query.exact === undefined && query.pattern === undefined
-      ? ["Try other words, fewer of them, or a part of a name."]
-      : ["Try `query` with the rarest words of it."]),
+      ? ["Try other words, fewer words, or a part of a name."]
+      : ["Try `query` with its rarest words."]),
     ...(query.file === undefined && query.tool === undefined ? [] : ["Try it without `file` and `tool`."]),
   ].join(" ");
 }
@@ -156,8 +166,8 @@ async function readText(
     OLD,
     ...reading.pieces.map((piece) => `${titleOf(piece)}\n${piece.text}`),
     reading.hasMore
-      ? `It goes on (${reading.tokens} tokens in all): ${next({ id }, page)}`
-      : "That is all of it.",
+      ? `This is a part (${reading.tokens} tokens in total). To read the next part, ${next({ id }, page)}`
+      : "That is the whole entry.",
   ];
   return parts.join("\n\n");
 }
@@ -165,12 +175,12 @@ async function readText(
 function notRead(id: string, page: number, { candidates }: RecallReading): string {
   const name = headOf(id, LONGEST_NAME);
   if (candidates.length > 1)
-    return `Several ids begin like ${name}: ${candidates.join(", ")}. Give one of them.`;
+    return `Several ids start with ${name}: ${candidates.join(", ")}. Pass one of them.`;
   if (page > 1) return `There is no page ${page} of ${name}.`;
-  return `Nothing in this session has the id ${name}. Search by \`query\` first: each hit says its id.`;
+  return `Nothing in this session has the id ${name}. Search with \`query\` first. Each hit shows its id.`;
 }
 
-/** What a model asked for, once it has been looked at: never trusted as it comes. */
+/** A model's input after validation. */
 type RecallInput =
   | { readonly id: string; readonly page: number }
   | { readonly search: RecallQuery & { readonly page: number } }
@@ -179,7 +189,7 @@ type RecallInput =
 const TEXT_FIELDS = ["query", "exact", "pattern", "file", "tool", "id"] as const;
 type TextField = (typeof TEXT_FIELDS)[number];
 
-/** A page is a context's worth of text at most; what is longer is no question. */
+/** A page fills at most one context. Anything longer is not a query. */
 const LONGEST_TEXT = 4_000;
 
 function readInput(input: unknown): RecallInput {
@@ -188,20 +198,20 @@ function readInput(input: unknown): RecallInput {
   for (const name of TEXT_FIELDS) {
     const value = input[name];
     if (value === undefined || value === null || value === "") continue;
-    if (typeof value !== "string") return { wrong: `\`${name}\` must be a text.` };
+    if (typeof value !== "string") return { wrong: `\`${name}\` must be a string.` };
     if (value.length > LONGEST_TEXT)
-      return { wrong: `\`${name}\` is too long: give the part that tells most.` };
+      return { wrong: `\`${name}\` is too long. Pass its most specific part.` };
     texts[name] = value;
   }
   const page = pageIn(input.page);
-  if (page === undefined) return { wrong: "`page` must be a whole number from 1 on." };
+  if (page === undefined) return { wrong: "`page` must be a whole number, 1 or more." };
   const { query: words, exact, pattern, file, tool, id } = texts;
   if (id !== undefined) return { id, page };
-  if (Object.keys(texts).length === 0) return { wrong: "Nothing was asked for." };
+  if (Object.keys(texts).length === 0) return { wrong: "Empty query. Pass at least one field." };
   return { search: { words, exact, pattern, file, tool, page } };
 }
 
-/** Models write numbers as texts, too. */
+/** Models sometimes write numbers as strings. */
 function pageIn(value: unknown): number | undefined {
   if (value === undefined || value === null || value === "") return 1;
   const page = typeof value === "string" ? Number(value) : value;

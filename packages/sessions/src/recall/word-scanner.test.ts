@@ -33,7 +33,7 @@ describe("the words of a text", () => {
     expect(whole("src/rate-limit/tokenBucket.ts")).toEqual(["src", "rate", "limit", "tokenbucket", "ts"]);
   });
 
-  it("of scripts without spaces are every two neighbours, and a character that stands alone", () => {
+  it("of scripts without spaces are every two neighbors, and a character that stands alone", () => {
     expect(whole("日本語 と test語")).toEqual(["日本", "本語", "と", "test", "語"]);
   });
 
@@ -41,7 +41,7 @@ describe("the words of a text", () => {
     expect(whole("Ошибка: größer, ΑΒΓ")).toEqual(["ошибка", "größer", "αβγ"]);
   });
 
-  it("in colours are the words, without what switches the colours", () => {
+  it("in colors are the words, without what switches the colors", () => {
     expect(whole("\u001b[1m\u001b[38;5;9mError\u001b[0m:\u001b[0m172 \u001b x")).toEqual([
       "error",
       "172",

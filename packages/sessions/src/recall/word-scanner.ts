@@ -1,16 +1,19 @@
-/** Longer ones are known by their beginning: they are data, such as base64, and nobody asks for all of it. */
+/**
+ * Only the beginning of a longer term is indexed: it is data, such as base64, and nobody searches for all of
+ * it.
+ */
 export const LONGEST_TERM = 64;
-/** An identifier has fewer parts; what has more is data again. */
+/** An identifier has fewer parts. Anything with more is data. */
 const MOST_PARTS = 12;
 
 /**
- * Told of every term of a text. `units` from `from` to `to` are its characters in lower case, and no longer its own
- * once the call is over. A part is told after the term that it is a part of.
+ * Receives every term of a text. `units` from `from` to `to` are its characters in lower case, valid only
+ * during the call. A part arrives after its whole term.
  */
 export interface TermSink {
   term(hash: number, check: number, units: Uint16Array, from: number, to: number): void;
   part(hash: number, check: number, units: Uint16Array, from: number, to: number): void;
-  /** Somewhere there is one that was too long, and of which only the beginning was told. */
+  /** Called if a term was too long and only its beginning was reported. */
   long(): void;
 }
 
@@ -18,14 +21,16 @@ const SEPARATOR = 0;
 const SMALL = 1;
 const CAPITAL = 2;
 const UNDERSCORE = 3;
-/** Scripts without spaces between words: every two neighbours are a term. So are the two halves of an emoji. */
+/**
+ * Scripts without spaces between words: every two neighbors form a term. So do the two halves of an emoji.
+ */
 const IDEOGRAPH = 4;
 
 const UNDERSCORE_CODE = 0x5f;
 const ESCAPE_CODE = 0x1b;
 const BRACKET_CODE = 0x5b;
 
-/** A program's colours stand right before its words, and would be taken for a part of them: `ESC[31mError`. */
+/** Color codes directly precede words and would become part of them: `ESC[31mError`. */
 function afterEscape(units: Uint16Array, at: number, end: number): number {
   if (units[at + 1] !== BRACKET_CODE) return at + 1;
   let next = at + 2;
@@ -40,23 +45,23 @@ const ASCII_CLASSES: Readonly<Uint8Array> = Uint8Array.from({ length: 128 }, (_,
   return character === "_" ? UNDERSCORE : SEPARATOR;
 });
 
-/** In small letters; 0 for what is no part of a word. */
+/** Lower-case letters. 0 for characters that are not part of a word. */
 const ASCII_SMALL: Readonly<Uint8Array> = ASCII_CLASSES.map((kind, code) =>
   kind === SEPARATOR ? 0 : kind === CAPITAL ? code | 0x20 : code,
 );
 
-/** Whether a word goes on with this character. */
+/** True if this character continues a word. */
 const isWordLetter = (code: number): boolean =>
   code < 128 ? ASCII_SMALL[code] !== 0 : classOf(code) === SMALL;
 
-/** Whether a term goes on with this character: one at the very edge of a query may be a part of a longer one. */
+/** True if this character continues a term. A term at the edge of a query may be part of a longer one. */
 const isWordUnit = (code: number): boolean =>
   (code < 128 ? ASCII_CLASSES[code] : classOf(code)) !== SEPARATOR;
 
-/** Whether terms are pairs of such characters. */
+/** True if pairs of such characters form terms. */
 export const isIdeograph = (code: number): boolean => code >= 128 && classOf(code) === IDEOGRAPH;
 
-/** By ranges, not by Unicode's tables: what must be the same is the index and the query, and both ask here. */
+/** Uses ranges instead of Unicode tables: index and query only have to agree, and both use this function. */
 function classOf(code: number): number {
   if (code < 0xaa) return SEPARATOR;
   if (code < 0x2000) return code === 0xd7 || code === 0xf7 || isLatinSign(code) ? SEPARATOR : SMALL;
@@ -67,7 +72,7 @@ function classOf(code: number): number {
   if (code >= 0xe000 && code <= 0xf8ff) return SEPARATOR;
   if (code >= 0xfe10 && code <= 0xfe6f) return SEPARATOR;
   if (code >= 0xff00) return isFullWidthSign(code) ? SEPARATOR : IDEOGRAPH;
-  // Scripts with spaces between their words, above the ideographs; Hangul is searched by pairs as well.
+  // Scripts with spaces between words, above the ideographs. Hangul is searched in pairs too.
   return code >= 0xa4d0 && code < 0xac00 ? SMALL : IDEOGRAPH;
 }
 
@@ -76,7 +81,7 @@ const isLatinSign = (code: number): boolean => code < 0xc0 && code !== 0xaa && c
 const isFullWidthSign = (code: number): boolean =>
   code <= 0xff0f || (code >= 0xff1a && code <= 0xff20) || (code >= 0xff5b && code <= 0xff65) || code > 0xffdc;
 
-/** Of one character alone, so that a part of a text has the terms that the whole has there. */
+/** Converts each character separately, so that a part of a text has the same terms as the whole. */
 function smallLetter(code: number): number {
   const small = String.fromCharCode(code).toLowerCase();
   return small.length === 1 ? small.charCodeAt(0) : code;
@@ -93,7 +98,7 @@ function mixed(hash: number): number {
   return (mix ^ (mix >>> 16)) >>> 0;
 }
 
-/** Longer texts are seldom: the room for one is given back. */
+/** Longer texts are rare, so their buffer is released. */
 const KEPT_INPUT_UNITS = 1 << 20;
 
 function inputFor(length: number): { readonly bytes: Buffer; readonly units: Uint16Array } {
@@ -101,7 +106,7 @@ function inputFor(length: number): { readonly bytes: Buffer; readonly units: Uin
   return { bytes, units: new Uint16Array(bytes.buffer, 0, bytes.length / 2) };
 }
 
-/** Two numbers that stand for a term: together they are taken for the term itself. */
+/** Two hashes of a term. Together they identify it. */
 export function termHashes(term: string): { readonly hash: number; readonly check: number } {
   let hash = HASH_START;
   let check = CHECK_START;
@@ -114,8 +119,9 @@ export function termHashes(term: string): { readonly hash: number; readonly chec
 }
 
 /**
- * Cuts text into terms: words in lower case; of `getUserName`, `get_user_name` and `HTTPServer` the whole and the
- * parts; of scripts without spaces every pair of neighbours. Made for speed: this is most of what an index costs.
+ * Splits text into terms: words in lower case, and both the whole and the parts of `getUserName`,
+ * `get_user_name` and `HTTPServer`. For scripts without spaces, every pair of neighbors. Optimized for speed,
+ * because this is most of the cost of an index.
  */
 export class WordScanner {
   readonly #sink: TermSink;
@@ -130,7 +136,7 @@ export class WordScanner {
   }
 
   scan(text: string): void {
-    // Looked at as numbers: to ask a string for each of its characters takes several times as long.
+    // Reads the text as numbers, because accessing each character of a string takes several times as long.
     if (text.length > this.#input.units.length) this.#input = inputFor(text.length);
     const { bytes, units } = this.#input;
     bytes.write(text, 0, "utf16le");
@@ -174,7 +180,9 @@ export class WordScanner {
     return at;
   }
 
-  /** Again over the text, where capitals can still be seen. Nothing where the only part is the whole. */
+  /**
+   * Reads the text again, in which capitals are still visible. Reports nothing if the only part is the whole.
+   */
   #parts(text: Uint16Array, start: number, length: number): void {
     let count = 0;
     let from = 0;
@@ -184,7 +192,7 @@ export class WordScanner {
       const kind = (code < 128 ? ASCII_CLASSES[code] : SMALL) as number;
       let to = -1;
       if (kind === UNDERSCORE || (kind === CAPITAL && before === SMALL)) to = at;
-      // The last of several capitals begins the next part: `HTTPServer`.
+      // The last of several capitals starts the next part: `HTTPServer`.
       else if (kind === SMALL && before === CAPITAL && at - from > 1) to = at - 1;
       before = kind;
       if (to < 0) continue;
@@ -199,7 +207,7 @@ export class WordScanner {
       this.#tell(this.#units, this.#starts[nth] as number, this.#ends[nth] as number, true);
   }
 
-  /** A term, or a part of one, that has no hashes yet. */
+  /** Reports a term, or a part of one, that has no hashes yet. */
   #tell(units: Uint16Array, from: number, to: number, isPart: boolean): void {
     let hash = HASH_START;
     let check = CHECK_START;
@@ -228,13 +236,13 @@ export class WordScanner {
   }
 }
 
-/** A word of a query, whole and in its parts. */
+/** A word of a query, as a whole and in parts. */
 export interface QueryTerm {
   readonly text: string;
   readonly parts: readonly string[];
 }
 
-/** The same words that an index of the text would have. */
+/** Returns the terms that an index of the text would contain. */
 export function termsOf(text: string): readonly QueryTerm[] {
   const found: { text: string; parts: string[] }[] = [];
   const textOf = (units: Uint16Array, from: number, to: number): string =>
@@ -255,22 +263,25 @@ export interface Piece {
 }
 
 /**
- * A colour without its first character, which nobody sees and nobody copies, and what it is glued to: `[31mError` may
- * be known as `error`, or as it stands.
+ * A color code without its invisible first character, and the text attached to it. `[31mError` may be indexed
+ * as `error`, or unchanged.
  */
-const REST_OF_COLOUR = /^\[(?:[\d;?]+[A-Za-z]|[mK])\S*/;
+const REST_OF_COLOR = /^\[(?:[\d;?]+[A-Za-z]|[mK])\S*/;
 
-/** Terms that must be in the index where a text stands: words that are whole, and pieces of words at its two ends. */
+/**
+ * Returns terms that the index must have for a document that contains the text: whole words, and pieces of
+ * words at both ends.
+ */
 export function neededTerms(text: string): {
   readonly whole: readonly string[];
   readonly pieces: readonly Piece[];
 } {
-  const literal = text.replace(REST_OF_COLOUR, " ");
+  const literal = text.replace(REST_OF_COLOR, " ");
   const terms = termsOf(literal);
   const whole: string[] = [];
   const pieces: Piece[] = [];
   for (const [nth, { text }] of terms.entries()) {
-    // A pair of ideographs is in the index wherever its two characters stand side by side.
+    // The index contains every pair of adjacent ideographs.
     const isPair = text.length === 2 && isIdeograph(text.charCodeAt(0)) && isIdeograph(text.charCodeAt(1));
     const touchesStart = nth === 0 && isWordUnit(literal.charCodeAt(0));
     const touchesEnd = nth === terms.length - 1 && isWordUnit(literal.charCodeAt(literal.length - 1));

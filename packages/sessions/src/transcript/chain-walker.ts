@@ -8,17 +8,20 @@ import {
   previousOnMainThread,
 } from "./entry-index.ts";
 
-/** The end of the file that has been read does not reach far enough to tell. */
+/** The part of the file that was read is too short for an answer. */
 export interface MoreNeeded {
   readonly needs: "boundary" | "whole-file" | { readonly uuid: string };
 }
 
 interface Chain {
-  /** From the leaf back to the boundary or root. The caller may change the list. */
+  /** Positions from the leaf back to the boundary or root. The caller may change the list. */
   readonly newestFirst: Int32Array;
-  /** Entries whose parent is in no line; they were taken to follow the line above them. */
+  /** Entries whose parent is missing. They count as following the line above them. */
   readonly bridged: readonly number[];
-  /** Set when the boundary lists the lines that it kept: no other line above it is part of the conversation. */
+  /**
+   * Set if the boundary lists the lines that it kept. No other line above it is part of the conversation
+   * then.
+   */
   readonly listed?: ReadonlySet<number> | undefined;
 }
 
@@ -31,16 +34,16 @@ interface Link {
   readonly parentUuid: string | null;
 }
 
-/** Newest first, like the chain it goes into. */
+/** Positions, newest first, like the chain that they are inserted into. */
 interface Splice {
   readonly kept: readonly number[];
   readonly anchor: number;
 }
 
 /**
- * Walks from a leaf to the boundary or root above it. A compaction that kept messages leaves them where
- * they were, with their old parents, so that a plain walk would jump over the boundary into all the old
- * history; here the walk goes through the kept messages to their anchor instead, and ends at the boundary.
+ * Walks from a leaf up to the boundary or root. A compaction that keeps messages leaves them in place, with
+ * their old parents. A plain walk would jump over the boundary into all the old history. This walk visits the
+ * kept messages, then their anchor, and ends at the boundary.
  */
 export class ChainWalker {
   readonly #index: EntryIndex;
@@ -58,11 +61,11 @@ export class ChainWalker {
   }
 
   /**
-   * @param asOf position in the file of what would be written next; compactions above it have happened.
-   * When the leaf is a summary with kept messages, the walk starts at the newest of these.
+   * @param asOf file position of the next line to write. Compactions above it have happened. If the leaf is a
+   * summary with kept messages, the walk starts at the newest of these.
    */
   walkFrom(leaf: number, asOf: number = this.#index.entries.length): Chain | MoreNeeded {
-    // Kept messages that were looked for in the middle of another walk may have been left open.
+    // An interrupted walk may have left unfinished lookups of kept messages.
     this.#kept.clear();
     const uuid = this.#index.entries[leaf]?.uuid ?? null;
     const chain = this.#follow({ child: asOf, parentUuid: uuid });
@@ -93,7 +96,7 @@ export class ChainWalker {
       }
       const above = this.#boundaryMissingAbove(parent);
       if (above !== undefined) return { needs: { uuid: above } };
-      // The tail of a segment is that very entry, even if it is a summary that other kept messages follow.
+      // The tail of a segment is exactly that entry, even if it is a summary that other kept messages follow.
       const isNamed = until !== undefined && link === start;
       const splice = this.#spliceBetween(parent, link.child, isNamed);
       if (splice !== undefined) {
@@ -109,7 +112,10 @@ export class ChainWalker {
     return { newestFirst: newestFirst.toArray(), bridged };
   }
 
-  /** The kept messages that stand, in the agent's context, between an entry and its parent on disk. */
+  /**
+   * Returns the kept messages that are between an entry and its parent in the agent's context, but not on
+   * disk.
+   */
   #spliceBetween(parent: number, child: number, isNamed: boolean): Splice | MoreNeeded | undefined {
     for (let nth = this.#preservingBefore(child) - 1; nth >= 0; nth--) {
       const boundary = this.#preserving[nth] ?? -1;
@@ -120,8 +126,8 @@ export class ChainWalker {
       const from = kept.indexOf(parent);
       if (from < 0) continue;
       const anchor = this.#anchorOf(boundary);
-      // Where the oldest were kept the summary comes after them, and what hangs on the last comes after it;
-      // not so where a later segment ends with that last one.
+      // If the oldest messages were kept, the summary comes after them, and the children of the last one come
+      // after the summary. This does not apply if a later segment ends with that last one.
       const isBelowSummary = from === 0 && anchor === boundary && !isNamed;
       return { kept: isBelowSummary ? [...this.#summaryOf(boundary), ...kept] : kept.slice(from), anchor };
     }
@@ -134,7 +140,7 @@ export class ChainWalker {
     return undefined;
   }
 
-  /** The number of boundaries that kept messages above this position. */
+  /** Number of boundaries with kept messages above this position. */
   #preservingBefore(position: number): number {
     let [low, high] = [0, this.#preserving.length];
     while (low < high) {
@@ -145,10 +151,12 @@ export class ChainWalker {
     return low;
   }
 
-  /** Undefined when the kept messages are not in the file, as in a fork: then the summary stands alone. */
+  /**
+   * Returns undefined if the kept messages are not in the file, as in a fork. Only the summary remains then.
+   */
   #keptBy(boundary: number): readonly number[] | MoreNeeded | undefined {
     if (this.#kept.has(boundary)) return this.#kept.get(boundary);
-    // Until it is known it has none: links that run in a circle must not bring us here for ever.
+    // Has none until it is known, so that circular links cannot cause endless recursion.
     this.#kept.set(boundary, undefined);
     const kept = this.#listedBy(boundary) ?? this.#walkSegment(boundary);
     if (kept === undefined || !isMoreNeeded(kept)) this.#kept.set(boundary, kept);
@@ -156,8 +164,8 @@ export class ChainWalker {
   }
 
   /**
-   * The kept lines that the boundary lists, newest first. Undefined when it lists none, or one that cannot have been
-   * kept: a line that is not in the file, that was written later, or a boundary.
+   * Returns the kept lines that the boundary lists, newest first. Returns undefined if it lists none, or
+   * lists one that cannot have been kept: a missing line, a later line, or a boundary.
    */
   #listedBy(boundary: number): readonly number[] | MoreNeeded | undefined {
     const { positions, isWholeFile } = this.#index;
@@ -186,13 +194,14 @@ export class ChainWalker {
     if (isMoreNeeded(chain)) return chain;
     const path = [...chain.newestFirst];
     if (entries[path.at(-1) ?? -1]?.uuid === field.headUuid) return path;
-    // The head hangs beside the tail's line (a parallel result): everything at or below it was kept.
+    // The head is on a side branch of the tail's line (a parallel result). Everything at or below it was
+    // kept.
     const cut = path.findIndex((position) => position < head);
     const below = cut < 0 ? path : path.slice(0, cut);
     return below.length === 0 ? undefined : [...below, head];
   }
 
-  /** Of kept messages the head stands highest in the file: reading up to it brings all of them at once. */
+  /** The head is the topmost of the kept messages, so reading up to it reads all of them at once. */
   #moreFor(uuid: string | undefined): MoreNeeded {
     if (uuid === undefined) return { needs: "whole-file" };
     for (const boundary of this.#preserving) {
@@ -203,7 +212,9 @@ export class ChainWalker {
     return { needs: { uuid } };
   }
 
-  /** The boundary itself or a summary below it. When the field names neither, the last summary stands in. */
+  /**
+   * Returns the boundary itself or a summary below it. If the field names neither, returns the last summary.
+   */
   #anchorOf(boundary: number): number {
     const named = this.#index.positions.get(this.#index.preserved.get(boundary)?.anchorUuid ?? "");
     if (named === boundary) return boundary;
@@ -211,7 +222,7 @@ export class ChainWalker {
     return named !== undefined && summary.includes(named) ? named : (summary[0] ?? boundary);
   }
 
-  /** A summary may be followed by kept messages; whether it is, only the boundary above it can tell. */
+  /** Kept messages may follow a summary, and only the boundary above it shows whether they do. */
   #boundaryMissingAbove(position: number): string | undefined {
     const { entries, positions, isWholeFile } = this.#index;
     let entry = entries[position];
@@ -227,7 +238,7 @@ export class ChainWalker {
     return undefined;
   }
 
-  /** The lines below a boundary down to its last summary, newest first. Empty when it has none. */
+  /** Lines from a boundary down to its last summary, newest first. Empty if it has none. */
   #summaryOf(boundary: number): readonly number[] {
     const { entries } = this.#index;
     const lines: number[] = [];
@@ -250,5 +261,5 @@ export class ChainWalker {
   }
 }
 
-/** After an automatic compaction Claude Code writes attachments between the boundary and the summary. */
+/** After an automatic compaction, Claude Code writes attachments between the boundary and the summary. */
 const isAboveSummary = (entry: Entry): boolean => isSummaryEntry(entry) || entry.type === "attachment";

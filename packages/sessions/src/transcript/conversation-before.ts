@@ -14,11 +14,12 @@ import { wholeLine } from "./released-line.ts";
 import { asConversation, type Conversation, indexedLinesBefore } from "./relink.ts";
 
 /**
- * The conversation as it was right before a line was written. A host's change may write lines again below a later line:
- * under the same ids, with other parents. Before that line they hang as they did then. Messages say what their newest
- * lines say. `moved`: lines that hang elsewhere by now, as they have to be written again for a reader to find it.
+ * Returns the conversation as it was before a line was written. A change by the host may repeat lines further
+ * down, with the same ids and other parents. This uses the parents from before the line, and the newest
+ * content of each message. `moved` has the lines whose parent differs now. They must be written again, so
+ * that a reader finds the old conversation.
  *
- * @param lines all lines of the file in their order, also those that are repeated.
+ * @param lines all lines of the file in order, including repeated ones
  */
 export function conversationBefore(
   index: EntryIndex,
@@ -26,7 +27,7 @@ export function conversationBefore(
   lines: readonly Entry[],
 ): { readonly before: Conversation; readonly moved: readonly Entry[] } {
   const at = lines.findIndex(({ uuid }) => uuid !== undefined && uuid === line.uuid);
-  // Of the lines at this place and below it, the newest of each id.
+  // Newest line of each id, from this position on.
   const newest = new Map(lines.slice(Math.max(0, at)).map((one) => [one.uuid, one]));
   newest.delete(undefined);
   const isRepeated = ({ uuid }: Entry): boolean => newest.has(uuid);
@@ -41,7 +42,10 @@ export function conversationBefore(
   return { before: asConversation(found), moved };
 }
 
-/** A message with its newest content and its old links. Other lines say how to read the file, and stay as they were. */
+/**
+ * Combines a message's newest content with its old links. Other lines control how the file is read, and stay
+ * unchanged.
+ */
 function asThen(old: Entry, newest: Entry | undefined): Entry {
   if (newest === undefined || !isMessage(old) || !isMessage(newest)) return old;
   const { message } = wholeLine(newest) as { readonly message?: unknown };
@@ -51,34 +55,35 @@ function asThen(old: Entry, newest: Entry | undefined): Entry {
 const isMessage = (entry: Entry): boolean =>
   (entry.type === "user" || entry.type === "assistant") && !isStandIn(entry);
 
-/** Of lines with one id: both are read in the same way. */
+/** True if two lines with the same id are read in the same way. */
 function isSameLine(old: Entry, now: Entry): boolean {
   const isRecord = !isMessage(old) && (isCompactBoundary(old) || isStandIn(old));
   return old.parentUuid === now.parentUuid && (!isRecord || JSON.stringify(old) === JSON.stringify(now));
 }
 
-/** A conversation as it was before a step, with later changes of the host. */
+/** A conversation from before a step, with later changes of the host. */
 interface WithHostEdits {
   readonly entries: readonly Entry[];
-  /** Lines of changed messages, to be written again under their ids. */
+  /** Lines of changed messages, to be written again with their ids. */
   readonly edited: readonly Entry[];
-  /** Ids of current messages that the restored ones stand for. */
-  readonly standsFor: ReadonlySet<string | undefined>;
+  /** Ids of current messages that the restored ones replace. */
+  readonly replacesMessage: ReadonlySet<string | undefined>;
 }
 
-/** A message of the restored conversation, and the message that has its place in the current one. */
+/** A restored message, and its counterpart in the current conversation. */
 interface Pair {
   readonly restored: Entry;
   readonly current: Entry;
-  /** The current one was written as a copy of the restored one, not the other way around. */
+  /** True if the current message is a copy of the restored one, not the other way around. */
   readonly isCopied: boolean;
 }
 
 /**
- * A host may edit the copy of a message that a compaction kept. An undo restores the original, which then says what the
- * edited copy says. The lines of a file with one id tell the edit: their content differs.
+ * Applies host edits to restored messages. A host may edit the copy of a message that a compaction kept. An
+ * undo restores the original, which then gets the content of the edited copy. An edit shows as lines with the
+ * same id and different content.
  *
- * @param lines all lines of the file in their order, also those that are repeated.
+ * @param lines all lines of the file in order, including repeated ones
  */
 export function withHostEdits(
   restored: readonly Entry[],
@@ -86,8 +91,8 @@ export function withHostEdits(
   lines: readonly Entry[],
 ): WithHostEdits {
   const pairs = pairsOf(restored, current);
-  const standsFor = new Set(pairs.map((pair) => pair.current.uuid));
-  if (pairs.length === 0) return { entries: restored, edited: [], standsFor };
+  const replacesMessage = new Set(pairs.map((pair) => pair.current.uuid));
+  if (pairs.length === 0) return { entries: restored, edited: [], replacesMessage };
   const versions = new Versions(lines, pairs);
   const changed = new Map<Entry, Entry>();
   const edited: Entry[] = [];
@@ -102,12 +107,12 @@ export function withHostEdits(
     changed.set(entry, merged);
     edited.push(merge(line));
   }
-  return { entries: restored.map((entry) => changed.get(entry) ?? entry), edited, standsFor };
+  return { entries: restored.map((entry) => changed.get(entry) ?? entry), edited, replacesMessage };
 }
 
 /**
- * Messages of both conversations that are copies of each other, or that are copies of the same message: the host
- * replaced one under a new id. A message with the same id is the same line.
+ * Pairs messages of both conversations that are copies of each other or of the same message, because the host
+ * replaced one with a new id. Messages with the same id are the same line.
  */
 function pairsOf(restored: readonly Entry[], current: readonly Entry[]): readonly Pair[] {
   const there = new Map(current.map((entry) => [entry.uuid, entry]));
@@ -138,7 +143,7 @@ interface Version {
 /** All lines of paired messages, oldest first. */
 class Versions {
   readonly #byUuid = new Map<string | undefined, Version[]>();
-  /** Of copies, by the lines that they copy. */
+  /** Copies, by the lines that they copy. */
   readonly #byCopied = new Map<string, Version[]>();
 
   constructor(lines: readonly Entry[], pairs: readonly Pair[]) {
@@ -169,8 +174,8 @@ class Versions {
   }
 
   /**
-   * The copy that a host replaced under a new id: it took over all other fields. The engine names the write with each
-   * copy, and copies a message only once in a write.
+   * Returns the copy that a host replaced with a new id and otherwise identical fields. The engine marks each
+   * copy with its write, and copies a message only once per write.
    */
   #replacedBy(current: Entry, all: readonly Version[]): Version | undefined {
     const key = copiedKey(current);
@@ -188,8 +193,8 @@ class Versions {
 const copiedKey = (entry: Entry): string => copiedIds(entry).join();
 
 /**
- * The message with the blocks that the host changed or added. Blocks that it left alone stay as they are here: the
- * engine may have shortened them in the copy. Thinking belongs to one place in a conversation and is no edit.
+ * Applies the blocks that the host changed or added. Other blocks stay, because the engine may have shortened
+ * them in the copy. Thinking belongs to one place in a conversation and does not count as an edit.
  */
 function withEdit(target: Entry, base: unknown, last: unknown): Entry {
   const [own, before, after] = [contentOf(target), base, last].map(wordsOf);
@@ -210,7 +215,7 @@ function withEdit(target: Entry, base: unknown, last: unknown): Entry {
 const contentOf = (entry: Entry): unknown =>
   entry.type === "user" || entry.type === "assistant" ? rawContent(entry) : undefined;
 
-/** Blocks without thinking. Undefined for content that cannot be read. */
+/** Blocks without thinking. Undefined for unreadable content. */
 function wordsOf(content: unknown): readonly unknown[] | undefined {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return Array.isArray(content)

@@ -4,37 +4,37 @@ import {
   isCompactBoundary,
   isFromQueue,
   type Positions,
+  rewindRecordOf,
   stringField,
-  turnedBack,
 } from "@longhaul/core/internal/messages";
 import type { CompactBoundaryEntry, Entry } from "@longhaul/core/messages";
 import { withQueuedMessages } from "./message-queue.ts";
 import { wholeLine } from "./released-line.ts";
 
-/** What every walk over a session needs to look up, made in one pass over the entries in file order. */
+/** Lookup tables for every walk over a session, built in one pass over the entries in file order. */
 export interface EntryIndex {
   readonly entries: readonly Entry[];
-  /** Position in `entries` by uuid; where a uuid stands twice, the last line counts. */
+  /** Position in `entries` by uuid. If a uuid occurs twice, the last line counts. */
   readonly positions: Positions;
   /** True if every uuid is known to be unique. */
   readonly hasUniqueIds: boolean;
-  /** False while only the end of the file is known: a uuid that is not here may stand further up. */
+  /** False if only the end of the file is known: a missing uuid may be further up. */
   readonly isWholeFile: boolean;
-  /** A subagent's own file has nothing but sidechain entries; there they are the main thread. */
+  /** False for a subagent's own file, which has only sidechain entries. They are the main thread there. */
   readonly hasMainThread: boolean;
-  /** Positions of the finished compactions, oldest first. */
+  /** Positions of finished compactions, oldest first. */
   readonly boundaries: readonly number[];
-  /** Positions of messages that only the queue holds, oldest first. */
+  /** Positions of messages that only the queue contains, oldest first. */
   readonly queued: readonly number[];
-  /** Queue lines further up may belong to messages of this part: only the whole file tells. */
+  /** Queue lines further up may belong to messages of this part. Only the whole file shows that. */
   readonly isQueueUncertain: boolean;
-  /** The record of kept messages, by the position of the finished compaction that has one; oldest first. */
+  /** Records of kept messages by the position of their finished compaction, oldest first. */
   readonly preserved: ReadonlyMap<number, Preserved>;
   /** Positions of boundaries that no message follows yet, and of the attachments below them. */
   readonly unfinished: ReadonlySet<number>;
 }
 
-/** @param known places of the lines by uuid, where it has been seen that none stands twice. */
+/** @param known positions by uuid, if it is known that no uuid occurs twice */
 export function indexEntries(lines: readonly Entry[], isWholeFile = true, known?: Positions): EntryIndex {
   const { entries, isUncertain: isQueueUncertain } = withQueuedMessages(lines, isWholeFile);
   const hasUniqueIds = entries === lines && known !== undefined;
@@ -75,7 +75,7 @@ function positionsOf(entries: readonly Entry[]): Positions {
   return positions;
 }
 
-/** A fork copies kept messages to their new place, below the boundary: there the record has nothing more to tell. */
+/** A fork copies kept messages to below the boundary. The record is obsolete there. */
 function preservedAt(
   entries: readonly Entry[],
   boundaries: readonly number[],
@@ -92,9 +92,9 @@ function preservedAt(
   return found;
 }
 
-/** Compactions whose writer may have died: of some only the boundary stands, of some also attachments below it. */
+/** Compactions whose writer may have crashed: some have only a boundary, others also attachments below it. */
 class UnfinishedCompactions {
-  /** Positions by uuid, the boundary first; listed under the uuid of each line. */
+  /** Positions by uuid, boundary first. Listed under the uuid of each line. */
   readonly #lines = new Map<string, Map<string, number>>();
 
   /** Returns the position of the boundary whose compaction this entry finishes. */
@@ -122,7 +122,10 @@ class UnfinishedCompactions {
   }
 }
 
-/** Kinds that the agent adds to its conversation. Progress lines are links of the tree but only for the screen. */
+/**
+ * True for kinds that the agent adds to its conversation. Progress lines are links of the tree, but only for
+ * display.
+ */
 function canBeLeaf(entry: Entry): boolean {
   if (isFromQueue(entry)) return false;
   return (
@@ -138,8 +141,8 @@ export function isOnMainThread(index: EntryIndex, entry: Entry): boolean {
 }
 
 /**
- * The newest entry that the agent would go on from. A boundary that no message follows is a compaction
- * whose writer died before the summary: starting there would lose the whole conversation.
+ * Returns the newest entry from which the agent would continue. Skips a boundary without a following message:
+ * its writer crashed before the summary, and starting there would lose the whole conversation.
  */
 export function newestLeaf(index: EntryIndex, before: number = index.entries.length): number | undefined {
   if (!index.hasMainThread && !index.isWholeFile) return undefined;
@@ -157,23 +160,26 @@ export function boundaryAt(index: EntryIndex, position: number): CompactBoundary
   return entry !== undefined && isCompactBoundary(entry) ? entry : undefined;
 }
 
-/** Position of the line with this uuid. `below`: a line that hangs on it; it mostly is the one above that. */
+/**
+ * Position of the line with this uuid.
+ * @param below a child of that line, which is usually the next line
+ */
 export function positionOf(index: EntryIndex, uuid: string, below: number): number | undefined {
   if (index.hasUniqueIds && index.entries[below - 1]?.uuid === uuid) return below - 1;
   return index.positions.get(uuid);
 }
 
 /**
- * As of when an entry's parent is to be read: what was written above this position had happened. After an undo that
- * is where the step was that it took back, after a rewind the prompt that it went back to.
+ * Position as of which an entry's parent must be read: only lines above it count. After an undo it is the
+ * position of the undone step. After a rewind it is the prompt to which the session was rewound.
  */
 export function continuedBefore(index: EntryIndex, position: number): number {
   const entry = index.entries[position];
-  const step = entry && index.positions.get(turnedBack(entry)?.before ?? "");
+  const step = entry && index.positions.get(rewindRecordOf(entry)?.before ?? "");
   return step !== undefined && step < position ? step : position;
 }
 
-/** The nearest entry of the main thread that stands above this one in the file. */
+/** Returns the nearest entry of the main thread above this one in the file. */
 export function previousOnMainThread(
   index: EntryIndex,
   position: number,
@@ -187,17 +193,19 @@ export function previousOnMainThread(
   return undefined;
 }
 
-/** The messages that a compaction kept, as its boundary records them. They stay where they were in the file. */
+/** Record of the messages that a compaction kept. They stay at their old position in the file. */
 interface Preserved {
-  /** The line that the first kept message follows: the boundary or its summary. */
+  /** Line that the first kept message follows: the boundary or its summary. */
   readonly anchorUuid: string | undefined;
-  /** Every kept line in order; undefined when the boundary names only the first and the last. */
+  /** All kept lines in order. Undefined if the boundary names only the first and the last. */
   readonly uuids: readonly string[] | undefined;
-  /** The first and the last kept line, between which a reader follows `parentUuid`. */
+  /** First and last kept line. A reader follows `parentUuid` between them. */
   readonly segment: { readonly headUuid: string; readonly tailUuid: string } | undefined;
 }
 
-/** Reads the record from a boundary, whose fields may hold anything. Undefined when nothing was kept. */
+/**
+ * Reads the record from a boundary, whose fields may contain anything. Returns undefined if nothing was kept.
+ */
 export function preservedBy(boundary: CompactBoundaryEntry): Preserved | undefined {
   const { preservedMessages, preservedSegment } = boundary.compactMetadata;
   const uuids = distinctStrings(field(preservedMessages, "uuids"));
@@ -209,17 +217,19 @@ export function preservedBy(boundary: CompactBoundaryEntry): Preserved | undefin
   return { anchorUuid: listAnchor ?? stringField(preservedSegment, "anchorUuid"), uuids, segment };
 }
 
-/** The id of the first kept message. */
+/** Id of the first kept message. */
 export const firstOf = ({ uuids, segment }: Preserved): string => uuids?.[0] ?? segment?.headUuid ?? "";
 
-/** A list that is empty, repeats an id or holds something else describes no order that a reader could follow. */
+/** A list that is empty, repeats an id or contains something else does not give a usable order. */
 function distinctStrings(value: unknown): readonly string[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   if (!value.every((item) => typeof item === "string")) return undefined;
   return new Set(value).size === value.length ? value : undefined;
 }
 
-/** Indexes lines as a file has them, each uuid once. `repeats`: the number of lines that a later line replaces. */
+/**
+ * Indexes the lines of a file, each uuid once. `repeats` is the number of lines that a later line replaces.
+ */
 export function indexLines(
   lines: readonly Entry[],
   isWholeFile = true,
@@ -229,11 +239,12 @@ export function indexLines(
 }
 
 /**
- * Writers repeat a line to update it or to retry a write. The last line with a uuid has the content that the agent has.
- * The first one has the place in the conversation: a repeat neither rewinds the session nor moves a call behind its
- * result. A line never stands above its parent, so occurrences above the parent do not count as its place.
+ * Removes repeated lines. Writers repeat a line to update it or to retry a write. The last line with a uuid
+ * has the agent's content. The first one has the position in the conversation, so a repeat neither rewinds
+ * the session nor moves a call after its result. A line always follows its parent, so occurrences above the
+ * parent do not count.
  *
- * Where nothing was repeated, the entries are the very list, and `positions` has their places by uuid.
+ * Returns the same list, and `positions` by uuid, if nothing is repeated.
  */
 export function withoutRepeatedLines(entries: readonly Entry[]): {
   readonly entries: readonly Entry[];
@@ -256,7 +267,7 @@ export function withoutRepeatedLines(entries: readonly Entry[]): {
   return { entries: unique, repeats };
 }
 
-/** The line of a compaction or an undo is part of it, also if the host's change wrote it again. */
+/** A line of a compaction or an undo stays part of it, even if a change by the host wrote it again. */
 function ofItsWrite(last: Entry, first: Entry): Entry {
   const writtenWith = stringField(first, "writtenWith");
   if (writtenWith === undefined || stringField(last, "writtenWith") !== undefined) return last;
@@ -265,7 +276,7 @@ function ofItsWrite(last: Entry, first: Entry): Entry {
 
 type Repeated = ReadonlyMap<string, readonly number[]>;
 
-/** All positions of each uuid that occurs more than once, oldest first. Fills the table on the way. */
+/** All positions of each uuid that occurs more than once, oldest first. Also fills the table. */
 function repeatedPositions(entries: readonly Entry[], table: IdTable<Entry>): Repeated {
   const repeated = new Map<string, number[]>();
   for (let at = 0; at < entries.length; at++) {
@@ -278,13 +289,16 @@ function repeatedPositions(entries: readonly Entry[], table: IdTable<Entry>): Re
   return repeated;
 }
 
-/** The place of a line by its uuid. Parents may be repeated too, in runs of any length, and may form a circle. */
+/**
+ * Returns the positions of repeated lines by uuid. Their parents may be repeated too, in chains of any length
+ * and even circles.
+ */
 function placesOfRepeated(
   entries: readonly Entry[],
   repeated: Repeated,
   table: Positions,
 ): (uuid: string) => number | undefined {
-  /** Of repeated lines, as far as they are known. */
+  /** Known positions of repeated lines. */
   const places = new Map<string, number>();
   const known = (uuid: string): number | undefined =>
     repeated.has(uuid) ? places.get(uuid) : table.get(uuid);

@@ -9,12 +9,12 @@ import {
 import type { CompactMetadata, Entry } from "@longhaul/core/messages";
 
 /**
- * Returns the form in which an entry is held. `bytes` is the length of its line, and 0 for one of several entries that
- * a damaged line holds.
+ * Returns the form of an entry to keep in memory. `bytes` is the length of its line, or 0 for one of several
+ * entries in a damaged line.
  */
 export type HoldEntry = (entry: Entry, offset: number, bytes: number) => Entry;
 
-/** Turns lines into entries, and notes what was wrong with them. Never throws for what a line holds. */
+/** Converts lines into entries and records damage. Never throws because of a line's content. */
 export class EntryReader {
   readonly entries: Entry[] = [];
   readonly damage: Damage[] = [];
@@ -22,7 +22,7 @@ export class EntryReader {
   readonly #hold: HoldEntry | undefined;
   #line: number | undefined;
 
-  /** @param firstLine number of the first line; undefined when reading does not begin at the start. */
+  /** @param firstLine number of the first line. Undefined if reading does not start at the beginning. */
   constructor(firstLine: number | undefined, hold?: HoldEntry) {
     this.#line = firstLine;
     this.#hold = hold;
@@ -59,7 +59,7 @@ export class EntryReader {
     }
   }
 
-  /** The conversation goes on with the rest of the line. The file keeps all of it. */
+  /** The conversation continues with the rest of the line. The file keeps all of it. */
   #withoutDeepParts(value: unknown, offset: number): unknown {
     if (!isNestedTooDeep(value)) return value;
     this.#note("nested-too-deep", offset, 0);
@@ -92,17 +92,17 @@ export class EntryReader {
   }
 }
 
-/** Most lines repeat these strings from the line above; each copy would take memory of its own. */
+/** Most lines repeat these strings from the previous line. Each copy would take additional memory. */
 const REPEATED_FIELDS = ["sessionId", "cwd", "version", "gitBranch", "requestId"] as const;
 
-/** Replaces a string in a parsed line by the equal string of an earlier line. */
+/** Replaces a string in a parsed line with the equal string of an earlier line. */
 class SharedStrings {
   readonly #last: Record<string, unknown> = {};
 
   shareIn(entry: Entry): void {
     const line = entry as unknown as Record<string, unknown>;
     for (const name of REPEATED_FIELDS) this.#share(line, name, name);
-    // The parent mostly is the line above.
+    // The parent is usually the previous line.
     if (line.parentUuid === this.#last.uuid && line.parentUuid !== undefined)
       line.parentUuid = this.#last.uuid;
     if (typeof line.uuid === "string") this.#last.uuid = line.uuid;
@@ -120,7 +120,7 @@ class SharedStrings {
   }
 }
 
-/** A line longer than a string can be is lost, but only that line. */
+/** Returns undefined for a line that is longer than a string can be. Only that line is lost. */
 function decoded(bytes: Buffer): string | undefined {
   try {
     const text = bytes.toString("utf8");
@@ -131,8 +131,8 @@ function decoded(bytes: Buffer): string | undefined {
 }
 
 /**
- * The one place where JSON becomes an {@link Entry}. It looks only at what code of ours reads without
- * asking first; everything else, and every kind we do not know, passes as it is.
+ * The only place that converts JSON into an {@link Entry}. Checks only the fields that our code reads without
+ * further checks. Everything else, including unknown types, passes through.
  */
 export function entryFromJson(value: unknown): Entry | undefined {
   if (!isRecord(value) || typeof value.type !== "string") return undefined;
@@ -151,7 +151,7 @@ export function entryFromJson(value: unknown): Entry | undefined {
   }
 }
 
-/** Only the reader says that a message came from the queue: on disk the mark means nothing. */
+/** Only the reader may mark a message as queued. The mark has no meaning on disk. */
 function messageEntry(value: JsonRecord): Entry {
   if (value.fromQueue === undefined) return asEntry(value);
   const { fromQueue: _, ...message } = value;
@@ -160,7 +160,7 @@ function messageEntry(value: JsonRecord): Entry {
 
 function systemEntry(value: JsonRecord): Entry | undefined {
   if (value.subtype === "compact_boundary" && !isRecord(value.compactMetadata)) {
-    // Dropping the boundary would bring all the old history back, so it is read as one that knows little.
+    // Dropping the boundary would bring back all the old history, so it becomes one with minimal metadata.
     const compactMetadata: CompactMetadata = { trigger: "auto", preTokens: 0 };
     return asEntry({ ...value, compactMetadata });
   }
@@ -195,17 +195,20 @@ function isTagged(value: unknown): value is JsonRecord {
 
 const asEntry = (value: unknown): Entry => value as Entry;
 
-/** How often the length of the line may be scanned over; keeps garbage of many megabytes from being quadratic. */
+/**
+ * Limit for scanning, as a multiple of the line's length. It prevents quadratic time for many megabytes of
+ * garbage.
+ */
 const SCAN_BUDGET_IN_LINES = 8;
 
-/** How a line of a session file can begin; inside a lost piece only these are taken for a new entry. */
+/** Start of a line in a session file. Inside a lost piece, only this counts as a new entry. */
 const ENTRY_START =
   /\{"(?:parentUuid|type|uuid|sessionId|isSidechain|cwd|timestamp|messageId|logicalParentUuid)":/g;
 
 /**
- * Reads objects that were glued together: take one, then go on from where it ended. A piece that a
- * killed writer left unfinished may stand before a whole one, so after a failure the next place that
- * looks like the start of an entry is tried. `lostBytes` belong to none of the values.
+ * Reads objects that were glued together, one after the other. An unfinished piece of a killed writer may
+ * precede a complete one. After a failure this continues at the next text that looks like the start of an
+ * entry. `lostBytes` belong to none of the values.
  */
 export function recoverLine(text: string): {
   readonly values: readonly unknown[];
@@ -235,7 +238,7 @@ export function recoverLine(text: string): {
   return { values, lostBytes: lostBytes + Buffer.byteLength(text.slice(usedTo).trim()) };
 }
 
-/** Braces inside strings do not count. */
+/** Ignores braces inside strings. */
 function endOfObject(text: string, start: number): number | undefined {
   let depth = 0;
   for (let at = start; at < text.length; at++) {
@@ -264,7 +267,7 @@ function nextEntryStart(text: string, from: number): number {
   return pattern.exec(text)?.index ?? -1;
 }
 
-/** A content block or a message inside a lost entry is an object with a type as well, but not an entry. */
+/** A content block or a message inside a lost entry also has a type, but is not an entry. */
 function hasEnvelope(value: object): boolean {
   if ("uuid" in value) return "parentUuid" in value;
   return "sessionId" in value || "leafUuid" in value || "messageId" in value;
@@ -280,16 +283,16 @@ function parsed(text: string): object | undefined {
 }
 
 /**
- * Something in a session file that is not a clean line holding one entry. What it said is never kept
- * here: reports may be shared, sessions may not.
+ * A problem in a session file: anything but a clean line with one entry. Contains no content, because people
+ * share reports but not sessions.
  */
 export interface Damage {
   readonly kind: DamageKind;
-  /** 1 for the first; undefined when the file was read from its end. */
+  /** Starts at 1. Undefined if the file was read from its end. */
   readonly line: number | undefined;
-  /** Where the line starts in the file; undefined for a repeated uuid. */
+  /** Start of the line in the file. Undefined for a repeated uuid. */
   readonly offset: number | undefined;
-  /** How many bytes could not be used; 0 when everything was recovered. */
+  /** Number of unusable bytes, 0 if everything was recovered. */
   readonly bytes: number;
 }
 
@@ -298,15 +301,15 @@ export type DamageKind =
   | "glued-lines"
   /** Not JSON, or only in part. */
   | "broken-line"
-  /** The last line, cut off when its writer died. */
+  /** The last line, cut off by a crash of its writer. */
   | "torn-last-line"
-  /** Bytes that are no text; each was read as U+FFFD. */
+  /** Bytes that are not text. Each was read as U+FFFD. */
   | "invalid-utf8"
-  /** Holes that a crash of the machine leaves in a file. */
+  /** Gaps that a crash of the machine leaves in a file. */
   | "nul-bytes"
-  /** JSON, but not of the shape of an entry. */
+  /** JSON, but not in the shape of an entry. */
   | "not-an-entry"
-  /** Lists or objects within one another beyond any use; a short text was read in place of the innermost. */
+  /** Lists or objects that are nested too deeply. A short text replaces the innermost ones. */
   | "nested-too-deep"
-  /** A uuid that a later line has again; the later one counts. */
+  /** A uuid that a later line repeats. The later line counts. */
   | "duplicate-uuid";

@@ -1,10 +1,10 @@
 import { constants, readSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 
-/** To open a named pipe would otherwise wait for a writer. */
+/** Without this flag, opening a named pipe would wait for a writer. */
 export const READ_WITHOUT_WAITING: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** Opens a file for reading, without waiting for the writer of a pipe, and closes it afterwards. */
+/** Opens a file for reading and closes it afterwards. Does not wait for the writer of a pipe. */
 export async function withOpenFile<T>(
   path: string,
   use: (handle: FileHandle) => Promise<T>,
@@ -18,13 +18,16 @@ export async function withOpenFile<T>(
   }
 }
 
-/** Fills the buffer from that place of the file, as far as the file goes; gives how much that was. */
+/**
+ * Fills the buffer from this position of the file, as far as the file reaches. Returns the number of bytes
+ * read.
+ */
 export type ReadAt = (buffer: Buffer, position: number) => Promise<number>;
 
 export function readerOf(handle: FileHandle): ReadAt {
   return async (buffer, position) => {
     let filled = 0;
-    // A single read may give less than was asked for.
+    // A single read may return fewer bytes than requested.
     while (filled < buffer.length) {
       const { bytesRead } = await handle.read(buffer, filled, buffer.length - filled, position + filled);
       if (bytesRead === 0) break;
@@ -34,7 +37,7 @@ export function readerOf(handle: FileHandle): ReadAt {
   };
 }
 
-/** The same without waiting, for many small reads in a row: each is done sooner than it could be waited for. */
+/** Reads synchronously, for many small reads in a row: each one finishes faster than an await would. */
 export function readNow(fd: number, buffer: Buffer, position: number): number {
   let filled = 0;
   for (let count = -1; count !== 0 && filled < buffer.length; filled += count) {
@@ -43,10 +46,10 @@ export function readNow(fd: number, buffer: Buffer, position: number): number {
   return filled;
 }
 
-/** How much of the end of a file is worth keeping; the conversation mostly is within it. */
+/** Size of the cached end of a file, which usually contains the conversation. */
 const CACHED_TAIL_BYTES = 4 * 1024 * 1024;
 
-/** Keeps what was read of the end: looking for a line and then reading on from it is one trip to the disk. */
+/** Caches the end of the file, so that finding a line and reading on from it accesses the disk once. */
 export function cachingTail(readAt: ReadAt, bytes: number): ReadAt {
   let tail = Buffer.alloc(0);
   return async (buffer, position) => {
@@ -68,16 +71,16 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException & 
 }
 
 const NEWLINE = 0x0a;
-/** Large enough that the calls cost nothing beside JSON.parse, small enough not to matter in memory. */
+/** Large enough that the calls cost nothing compared with JSON.parse, and small enough for memory. */
 const CHUNK_BYTES = 1024 * 1024;
 
 export interface FileRange {
   readonly from: number;
-  /** Lines that a running agent adds behind this do not come in half. */
+  /** Excludes lines that a running agent appends after this position, so that none is read in part. */
   readonly to: number;
 }
 
-/** Gives the lines of a range that begins where a line begins. `onChunk` is told how far it is after each chunk. */
+/** Reads the lines of a range, which must start at a line. Reports progress to `onChunk` after each chunk. */
 export async function readLines(
   readAt: ReadAt,
   range: FileRange,
@@ -86,7 +89,7 @@ export async function readLines(
 ): Promise<void> {
   const splitter = new LineSplitter(onLine, range.from);
   const size = Math.min(CHUNK_BYTES, range.to - range.from);
-  // Two buffers: the disk fills one while the other is being parsed.
+  // With two buffers, the disk fills one while the other is parsed.
   let filling = Buffer.allocUnsafeSlow(size);
   let parsing = Buffer.allocUnsafeSlow(size);
   let reading = readAt(filling, range.from);
@@ -102,19 +105,19 @@ export async function readLines(
   splitter.end();
 }
 
-/** A read that nobody may come to wait for: its failure must not end the process. */
+/** Starts a read that may never be awaited, so its failure must not end the process. */
 function readAhead(readAt: ReadAt, buffer: Buffer, position: number): Promise<number> {
   const reading = readAt(buffer, position);
   reading.catch(() => undefined);
   return reading;
 }
 
-/** @param offset where the line starts in the file; @param isComplete false when no newline ends it. */
+/** @param offset start of the line in the file; @param isComplete false if no newline ends it */
 type LineHandler = (line: Buffer, offset: number, isComplete: boolean) => void;
 
 /**
- * Cuts a stream of chunks into lines at byte 0x0A, which in UTF-8 is never part of another character.
- * A line is a view into the chunk where possible: the handler must be done with it when it returns.
+ * Splits a stream of chunks into lines at byte 0x0A, which in UTF-8 is never part of another character. If
+ * possible, a line is a view into the chunk, valid only until the handler returns.
  */
 export class LineSplitter {
   readonly #onLine: LineHandler;
@@ -126,7 +129,7 @@ export class LineSplitter {
     this.#offset = offset;
   }
 
-  /** The chunk may be reused by the caller afterwards. */
+  /** The caller may reuse the chunk afterwards. */
   push(chunk: Buffer): void {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
@@ -134,7 +137,7 @@ export class LineSplitter {
       this.#emit(this.#carried.length === 0 ? piece : this.#joined(piece), true);
       start = end + 1;
     }
-    // Pieces are joined only once, when the line ends: joining at every chunk would be quadratic.
+    // Joins the pieces once, at the end of the line. Joining at every chunk would take quadratic time.
     if (start < chunk.length) this.#carried.push(Buffer.from(chunk.subarray(start)));
   }
 
@@ -155,15 +158,17 @@ export class LineSplitter {
   }
 }
 
-/** Cheap to look for, and seldom in a line that is no boundary: inside a string its quotes are escaped. */
+/** Cheap to search for, and rare in other lines, because quotes inside a string are escaped. */
 export const BOUNDARY_MARK: Buffer = Buffer.from('"compact_boundary"');
 export const RESPONSE_MARK: Buffer = Buffer.from('"assistant"');
 
-/** What is looked for is mostly near the end, so the first step is small; each next one is four times as large. */
+/**
+ * The target is usually near the end, so the first chunk is small. Each following one is four times as large.
+ */
 const FIRST_CHUNK_BYTES = 64 * 1024;
 const LARGEST_CHUNK_BYTES = 1024 * 1024;
 
-/** Where the last line above `before` that contains these bytes starts; undefined when none does. */
+/** Start of the last line above `before` that contains these bytes, or undefined. */
 export async function lastLineWith(
   readAt: ReadAt,
   bytes: Buffer,
@@ -172,7 +177,7 @@ export async function lastLineWith(
   return (await lastLineWithAny(readAt, [bytes], before))?.start;
 }
 
-/** The last line above `before` that contains one of these, and which one it contains; not above `from`. */
+/** The last line above `before` and not above `from` that contains one of these, and the one it contains. */
 export async function lastLineWithAny(
   readAt: ReadAt,
   wanted: readonly Buffer[],
@@ -199,7 +204,7 @@ async function lastIndexOf(
   let buffer = Buffer.allocUnsafeSlow(chunkBytes + overlap);
   for (let end = before; end > from; ) {
     const start = Math.max(from, end - chunkBytes);
-    // Reaches a little into the chunk below, for what lies across the seam.
+    // Extends slightly into the next chunk, to find bytes across the border.
     const chunk = buffer.subarray(0, Math.min(end + overlap, before) - start);
     const length = await readAt(chunk, start);
     const found = wanted.map((bytes) => chunk.subarray(0, length).lastIndexOf(bytes));

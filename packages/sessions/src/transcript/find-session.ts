@@ -8,10 +8,12 @@ import {
   CWD_MARK,
   cwdOf,
   firstLineThat,
+  glanceAtSession,
   lastLineThat,
   linesBetween,
   type SessionFile,
   sessionFiles,
+  sessionLabel,
   withQuietReader,
 } from "./list-sessions.ts";
 import {
@@ -22,21 +24,27 @@ import {
   type UserPlaces,
 } from "./locations.ts";
 
-/** How many sessions an error names when a prefix fits several. */
+/** Maximum number of sessions that an error lists if several match a prefix. */
 const MOST_CANDIDATES_NAMED = 5;
+/** Characters of a title or a prompt in an error. */
+const LONGEST_LABEL = 40;
 
-/** Finds the file that a person means by a path, an id, the start of an id, or `latest`. */
+/** Finds the session file for a path, an id, the start of an id, or `latest`. */
 export async function findSession(query: string, places: UserPlaces): Promise<string> {
-  // Whether a path exists is for the reader to say, which knows more about what can be wrong with a file.
-  if (/[\\/]|\.jsonl$/.test(query) || (await exists(query))) return query;
+  // The reader reports a missing path, because it knows more about possible problems.
+  if (/[\\/]|\.jsonl$/.test(query) || (await isFileOrFolder(query, "file"))) return query;
   if (!isSessionId(query)) throw notFound(query);
   if (query === "latest") return (await findLatest(places)).path;
   const files = await sessionFiles(places);
   const exact = files.filter((file) => file.id === query);
   const candidates = exact.length > 0 ? exact : files.filter((file) => file.id.startsWith(query));
   const [only, ...others] = candidates;
-  if (only === undefined) throw notFound(query);
-  if (others.length > 0) throw ambiguous(query, candidates);
+  if (only === undefined) {
+    // Sessions come first: an id may also be the name of a folder.
+    if (await isFileOrFolder(query, "folder")) return query;
+    throw notFound(query);
+  }
+  if (others.length > 0) throw await ambiguous(query, candidates);
   return only.path;
 }
 
@@ -46,50 +54,52 @@ export async function findLatest(places: UserPlaces): Promise<LatestSession> {
   return latest;
 }
 
-async function exists(path: string): Promise<boolean> {
+async function isFileOrFolder(path: string, wanted: "file" | "folder"): Promise<boolean> {
   if (path === "latest" || path === "") return false;
   const facts = await stat(path).catch(() => undefined);
-  return facts?.isFile() === true;
+  return (wanted === "file" ? facts?.isFile() : facts?.isDirectory()) === true;
 }
 
 function notFound(query: string): LonghaulError {
-  const what =
+  const why =
     query === "latest"
-      ? "No session holds a conversation yet."
-      : `No session is called ${JSON.stringify(query)}.`;
-  return new LonghaulError("session-not-found", what, {
-    remedy: "Run `longhaul sessions` to see the sessions there are, or give the path of a session file.",
+      ? "no session on this machine has a conversation yet"
+      : `no session has an id that starts with ${JSON.stringify(query)}`;
+  return new LonghaulError("session-not-found", `No session found: ${why}.`, {
+    remedy: "Run `longhaul sessions` to list all sessions, or pass the path of a session file.",
     facts: { query },
   });
 }
 
-function ambiguous(query: string, candidates: readonly SessionFile[]): LonghaulError {
-  const named = candidates
-    .slice(0, MOST_CANDIDATES_NAMED)
-    .map((file) => (file.id === query ? file.path : file.id));
-  const more = candidates.length > named.length ? ` and ${candidates.length - named.length} more` : "";
-  return new LonghaulError(
-    "session-ambiguous",
-    `${candidates.length} sessions are called ${JSON.stringify(query)}: ${named.join(", ")}${more}.`,
-    {
-      remedy: "Give more of the id, or the path of the file.",
-      facts: { query, candidates: candidates.length },
-    },
+async function ambiguous(query: string, candidates: readonly SessionFile[]): Promise<LonghaulError> {
+  const listed = await Promise.all(
+    candidates.slice(0, MOST_CANDIDATES_NAMED).map(async ({ id, path, bytes }) => {
+      const label = sessionLabel(await glanceAtSession(path, bytes)).replace(/\s+/g, " ");
+      const shown = label.length > LONGEST_LABEL ? `${label.slice(0, LONGEST_LABEL)}…` : label;
+      return `  ${id === query ? path : id}  ${shown}`;
+    }),
   );
+  const more = candidates.length - listed.length;
+  const lines = more > 0 ? [...listed, `  and ${more} more`] : listed;
+  const message = `${candidates.length} sessions have an id that starts with ${JSON.stringify(query)}.`;
+  return new LonghaulError("session-ambiguous", message, {
+    remedy: ["Pass more of the id, or the path of a file:", ...lines].join("\n"),
+    facts: { query, candidates: candidates.length },
+  });
 }
 
 export interface LatestSession extends SessionFile {
-  /** The working folder of the session; undefined when the file does not name one. */
+  /** Working directory of the session. Undefined if the file names none. */
   readonly folder: string | undefined;
-  /** True when it belongs to the project of the current folder, or when no current folder is known. */
+  /** True if it belongs to the project of the current folder, or if no current folder is known. */
   readonly isOfProject: boolean;
 }
 
 /**
- * The newest session that holds a conversation: of the current folder's project if there is one, else of any project.
- * Opens only the files that can be the answer, and reads only their ends.
+ * Finds the newest session with a conversation: in the current folder's project if there is one, otherwise in
+ * any project. Opens only possible candidates, and reads only their ends.
  *
- * @param agent whose sessions to look at; all of them unless given.
+ * @param agent agent whose sessions to search. Default: all agents.
  */
 export async function latestSession(
   places: UserPlaces,
@@ -103,7 +113,7 @@ export async function latestSession(
     for (const file of files) {
       if (!peeks.mayBelong(file, project)) continue;
       const { folder, isConversation } = await peeks.at(file);
-      // Without a folder in sight the name of the store has to do.
+      // Without a folder in the file, the name of the store decides.
       if (isConversation && isIn(project, folder ?? folderByName(file, project)))
         return { ...file, folder: folder ?? project.path, isOfProject: true };
     }
@@ -122,8 +132,9 @@ interface ProjectFolder {
 }
 
 /**
- * The folders of the current project, the nearest first: the whole git worktree, then each folder above it. Without git
- * these are the current folder and each folder above it. The home folder counts only for somebody who works right in it.
+ * Returns the folders of the current project, nearest first: the whole git worktree, then each parent folder.
+ * Without git: the current folder and each parent folder. The home folder counts only if it is the current
+ * folder.
  */
 async function projectFolders(cwd: string, home: string): Promise<readonly ProjectFolder[]> {
   const root = await worktreeOf(cwd, home);
@@ -133,7 +144,7 @@ async function projectFolders(cwd: string, home: string): Promise<readonly Proje
   return folders;
 }
 
-/** A repository of the whole home folder, such as one of dotfiles, is not the project of what is below it. */
+/** A repository of the whole home folder, such as one for dotfiles, is not the project of its subfolders. */
 async function worktreeOf(cwd: string, home: string): Promise<string | undefined> {
   for (let at = cwd; at !== home && at !== dirname(at); at = dirname(at)) {
     const isRoot = await access(join(at, ".git")).then(
@@ -158,13 +169,13 @@ interface Peek {
   readonly isConversation: boolean;
 }
 
-/** Facts about files that were opened, so that none is opened twice. */
+/** Caches facts about opened files, so that none is opened twice. */
 class Peeks {
   readonly #files = new Map<string, Peek>();
-  /** A folder of our own store holds the sessions of one working folder. */
+  /** A folder of our own store contains the sessions of one working directory. */
   readonly #folders = new Map<string, string>();
 
-  /** False when the path alone shows that it belongs to another project. */
+  /** False if the path alone shows that it belongs to another project. */
   mayBelong({ path, agent }: SessionFile, project: ProjectFolder): boolean {
     const store = dirname(path);
     const name = basename(store);
@@ -198,14 +209,15 @@ function peekAt({ path, agent, bytes }: SessionFile): Promise<Peek> {
     const head = bytes <= END_BYTES ? tail : await linesBetween(readAt, 0, END_BYTES);
     const first = firstLineThat(head, CWD_MARK, cwdOf);
     const last = lastLineThat(tail, [CWD_MARK], cwdOf) ?? lastLineThat(head, [CWD_MARK], cwdOf);
-    // An agent may change its folder on the way; the store is named after the one it began in.
+    // An agent may change its folder during a session. The store is named after the first one.
     const name = basename(dirname(path));
     const began = [first, last].find((cwd) => cwd !== undefined && projectFolderName(agent, cwd) === name);
     const isConversation =
       lastLineThat(tail, ANSWER_MARKS, answerIn) ??
       lastLineThat(head, ANSWER_MARKS, answerIn) ??
       (bytes > END_BYTES && (await hasAnswerAbove(readAt, bytes)));
-    // A file may claim any folder. Its place in the store proves the claim, unless Claude Code cut the name.
+    // A file may claim any folder. Its location in the store proves the claim, unless Claude Code truncated
+    // the name.
     const isCut = agent === "claude-code" && name.length > LONGEST_FOLDER_NAME;
     return { folder: isCut ? (began ?? last) : began, isConversation };
   });
@@ -213,19 +225,22 @@ function peekAt({ path, agent, bytes }: SessionFile): Promise<Peek> {
 
 const ANSWER_MARKS = [RESPONSE_MARK, BOUNDARY_MARK];
 
-/** An error that the agent wrote in the model's name is no answer. A compaction follows many answers. */
+/**
+ * An error that the agent wrote in the model's name is not an answer. A compaction proves that there were
+ * answers.
+ */
 function answerIn(entry: Entry): true | undefined {
   if (entry.isSidechain === true) return undefined;
   const isAnswer = entry.type === "assistant" ? !isSynthetic(entry) : isCompactBoundary(entry);
   return isAnswer ? true : undefined;
 }
 
-/** Longer lines than this are no errors. */
+/** Longer lines are not errors. */
 const LONGEST_ERROR_BYTES = 1024 * 1024;
 
 /**
- * Only for files with a very long line at both ends: a pasted image, a large result. It starts at the end of the file,
- * because such a line may cross the start of the last bytes that were read.
+ * Only for files with a very long line at both ends, such as a pasted image or a large result. Starts at the
+ * end of the file, because such a line may cross the start of the bytes that were read.
  */
 async function hasAnswerAbove(readAt: ReadAt, bytes: number): Promise<boolean> {
   for (let end = bytes; ; ) {

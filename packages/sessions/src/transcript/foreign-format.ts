@@ -5,7 +5,7 @@ import { endOfString, entryFromJson, recoverLine } from "./entry-reader.ts";
 import type { ReadAt } from "./file-bytes.ts";
 
 const FIRST_HEAD_BYTES = 64 * 1024;
-/** Some lines are long: a prompt with an image, or the instructions of the agent. */
+/** Some lines are long, for example a prompt with an image or the agent's instructions. */
 const LONGEST_HEAD_BYTES = 1024 * 1024;
 const TAIL_BYTES = 64 * 1024;
 
@@ -16,7 +16,7 @@ interface ForeignFormat {
   readonly what: string;
 }
 
-/** Refuses a file of another agent before anything else reads it or writes beside it. */
+/** Refuses a file of another agent before anything reads it or writes beside it. */
 export async function refuseForeignFormat(path: string, readAt: ReadAt, bytes: number): Promise<void> {
   const verdict = await verdictOn(path, readAt, bytes);
   if (verdict !== undefined && verdict !== "ours") throw foreignFile(path, verdict);
@@ -36,11 +36,11 @@ async function verdictOn(path: string, readAt: ReadAt, bytes: number): Promise<V
   return verdictOnValues(valuesIn(tail.toString("utf8"), true));
 }
 
-/** Undefined when nothing was recognized. */
+/** Undefined if nothing was recognized. */
 type Verdict = ForeignFormat | "ours" | undefined;
 
 interface JsonFormat extends ForeignFormat {
-  /** Recognizes a line of the file, or the whole file when it is one JSON document. */
+  /** Recognizes a line of the file, or the whole file if it is one JSON document. */
   readonly matches: (value: JsonRecord) => boolean;
 }
 
@@ -107,12 +107,12 @@ const JSON_FORMATS: readonly JsonFormat[] = [
 
 interface BinaryFormat extends ForeignFormat {
   readonly magics: readonly Buffer[];
-  /** Tells it from other files that begin alike: text near the start, or the name of the file. */
+  /** Distinguishes it from files with a similar start: text near the start, or the file name. */
   readonly holds?: RegExp;
   readonly named?: RegExp;
 }
 
-/** A database, and the write-ahead log that holds all of a young database but its first page. */
+/** A database, or the write-ahead log that contains all but the first page of a new database. */
 const SQLITE: readonly Buffer[] = [
   Buffer.from("SQLite format 3\0", "latin1"),
   Buffer.from([0x37, 0x7f, 0x06, 0x82]),
@@ -152,9 +152,9 @@ const BINARY_FORMATS: readonly BinaryFormat[] = [
 const CLINE_EXTENSION = "a list of messages, as the Cline extension keeps them";
 
 function foreignFile(path: string, { agent, what }: ForeignFormat): LonghaulError {
-  return new LonghaulError("session-unreadable", `${path} is ${what}. longhaul cannot read it yet.`, {
+  return new LonghaulError("session-foreign", `longhaul cannot read ${path} yet: it is ${what}.`, {
     remedy:
-      "longhaul reads sessions of Claude Code and its own. Run `longhaul sessions` to list them. Nothing was written.",
+      "Nothing was written. longhaul reads sessions of Claude Code and its own: run `longhaul sessions` to list them.",
     facts: { path, agent },
   });
 }
@@ -179,7 +179,7 @@ function verdictOnHead(head: Buffer, isWhole: boolean): Verdict {
   return verdictOnValues(document === undefined ? valuesIn(text, isWhole) : [document]);
 }
 
-/** One line of Claude Code's is enough: such a file is read, whatever else it holds. */
+/** A single line of Claude Code is enough: such a file is read, regardless of its other content. */
 function verdictOnValues(values: readonly unknown[]): Verdict {
   let found: ForeignFormat | undefined;
   for (const value of values) {
@@ -201,7 +201,9 @@ function formatOf(value: unknown): ForeignFormat | undefined {
   return isMessage ? { agent: "cline", what: CLINE_EXTENSION } : undefined;
 }
 
-/** A JSON value over several lines, which JSON Lines never have; cut off where the text ends. */
+/**
+ * Parses a JSON value over several lines, which JSON Lines never have. Ignores what is incomplete at the end.
+ */
 function documentIn(text: string): unknown {
   const firstLine = text.indexOf("\n");
   if (firstLine < 0 || parseJson(text.slice(0, firstLine)) !== undefined) return undefined;
@@ -211,7 +213,7 @@ function documentIn(text: string): unknown {
 function valuesIn(text: string, isWhole: boolean): readonly unknown[] {
   const lines = text.split("\n");
   return lines.flatMap((line, nth) => {
-    // To throw for each line of garbage would take seconds.
+    // Throwing for each line of garbage would take seconds.
     if (!/[{[]/.test(line)) return [];
     const value = parseJson(line);
     if (value !== undefined) return [value];
@@ -221,8 +223,8 @@ function valuesIn(text: string, isWhole: boolean): readonly unknown[] {
 }
 
 /**
- * The first JSON value of a text, without what is incomplete at the end of the text. Undefined when the text is not
- * JSON, or when the value ends before `least` characters.
+ * Returns the first JSON value of a text, ignoring an incomplete end. Returns undefined if the text is not
+ * JSON, or if the value ends before `least` characters.
  */
 function firstValue(text: string, least: number): unknown {
   const closers: string[] = [];

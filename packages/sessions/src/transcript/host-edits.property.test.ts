@@ -17,7 +17,7 @@ const user = (uuid: string, texts: readonly string[], more: object = {}): Entry 
 const textsOf = (entry: Entry | undefined): readonly string[] =>
   (rawContent(entry as never) as { readonly text: string }[]).map(({ text }) => text);
 
-/** Texts of one message, which of them the compaction shortened, and which of them the host changed. */
+/** Texts of one message: which ones the compaction shortened, and which ones the host changed. */
 const BLOCKS = fc.array(
   fc.record({ isShortened: fc.boolean(), edit: fc.option(fc.string({ maxLength: 5 })) }),
   { minLength: 1, maxLength: 5 },

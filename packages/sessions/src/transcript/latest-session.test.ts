@@ -18,7 +18,7 @@ const failure = (cwd: string): string =>
   answer(cwd, "API Error: 401", { isApiErrorMessage: true, message: { model: "<synthetic>", content: [] } });
 const talk = (cwd: string): string => user(cwd) + answer(cwd);
 
-/** A home of its own; each session is a minute newer than the one before. */
+/** A temporary home folder. Each session is one minute newer than the previous one. */
 class Home {
   readonly base: string = mkdtempSync(join(folder, "base-"));
   readonly home: string = this.folder("home/ann");
@@ -30,7 +30,7 @@ class Home {
     return path;
   }
 
-  /** A folder that is the root of a git worktree. */
+  /** Creates a folder that is the root of a git worktree. */
   worktree(name: string): string {
     mkdirSync(join(this.folder(name), ".git"));
     return join(this.base, name);

@@ -5,13 +5,13 @@ import { describe, expect, it } from "vitest";
 import { ConversationBuilder, usage } from "../../../../test/support/builders.ts";
 import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
 import { findSession } from "./find-session.ts";
-import { listSessions } from "./list-sessions.ts";
+import { listSessions, sessionLabel } from "./list-sessions.ts";
 import type { UserPlaces } from "./locations.ts";
 import { linesOf } from "./whole-file.ts";
 
 const folder = temporaryFolder();
 
-/** A home folder of its own, with sessions written a minute apart in the order given. */
+/** A temporary home folder, with sessions written one minute apart in the given order. */
 class Home {
   readonly places: UserPlaces = { home: mkdtempSync(join(folder, "home-")), env: {} };
   #minute = 0;
@@ -115,6 +115,29 @@ describe("listing sessions", () => {
     ]);
   });
 
+  it("finds the first request where there is no title, and prefers it to a command", async () => {
+    const home = new Home();
+    const command = new ConversationBuilder();
+    command.user("<command-name>/model</command-name><command-args>opus</command-args>");
+    const later = new ConversationBuilder();
+    later.user("<command-name>/model</command-name><command-args>opus</command-args>");
+    later.user(`${"x".repeat(100_000)} is too long`);
+    const compacted = new ConversationBuilder();
+    compacted.boundary();
+    compacted.summary("summary");
+    home.write(".claude/projects/-p/a.jsonl", conversation().entries);
+    home.write(".claude/projects/-p/b.jsonl", command.entries);
+    home.write(".claude/projects/-p/c.jsonl", later.entries);
+    home.write(".claude/projects/-p/d.jsonl", compacted.entries);
+    const sessions = await listSessions(home.places);
+    expect(sessions.map((session) => sessionLabel(session).slice(0, 15))).toEqual([
+      "(no prompt)",
+      "x".repeat(15),
+      "/model opus",
+      "question",
+    ]);
+  });
+
   it("survives garbage", async () => {
     const home = new Home();
     home.write(
@@ -154,7 +177,7 @@ describe("finding a session", () => {
   it("names the candidates when a prefix fits several", async () => {
     await expect(findSession("aaa", home.places)).rejects.toMatchObject({
       code: "session-ambiguous",
-      message: expect.stringContaining("aaa-111"),
+      remedy: expect.stringContaining("\n  aaa-111  question"),
       facts: { candidates: 3 },
     });
   });

@@ -2,17 +2,18 @@ import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import {
-  figureField,
   inputTokens,
   isCompactBoundary,
+  numberField,
   reportedUsage,
+  rewindRecordOf,
   stringField,
-  turnedBack,
 } from "@longhaul/core/internal/messages";
 import type { Entry } from "@longhaul/core/messages";
 import { entryFromJson } from "./entry-reader.ts";
 import { cachingTail, lastLineWithAny, type ReadAt, readerOf, withOpenFile } from "./file-bytes.ts";
 import { projectsFolder, type SessionAgent, type UserPlaces } from "./locations.ts";
+import { requestIn, spokenIn } from "./prompts.ts";
 
 export interface SessionFile {
   readonly id: string;
@@ -25,14 +26,14 @@ export interface SessionFile {
 export interface SessionListing extends SessionFile, SessionGlance {}
 
 export interface ListOptions extends UserPlaces {
-  /** How many of the newest to list; all of them unless given. */
+  /** Number of newest sessions to list. Default: all. */
   readonly limit?: number;
 }
 
-/** Open files at a time: enough to keep the disk busy, far below what systems allow. */
+/** Files open at the same time: enough to keep the disk busy, far below the system's limits. */
 const FILES_AT_ONCE = 16;
 
-/** The sessions of Claude Code and our own, newest first. */
+/** Lists the sessions of Claude Code and our own, newest first. */
 export async function listSessions(options: ListOptions): Promise<readonly SessionListing[]> {
   const files = await sessionFiles(options);
   return inParallel(files.slice(0, options.limit ?? files.length), async (file) => ({
@@ -41,7 +42,7 @@ export async function listSessions(options: ListOptions): Promise<readonly Sessi
   }));
 }
 
-/** The same without opening any file. */
+/** Lists the files without opening any. */
 export async function sessionFiles(places: UserPlaces): Promise<readonly SessionFile[]> {
   const agents: readonly SessionAgent[] = ["claude-code", "longhaul"];
   const found = await Promise.all(agents.map((agent) => filesOf(agent, projectsFolder(agent, places))));
@@ -82,23 +83,42 @@ async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<
   return results;
 }
 
-/** What can be told of a session from its two ends. */
+/** Facts about a session from the two ends of its file. */
 interface SessionGlance {
   readonly cwd: string | undefined;
   readonly title: string | undefined;
-  /** Size of the context at the last response or boundary; undefined when neither near the end tells it. */
+  /** First prompt near the start of the file. Omitted if there is a title. */
+  readonly firstPrompt: string | undefined;
+  /** Context size at the last response or boundary. Undefined if neither near the end reports it. */
   readonly contextTokens: number | undefined;
 }
 
+/**
+ * Title of a session, or its first prompt. Both are untrusted text: shorten and escape them before printing.
+ */
+export const sessionLabel = ({ title, firstPrompt }: Pick<SessionGlance, "title" | "firstPrompt">): string =>
+  title ?? firstPrompt ?? "(no prompt)";
+
 const FIRST_GLANCE_BYTES = 64 * 1024;
-/** A large result or image may stand at the end. */
+/** A large result or image may be at the end. */
 const LONGEST_GLANCE_BYTES = 1024 * 1024;
-/** Progress of subagents, or the copies of an undo, may fill megabytes. Beyond this the figure is not worth the wait. */
+/**
+ * Progress of subagents, or the copies of an undo, may fill megabytes. Beyond this limit the figure is not
+ * worth the wait.
+ */
 const LONGEST_SEARCH_BYTES = 32 * 1024 * 1024;
 
-const NOTHING: SessionGlance = { cwd: undefined, title: undefined, contextTokens: undefined };
+const NOTHING: SessionGlance = {
+  cwd: undefined,
+  title: undefined,
+  firstPrompt: undefined,
+  contextTokens: undefined,
+};
 
-/** For lists of thousands: looks for marks in the raw bytes at the two ends, and parses only those lines. */
+/**
+ * For lists of thousands of sessions: searches the raw bytes at both ends for marks, and parses only those
+ * lines.
+ */
 export function glanceAtSession(path: string, bytes: number): Promise<SessionGlance> {
   return withQuietReader(path, NOTHING, async (readAt) => {
     let tail: Buffer = Buffer.alloc(0);
@@ -114,15 +134,27 @@ export function glanceAtSession(path: string, bytes: number): Promise<SessionGla
     const title = lastLineThat(tail, TITLE_MARKS, titleOf);
     const isAllSeen = (cwd !== undefined && title !== undefined) || bytes <= FIRST_GLANCE_BYTES;
     const head = isAllSeen ? tail : await linesBetween(readAt, 0, FIRST_GLANCE_BYTES);
+    const shownTitle = title ?? lastLineThat(head, BRANCH_TITLE_MARKS, titleOf);
     return {
       cwd: cwd ?? lastLineThat(head, [CWD_MARK], cwdOf),
-      title: title ?? lastLineThat(head, BRANCH_TITLE_MARKS, titleOf),
+      title: shownTitle,
+      firstPrompt: shownTitle === undefined ? await searchFirstPrompt(readAt, bytes) : undefined,
       contextTokens: context?.tokens,
     };
   });
 }
 
-/** Reads a file of a list, which may be gone, unreadable or damaged: then the answer is `nothing`. */
+/** Prefers a request to a command such as `/clear`. The line of a request may contain a large image. */
+async function searchFirstPrompt(readAt: ReadAt, bytes: number): Promise<string | undefined> {
+  for (let length = FIRST_GLANCE_BYTES; ; length *= 4) {
+    const head = await linesBetween(readAt, 0, Math.min(length, bytes));
+    const request = firstLineThat(head, USER_MARK, requestIn);
+    if (request !== undefined) return request;
+    if (length >= Math.min(bytes, LONGEST_GLANCE_BYTES)) return firstLineThat(head, USER_MARK, spokenIn);
+  }
+}
+
+/** Reads a file of a list. Returns `nothing` if it is missing, unreadable or damaged. */
 export function withQuietReader<T>(
   path: string,
   nothing: T,
@@ -131,7 +163,7 @@ export function withQuietReader<T>(
   return withOpenFile(path, (handle) => use(readerOf(handle))).catch(() => nothing);
 }
 
-/** Starts at the end again: a very long line may cross the start of the part that was read. */
+/** Starts at the end again, because a very long line may cross the start of the part that was read. */
 async function searchContext(readAt: ReadAt, bytes: number): Promise<ContextMark | undefined> {
   const from = Math.max(0, bytes - LONGEST_SEARCH_BYTES);
   for (let end = bytes; ; ) {
@@ -145,14 +177,14 @@ async function searchContext(readAt: ReadAt, bytes: number): Promise<ContextMark
   }
 }
 
-/** Whole lines only: what is left of a line that began above the range is cut off. */
+/** Reads whole lines only: cuts off the rest of a line that starts before the range. */
 export async function linesBetween(readAt: ReadAt, from: number, to: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(to - from);
   const read = buffer.subarray(0, await readAt(buffer, from));
   return from === 0 ? read : read.subarray(read.indexOf(NEWLINE) + 1);
 }
 
-/** Parses from the end the lines that hold one of the marks, until one gives an answer. */
+/** Parses lines with one of the marks, from the end, until one gives an answer. */
 export function lastLineThat<T>(
   lines: Buffer,
   marks: readonly Buffer[],
@@ -170,7 +202,7 @@ export function lastLineThat<T>(
   return undefined;
 }
 
-/** The same from the start. */
+/** Does the same from the start. */
 export function firstLineThat<T>(
   lines: Buffer,
   mark: Buffer,
@@ -185,7 +217,7 @@ export function firstLineThat<T>(
   return undefined;
 }
 
-/** The line around a place, and its entry if it holds one. */
+/** The line around a position, and its entry if it contains one. */
 function lineAt(
   lines: Buffer,
   place: number,
@@ -202,11 +234,12 @@ function lineAt(
 
 const NEWLINE = 0x0a;
 
-/** Fields and types as they stand in JSON, which are cheap to look for in raw bytes. */
+/** Fields and types as JSON writes them, which are cheap to find in raw bytes. */
 const marksOf = (...names: readonly string[]): readonly Buffer[] =>
   names.map((name) => Buffer.from(JSON.stringify(name)));
 
 const CONTEXT_MARKS = marksOf("usage", "compact_boundary", "longhaul_undo", "longhaul_rewind");
+const USER_MARK = Buffer.from('"user"');
 export const CWD_MARK: Buffer = Buffer.from('"cwd"');
 const TITLE_MARKS = marksOf("custom-title", "ai-title");
 /** Older versions write the title of a branch at the top of the file. */
@@ -230,12 +263,12 @@ interface ContextMark {
 }
 
 /**
- * A compaction makes the last usage before it meaningless, so it is a mark even if it gives no figure. So does an
- * undo, of which the copies below it report nothing, and a rewind.
+ * Reads the context size from an entry. A compaction invalidates the last usage before it, so it counts as a
+ * mark even without a figure. The same applies to a rewind, and to an undo, whose copies report no usage.
  */
 function contextMarkOf(entry: Entry): ContextMark | undefined {
-  const back = turnedBack(entry);
-  if (back !== undefined) return { tokens: figureField(back, "tokens") };
+  const back = rewindRecordOf(entry);
+  if (back !== undefined) return { tokens: numberField(back, "tokens") };
   if (isCompactBoundary(entry)) {
     const { postTokens } = entry.compactMetadata;
     return { tokens: typeof postTokens === "number" ? postTokens : undefined };

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../../test/transcript/temporary-folder.ts";
 import { wholeSession } from "../../../../test/transcript/written-session.ts";
-import { withoutTornWrites } from "../../../core/src/messages/one-write.ts";
+import { withoutTornWrites } from "../../../core/src/messages/atomic-write.ts";
 import { withoutRepeatedLines } from "./entry-index.ts";
 import { entryFromJson } from "./entry-reader.ts";
 import { loadSession, loadSparsely } from "./load.ts";
@@ -27,7 +27,9 @@ const KINDS = [
 interface Line {
   readonly kind: (typeof KINDS)[number];
   readonly id: number;
-  /** The distance to the parent in lines. 0: a root. A larger distance than there are lines: a missing parent. */
+  /**
+   * Distance to the parent in lines. 0 means a root. A distance beyond the first line means a missing parent.
+   */
   readonly up: number;
   readonly isSidechain: boolean;
 }
@@ -35,7 +37,7 @@ interface Line {
 const lines = fc.array(
   fc.record({
     kind: fc.constantFrom(...KINDS, "user", "assistant"),
-    // Few ids, so that some lines are repeated, and many, so that most are not.
+    // Few ids, so that some lines are repeated, or many, so that most are not.
     id: fc.oneof(
       { weight: 1, arbitrary: fc.nat(9) },
       { weight: 6, arbitrary: fc.integer({ min: 10, max: 5_000 }) },
@@ -86,7 +88,7 @@ function written(line: Line, at: number, all: readonly Line[]): string {
   }
 }
 
-/** Every line parsed by itself, and every parent looked up by its id. */
+/** Parses every line separately, and looks up every parent by its id. */
 function eager(texts: readonly string[]): ReturnType<typeof currentConversation> {
   const entries = texts.flatMap((text): Entry | readonly Entry[] => {
     try {

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import {
   isCompactBoundary,
-  keptMessagesBelow,
+  keptMessagesAfterBoundary,
   recordedModel,
   respondingModel,
   stringField,
@@ -15,29 +15,29 @@ import { lineReleaser } from "./released-line.ts";
 import { type Conversation, conversationOf } from "./relink.ts";
 import { refuseForeignFile, withSessionFile } from "./session-file.ts";
 
-/** Facts about a session file, whether all of it was read or only its end. */
+/** Facts about a session file, whether it was read in full or only at its end. */
 export interface SessionFacts extends Pick<Conversation, "leafUuid" | "clearedToolUseIds" | "bridgedUuids"> {
   readonly id: string;
   readonly path: string;
-  /** Size of the file when it was read; what {@link openTranscript} can be told to expect. */
+  /** Size of the file when it was read. Pass it to {@link openTranscript} as `expectedBytes`. */
   readonly bytes: number;
-  /** The agent's context now, oldest first. */
+  /** The agent's current context, oldest first. */
   readonly conversation: readonly Entry[];
   readonly damage: readonly Damage[];
-  /** As the newest entries have them. */
+  /** Value in the newest entries. */
   readonly cwd: string | undefined;
   readonly version: string | undefined;
   readonly gitBranch: string | undefined;
   readonly model: string | undefined;
 }
 
-/** A session file, read whole. */
+/** A session file that was read in full. */
 export interface Session extends SessionFacts {
-  /** Everything in the file, in its order, kinds we do not know included. */
+  /** All entries of the file in order, including unknown types. */
   readonly entries: readonly Entry[];
-  /** The same with the earlier lines of entries that a later line repeats, for example to change them. */
+  /** All entries, including earlier lines that a later line repeats, for example to change them. */
   readonly lines?: readonly Entry[];
-  /** All compactions in the file, also those on branches that were left. */
+  /** All compactions in the file, including those on abandoned branches. */
   readonly boundaries: readonly SessionBoundary[];
 }
 
@@ -45,23 +45,24 @@ export interface SessionBoundary {
   readonly boundary: CompactBoundaryEntry;
   /** Index in the session's entries. */
   readonly index: number;
-  /** Whether the conversation starts at it. */
+  /** True if the conversation starts at it. */
   readonly isCurrent: boolean;
 }
 
 export interface LoadOptions {
-  /** Called after each chunk; `done` of `total` bytes have been read. */
+  /** Called after each chunk. `done` of `total` bytes have been read. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** Reads a whole session file: every entry in it, and the conversation that the agent has now. */
+/** Reads a whole session file: all its entries, and the agent's current conversation. */
 export function loadSession(path: string, options: LoadOptions = {}): Promise<Session> {
   return load(path, options, false);
 }
 
 /**
- * The same with less memory: above the newest compaction, entries hold their links and read the rest from the file when
- * it is asked for. For readers that ask few entries outside the conversation for their content, and write nothing.
+ * Reads a session with less memory. Entries above the newest compaction keep only their links, and read the
+ * rest from the file on access. For readers that need the content of few entries outside the conversation and
+ * write nothing.
  */
 export function loadSparsely(path: string, options: LoadOptions = {}): Promise<Session> {
   return load(path, options, true);
@@ -69,7 +70,7 @@ export function loadSparsely(path: string, options: LoadOptions = {}): Promise<S
 
 function load(path: string, options: LoadOptions, isSparse: boolean): Promise<Session> {
   return withSessionFile(path, async ({ readAt, bytes }) => {
-    // If the line is no boundary after all, the conversation reads its lines again.
+    // If the line turns out not to be a boundary, the conversation reads its lines again.
     const newest = isSparse ? await lastLineWith(readAt, BOUNDARY_MARK, bytes) : undefined;
     const hold = newest === undefined ? undefined : lineReleaser(path, newest);
     const read = await readEntries(readAt, { from: 0, to: bytes }, path, options, hold);
@@ -86,12 +87,12 @@ function load(path: string, options: LoadOptions, isSparse: boolean): Promise<Se
   });
 }
 
-/** A file that begins with this many lines of garbage is no session, however long it is. */
+/** A file that starts with this many lines of garbage is not a session, no matter how long it is. */
 const MOST_DAMAGED_LINES_AT_START = 1_000;
 
 export type ReadEntries = Pick<Session, "entries" | "damage">;
 
-/** The entries of whole lines: the range must begin where a line begins. */
+/** Reads the entries of whole lines. The range must start at a line. */
 export async function readEntries(
   readAt: ReadAt,
   range: FileRange,
@@ -109,7 +110,7 @@ export async function readEntries(
   return reader;
 }
 
-/** Each uuid once, and without writes that were never finished. `lines` has the repeated ones as well. */
+/** Indexes each uuid once, without unfinished writes. `lines` includes the repeated ones. */
 export function indexWithoutDuplicates(
   { entries, damage }: ReadEntries,
   isWholeFile = true,
@@ -135,11 +136,11 @@ export function sessionFacts(
 }
 
 /**
- * The model of a session, by the newest response in these lines or by the record of a boundary. Messages that a
- * compaction kept are older than its record. Subagents may use another model than the session.
+ * Model of a session, from the newest response in these lines or from a boundary. A boundary's record is
+ * newer than the messages it kept. Subagents may use another model than the session.
  */
 export function modelIn(entries: readonly Entry[], isSubagent: boolean): string | undefined {
-  const kept = keptMessagesBelow(entries);
+  const kept = keptMessagesAfterBoundary(entries);
   let ofKept: string | undefined;
   for (let index = entries.length - 1; index >= 0; index--) {
     const entry = entries[index];
@@ -153,11 +154,11 @@ export function modelIn(entries: readonly Entry[], isSubagent: boolean): string 
   return ofKept;
 }
 
-/** A subagent's own file has nothing but sidechain entries. */
+/** A subagent's own file has only sidechain entries. */
 export const isOfSubagent = (conversation: readonly Entry[]): boolean =>
   conversation.some(({ isSidechain }) => isSidechain === true);
 
-/** A session may move to another folder, branch or version on the way; the newest counts. */
+/** A session may change its folder, branch or version. The newest value counts. */
 function latestFields(
   entries: readonly Entry[],
 ): Pick<SessionFacts, "cwd" | "version" | "gitBranch"> & { readonly sessionId: string | undefined } {

@@ -27,7 +27,7 @@ describe("the lock on a session", () => {
   it("is given up on in words when it cannot be had", async () => {
     const release = await lockSession(path);
     await expect(lockSession(path, 50)).rejects.toMatchObject({
-      code: "session-locked",
+      code: "file-locked",
       remedy: expect.stringContaining(".lock"),
     });
     await release();

@@ -7,23 +7,25 @@ export type ReleaseLock = () => Promise<void>;
 export type AcquireLock = (path: string) => Promise<ReleaseLock>;
 
 /**
- * A holder that was killed leaves its lock behind; after this long without a sign of life it is taken
- * over. Short, since people wait for it; and were a frozen holder to wake up, its line would still be whole.
+ * A killed process leaves its lock behind. After this time without renewal, others take it over. It is short,
+ * because people wait for it. If a frozen holder resumes after that, its line is still complete.
  */
 const STALE_AFTER_MS = 2_000;
 
-/** Longer than a dead holder's lock lasts, so that a crash next door never turns into an error here. */
+/** Longer than a dead holder's lock lasts, so that a crash of another process never causes an error here. */
 const GIVE_UP_AFTER_MS = 10_000;
 
-/** Random within this, or two waiting processes would knock at the same moment again and again. */
+/**
+ * Waits are random up to this limit. Otherwise two waiting processes would keep retrying at the same moment.
+ */
 const LONGEST_PAUSE_MS = 25;
 
-/** One writer at a time, also among processes: a folder beside the file says that it is taken. */
+/** Allows one writer at a time, across processes. A folder beside the file is the lock. */
 export async function lockSession(
   path: string,
   giveUpAfterMs: number = GIVE_UP_AFTER_MS,
 ): Promise<ReleaseLock> {
-  // Loaded when first needed: reading a session must not pay for it.
+  // Loaded on first use, so that reading a session does not need it.
   const { lock } = await import("proper-lockfile");
   const deadline = performance.now() + giveUpAfterMs;
   for (;;) {
@@ -38,7 +40,10 @@ export async function lockSession(
   }
 }
 
-/** A lock lost to a frozen machine is noticed by the next size check; throwing here would end the process. */
+/**
+ * The next size check detects a lock that was lost while the machine was frozen. Throwing here would end the
+ * process.
+ */
 function onCompromised(): void {}
 
 const LOST: readonly unknown[] = ["ERELEASED", "ENOTACQUIRED", "ECOMPROMISED"];
@@ -48,9 +53,14 @@ function ignoreLostLock(error: unknown): void {
 }
 
 function lockedError(path: string, waitedMs: number, cause: unknown): LonghaulError {
-  return new LonghaulError("session-locked", `Another process keeps ${path} locked; nothing was written.`, {
-    remedy: `Wait until it is done. If no other process uses the session, delete ${path}.lock and try again.`,
-    facts: { path, waitedMs },
-    cause,
-  });
+  const seconds = waitedMs / 1_000;
+  return new LonghaulError(
+    "file-locked",
+    `${path} is in use by another process. longhaul waited ${seconds} seconds and wrote nothing.`,
+    {
+      remedy: `Wait until the other process is done. If no other process uses the file, delete ${path}.lock and try again.`,
+      facts: { path, waitedMs },
+      cause,
+    },
+  );
 }

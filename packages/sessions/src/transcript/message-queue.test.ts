@@ -27,7 +27,7 @@ const queue = (operation: string, fields: Readonly<Record<string, unknown>> = {}
   }) as unknown as Entry;
 const enqueue = (content: string): Entry => queue("enqueue", { content });
 
-/** The user's messages, read independently of the digest. */
+/** The user's messages, read without the digest. */
 function typedTexts(entries: readonly Entry[]): string[] {
   return entries.flatMap((entry) => {
     if (entry.type === "attachment") {

@@ -15,40 +15,47 @@ import {
 } from "@longhaul/core/internal/messages";
 import type { Entry, UserEntry } from "@longhaul/core/messages";
 
-/** Newer versions say why a text left the queue. The agent received it only in this case, or without a reason. */
+/**
+ * Newer versions record why a text left the queue. The agent received it only for this reason, or without a
+ * reason.
+ */
 const RECEIVED = "absorbed_mid_turn";
 
 interface Queued<Place> {
-  /** Undefined for a message with pictures, whose text the queue does not record. */
+  /** Undefined for a message with images, whose text the queue does not record. */
   readonly text: string | undefined;
   readonly enqueued: Entry;
   readonly place: Place;
-  /** A user line or an attachment holds it already. */
+  /** True if a user line or an attachment already contains it. */
   isShown: boolean;
 }
 
-/** A message that the agent received and that stands in no line of the conversation. */
+/** A message that the agent received, but that no line of the conversation contains. */
 export interface QueuedMessage<Place> {
   readonly text: string;
   readonly uuid: string;
   readonly timestamp: string | undefined;
-  /** Of the line that holds the text. */
+  /** Place of the line that contains the text. */
   readonly textPlace: Place;
-  /** Of the line at which the agent received it. */
+  /** Place of the line at which the agent received it. */
   readonly place: Place;
 }
 
 /**
- * Follows the queue of texts typed while the agent worked, line by line. A text that leaves the queue by `remove` has
- * reached the agent. Newer versions then write it as an attachment, before or after that line; others write nothing.
- * Texts are matched by content. Of equal texts the newest is taken: the end of a file then reads like the whole file.
+ * Follows the queue of texts that were typed while the agent worked, line by line. A text that leaves the
+ * queue by `remove` has reached the agent. Newer versions then write it as an attachment, before or after
+ * that line. Others write nothing. Texts are matched by content. The newest of several equal texts matches,
+ * so that the end of a file gives the same result as the whole file.
  */
 export class MessageQueue<Place> {
   readonly #isWholeFile: boolean;
   #open: Queued<Place>[] = [];
-  /** Received, and perhaps still to be shown by a line before the next response. */
+  /** Received messages that a line before the next response may still show. */
   #received: QueuedMessage<Place>[] = [];
-  /** Dequeued texts whose user lines are still to come: a `dequeue` line does not say which text it means. */
+  /**
+   * Number of dequeued texts whose user lines have not appeared yet. A `dequeue` line does not identify its
+   * text.
+   */
   #dequeued = 0;
   /** Texts shown since the last response whose `enqueue` line is missing. */
   readonly #shown = new Set<string>();
@@ -57,29 +64,29 @@ export class MessageQueue<Place> {
   #messages: QueuedMessage<Place>[] = [];
   #hasMessages = false;
 
-  /** @param isWholeFile false while lines above the first one are unknown. */
+  /** @param isWholeFile false if lines above the first one are unknown */
   constructor(isWholeFile: boolean) {
     this.#isWholeFile = isWholeFile;
   }
 
-  /** Whether lines above the first one could change the result. */
+  /** True if lines above the first one could change the result. */
   get isUncertain(): boolean {
     return !this.#isWholeFile && (this.#isUncertain || this.#hasMessages);
   }
 
-  /** Whether a line still to come may show a message that was received last. */
+  /** True if a later line may still show the message that was received last. */
   get isOpen(): boolean {
     return this.#received.length > 0;
   }
 
-  /** Messages that are certain and were not returned before. */
+  /** Returns messages that are certain and were not returned before. */
   settled(): readonly QueuedMessage<Place>[] {
     const messages = this.#messages;
     if (messages.length > 0) this.#messages = [];
     return messages;
   }
 
-  /** The rest of them: no line follows. */
+  /** Returns the remaining messages. No line follows. */
   end(): readonly QueuedMessage<Place>[] {
     this.#settle();
     return this.settled();
@@ -153,7 +160,7 @@ export class MessageQueue<Place> {
     this.#received = [];
   }
 
-  /** A user line or an attachment that holds one of the texts. */
+  /** Handles a user line or an attachment that contains one of the texts. */
   #show(entry: Entry): void {
     const texts = shownTexts(entry);
     if (texts.length === 0) return;
@@ -167,7 +174,7 @@ export class MessageQueue<Place> {
       !isShown && text !== undefined && texts.includes(text);
     const isUnknown = ({ text, isShown }: Queued<Place>): boolean =>
       !isShown && (text === undefined || (isPrompt && !isTypedMessage(text)));
-    // The oldest text was dequeued.
+    // A user line comes from `dequeue`, which takes the oldest text.
     const said = isPrompt ? this.#open.find(isMeant) : this.#open.findLast(isMeant);
     const meant = said ?? this.#open.find(isUnknown);
     if (meant === undefined || (isPrompt && this.#dequeued === 0 && said === undefined)) {
@@ -180,7 +187,7 @@ export class MessageQueue<Place> {
     this.#open = this.#open.filter((queued) => queued !== meant);
   }
 
-  /** The newest open text that says this, or a message whose text is not known. */
+  /** Takes the newest open text with this content, or a message whose text is unknown. */
   #take(text: string): Queued<Place> | undefined {
     const trimmed = text.trim();
     const said = this.#open.findLast((queued) => queued.text === trimmed);
@@ -189,7 +196,9 @@ export class MessageQueue<Place> {
     return taken;
   }
 
-  /** The queue is served in order, but a slash command waits until the agent has finished. */
+  /**
+   * Takes the oldest text. The queue works in order, but a slash command waits until the agent has finished.
+   */
   #takeOldest(): Queued<Place> | undefined {
     const isMessage = ({ text }: Queued<Place>): boolean => text === undefined || !isSlashCommand(text);
     const taken = this.#open.find(({ isShown }) => isShown) ?? this.#open.find(isMessage) ?? this.#open[0];
@@ -205,14 +214,14 @@ export class MessageQueue<Place> {
   }
 }
 
-/** The same in every reading of the file, and in copies of it. */
+/** Returns an id that is the same in every reading of the file, and in copies of it. */
 export function messageId(line: Entry): string {
   const key = [stringField(line, "timestamp") ?? "", stringField(line, "content")?.trim() ?? ""];
   const hash = createHash("sha256").update(JSON.stringify(key)).digest("hex");
   return [8, 12, 16, 20, 32].map((end, nth, ends) => hash.slice(ends[nth - 1] ?? 0, end)).join("-");
 }
 
-/** Content that somebody typed. What was typed while the agent worked may be in an attachment alone. */
+/** Returns content that a person typed. Text typed while the agent worked may exist only in an attachment. */
 export function typedContent(entry: Entry): unknown {
   if (entry.type === "attachment") {
     const isQueued = field(entry.attachment, "type") === "queued_command";
@@ -223,7 +232,9 @@ export function typedContent(entry: Entry): unknown {
   return isResult ? undefined : rawContent(entry);
 }
 
-/** Texts that an entry shows to be received. The queue records only the text of a message with pictures. */
+/**
+ * Returns texts that an entry shows as received. Of a message with images, the queue records only the text.
+ */
 function shownTexts(entry: Entry): readonly string[] {
   const content = typedContent(entry);
   const each = asList(content).map((block) => contentText([block]).trim());
@@ -231,8 +242,8 @@ function shownTexts(entry: Entry): readonly string[] {
 }
 
 /**
- * The entries with each message that only the queue holds in the place of the line at which the agent received it.
- * Entries that have been through this are left as they are.
+ * Inserts each message that only the queue contains at the line where the agent received it. Leaves entries
+ * that already contain these messages unchanged.
  */
 export function withQueuedMessages(
   entries: readonly Entry[],
@@ -247,7 +258,7 @@ export function withQueuedMessages(
   const { isUncertain } = queue;
   if (messages.length === 0) return { entries, isUncertain };
   const placed = [...entries];
-  // A subagent's own file has nothing but sidechain entries.
+  // A subagent's own file has only sidechain entries.
   const hasMainThread = entries.some((entry) => isSpoken(entry) && entry.isSidechain !== true);
   const isAside = (entry: Entry): boolean => hasMainThread && entry.isSidechain === true;
   for (const message of messages) {

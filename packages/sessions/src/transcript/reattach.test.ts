@@ -6,7 +6,7 @@ import { currentConversation } from "./relink.ts";
 const found = (entries: readonly Entry[]): (string | undefined)[] =>
   currentConversation(entries).entries.map((entry) => entry.uuid);
 
-/** A response with two calls whose next response hangs on the second result alone. */
+/** A response with two calls. The parent of the next response is the second result alone. */
 function parallel(): ConversationBuilder {
   const b = new ConversationBuilder();
   b.user("question");

@@ -26,7 +26,7 @@ type Step =
   | { readonly do: "expand"; readonly which: number }
   | { readonly do: "compact"; readonly variant: "from" | "up-to" | "whole"; readonly at: number };
 
-/** A conversation as the engine has it in memory, beside the lines that it writes. */
+/** A conversation in the engine's memory, beside the lines that it writes. */
 class Life {
   memory: readonly Entry[] = [];
   readonly disk = new ConversationBuilder();
@@ -49,7 +49,7 @@ class Life {
     else this.#collapse(step.from, step.length);
   }
 
-  /** Calls of one response stand on lines of their own, each followed by its result. */
+  /** Writes calls of one response on separate lines, each followed by its result. */
   #talk(calls: number): void {
     const before = this.disk.entries.length;
     this.disk.user(`request ${before}`);
@@ -107,7 +107,7 @@ class Life {
     };
   }
 
-  /** Two neighbours in one batch; the second may be stale, or not there at all. */
+  /** Collapses two neighbors in one batch. The second may be stale or missing. */
   #collapse(start: number, length: number): void {
     const cuts = soundCuts(this.memory).flatMap((isSound, at) => (isSound ? [at] : []));
     const uuidsFrom = (nth: number): readonly string[] =>

@@ -12,7 +12,7 @@ import { lineReleaser, wholeLine } from "./released-line.ts";
 
 const write = sessionWriter();
 
-/** Fields that an entry itself holds in memory. */
+/** Fields that an entry keeps in memory. */
 const heldIn = (entry: Entry): readonly string[] => Object.keys(entry);
 
 async function sparse(c: ConversationBuilder): Promise<Session> {
@@ -35,7 +35,7 @@ describe("a session that is loaded sparsely", () => {
       .slice(0, newest)
       .filter((entry) => entry.type === "user" || entry.type === "assistant");
     const holding = above.filter((entry) => heldIn(entry).includes("message"));
-    // Summaries say how a line is to be read: they stay whole.
+    // Summaries control how lines are read, so they stay whole.
     expect(holding.map((entry) => field(entry, "isCompactSummary"))).toEqual([true, true]);
     expect(above).toHaveLength(11);
     expect(conversation.every((entry) => heldIn(entry).includes("timestamp"))).toBe(true);

@@ -6,8 +6,8 @@ import { EntryReader, type HoldEntry } from "./entry-reader.ts";
 import { READ_WITHOUT_WAITING, readNow } from "./file-bytes.ts";
 
 /**
- * Fields of a line that are read from the file again when somebody asks for them. A line with any other field is kept
- * whole: these fields are rarely asked for above a compaction, and the others may say how the line is to be read.
+ * Fields that are read from the file again on access. They are rarely needed above a compaction. A line with
+ * any other field stays whole, because that field may control how the line is read.
  */
 const FIELDS_IN_FILE = [
   CLEARED_FIELD,
@@ -49,7 +49,7 @@ const LINE_FIELDS: ReadonlySet<string> = new Set([
   ...["type", "uuid", "parentUuid", "isSidechain", "message"],
 ]);
 
-/** The same for the message of a response. Its id, model and usage are asked for in every line. */
+/** The same for the message of a response. Its id, model and usage are needed for every line. */
 const MESSAGE_FIELDS_IN_FILE = [
   "container",
   "content",
@@ -65,12 +65,12 @@ const MESSAGE_FIELDS_IN_FILE = [
 const RESPONSE_FIELDS: ReadonlySet<string> = new Set([...MESSAGE_FIELDS_IN_FILE, "id", "model", "usage"]);
 const PROMPT_FIELDS: ReadonlySet<string> = new Set(["role", "content"]);
 
-/** Attachments that are shorter stay whole: readers ask all of them for their type. */
+/** Shorter attachments stay whole, because readers need the type of all of them. */
 const SHORT_ATTACHMENT_BYTES = 1024;
 
 /**
- * A line above a compaction. It holds its links and reads everything else from the file when it is asked for, so that
- * each reader of entries sees the same as before. Copy it with {@link wholeLine} only: `{ ...line }` has the links alone.
+ * A line above a compaction. It keeps its links and reads everything else from the file on access, so that
+ * readers see no difference. Copy it only with {@link wholeLine}: `{ ...line }` has only the links.
  */
 class ReleasedLine {
   readonly type: string;
@@ -96,7 +96,7 @@ class ReleasedLine {
   }
 }
 
-/** A line whose message nobody asks for without its content. */
+/** A line whose message is never needed without its content. */
 class ReleasedPrompt extends ReleasedLine {
   get message(): unknown {
     return inFile(this, "message");
@@ -116,7 +116,7 @@ class ReleasedResponse extends ReleasedLine {
   }
 }
 
-/** Fields of a response that are asked for in every line. The lines of one response share them. */
+/** Fields of a response that are needed for every line. The lines of one response share them. */
 interface ReportedFields {
   readonly id: unknown;
   readonly model: unknown;
@@ -158,7 +158,10 @@ for (const name of MESSAGE_FIELDS_IN_FILE) {
   });
 }
 
-/** Releases each line above a place of the file as it is read: most of them are no part of the conversation. */
+/**
+ * Releases each line above a file position as it is read, because most of these are not part of the
+ * conversation.
+ */
 export function lineReleaser(path: string, before: number): HoldEntry {
   const file = new StoredLines(path);
   let newest: ReportedFields = { id: undefined, model: undefined, usage: undefined };
@@ -188,7 +191,7 @@ export function lineReleaser(path: string, before: number): HoldEntry {
         return undefined;
     }
   };
-  // The very entry where too little would be won, or where a field may say how it is to be read.
+  // Returns the same entry if releasing it saves too little, or if a field may control how it is read.
   return (entry, offset, bytes) => {
     if (offset >= before || bytes === 0) return entry;
     const line = entry as unknown as JsonRecord;
@@ -202,32 +205,35 @@ function hasOnly(record: JsonRecord, names: ReadonlySet<string>): boolean {
   return true;
 }
 
-/** The entry with all its fields as its own. */
+/** Returns the entry with all its fields in memory. */
 export const wholeLine = (entry: Entry): Entry => (entry instanceof ReleasedLine ? entry.whole() : entry);
 
-/** The very list where every line is whole. */
+/** Returns the same list if every line is whole. */
 export const wholeLines = (entries: readonly Entry[]): readonly Entry[] =>
   entries.some((entry) => entry instanceof ReleasedLine) ? entries.map(wholeLine) : entries;
 
-/** Bytes that one access to the file reads: neighbors are mostly read next. */
+/** Bytes per file access. Neighboring lines are usually read next. */
 const BLOCK_BYTES = 1024 * 1024;
 
-/** Reads single lines of a session file again, by their place. Waits for the disk. */
+/** Reads single lines of a session file again by position, synchronously. */
 class StoredLines {
   readonly #path: string;
-  /** Read into again and again: what was decoded from it is a copy. */
+  /** Reused for every read, because decoded text is a copy. */
   #buffer: Buffer = Buffer.alloc(0);
-  /** The part of the buffer that the file filled. */
+  /** The part of the buffer that contains file data. */
   #block: Buffer = this.#buffer;
   #blockStart = 0;
-  /** One line is asked for several fields in a row. */
+  /** Cache for several accesses to the same line in a row. */
   #newest: { readonly offset: number; readonly entry: Entry } | undefined;
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** The entry of the line at this place. Fails if the file was replaced and the line is another one now. */
+  /**
+   * Returns the entry of the line at this position. Throws if the file was replaced and has another line
+   * there.
+   */
   read(offset: number, bytes: number, uuid: string | undefined): Entry {
     if (this.#newest?.offset === offset) return this.#newest.entry;
     const reader = new EntryReader(undefined);
@@ -245,12 +251,12 @@ class StoredLines {
     return this.#block.subarray(from, from + bytes);
   }
 
-  /** The line ends the block where lines are read upwards, and begins it otherwise. */
+  /** Puts the line at the end of the block if lines are read upwards, otherwise at the start. */
   #readBlock(offset: number, bytes: number): void {
     const size = Math.max(BLOCK_BYTES, bytes);
     const isUpwards = offset < this.#blockStart;
     const start = isUpwards ? Math.max(0, offset + bytes - size) : offset;
-    // A read that fails leaves no block.
+    // After a failed read there is no block.
     this.#block = Buffer.alloc(0);
     if (this.#buffer.length < size) this.#buffer = Buffer.allocUnsafeSlow(size);
     const file = openSync(this.#path, READ_WITHOUT_WAITING);
@@ -263,9 +269,13 @@ class StoredLines {
   }
 
   #changed(): LonghaulError {
-    return new LonghaulError("session-changed", `${this.#path} was changed while it was read.`, {
-      remedy: "Close the program that rewrites the file and try again.",
-      facts: { path: this.#path },
-    });
+    return new LonghaulError(
+      "session-changed",
+      `${this.#path} changed while longhaul used it: another program rewrote lines that longhaul had read.`,
+      {
+        remedy: "Close the program that rewrites the file, then try again.",
+        facts: { path: this.#path },
+      },
+    );
   }
 }

@@ -138,7 +138,7 @@ describe("kept messages", () => {
     const b = new ConversationBuilder();
     b.user("kept question");
     b.assistant("kept answer");
-    b.user("summarised");
+    b.user("summarized");
     b.boundary({ preservedSegment: { headUuid: "e-1", anchorUuid: "e-4", tailUuid: "e-2" } });
     b.summary("summary");
     b.user("later");
@@ -151,7 +151,7 @@ describe("kept messages", () => {
     const b = new ConversationBuilder();
     b.user("kept question");
     b.assistant("kept answer");
-    b.user("summarised");
+    b.user("summarized");
     b.boundary({ preservedSegment: { headUuid: "e-1", anchorUuid: "e-4", tailUuid: "e-2" } });
     b.summary("summary");
     b.user("later");
@@ -230,7 +230,7 @@ describe("kept messages", () => {
 });
 
 describe("kept messages that the boundary lists", () => {
-  /** A parallel round of which the boundary keeps everything: e-2 to e-5. */
+  /** A round of parallel calls that the boundary keeps in full: e-2 to e-5. */
   const round = (preservedMessages: unknown, anchorUuid = "e-7"): ConversationBuilder => {
     const b = new ConversationBuilder();
     b.user("old");

@@ -3,7 +3,7 @@ import {
   isCompactBoundary,
   isFromQueue,
   PositionSet,
-  turnedBack,
+  rewindRecordOf,
   undoRecordOf,
   withoutRefusedThinking,
   withStandInsApplied,
@@ -26,27 +26,27 @@ import {
 } from "./entry-index.ts";
 import { wholeLines } from "./released-line.ts";
 
-/** What the agent has in its context: from the last boundary, or the start, to the newest leaf. */
+/** The agent's context: from the last boundary, or the start, to the newest leaf. */
 export interface Conversation {
   readonly entries: readonly Entry[];
-  /** What the next entry is to hang on. */
+  /** Parent of the next entry. */
   readonly leafUuid: string | undefined;
   readonly boundary: CompactBoundaryEntry | undefined;
-  /** Entries whose parent is in no line; each was taken to follow the line above it. */
+  /** Entries whose parent is missing. Each counts as following the line above it. */
   readonly bridgedUuids: readonly string[];
-  /** Results that micro-compactions emptied in the agent's memory; on disk they are whole. */
+  /** Results that micro-compactions cleared in the agent's memory. On disk they are complete. */
   readonly clearedToolUseIds: ReadonlySet<string>;
 }
 
-/** The current conversation of a session whose entries are all here, in file order. */
+/** Returns the current conversation of a session from all its entries in file order. */
 export function currentConversation(entries: readonly Entry[]): Conversation {
   return conversationOf(indexEntries(entries));
 }
 
-/** The same, of a whole file that has been indexed. */
+/** Returns the conversation of an indexed whole file. */
 export const conversationOf = (index: EntryIndex): Conversation => asConversation(currentLines(index));
 
-/** The same as it is written. */
+/** Returns the current conversation as the file has it. */
 export const currentLines = (index: EntryIndex): ConversationLines => linesOrNone(linesFrom(index));
 
 const NO_LINES: ConversationLines = Object.freeze({
@@ -60,26 +60,26 @@ const NO_LINES: ConversationLines = Object.freeze({
 const linesOrNone = (found: ConversationLines | MoreNeeded | undefined): ConversationLines =>
   found === undefined || isMoreNeeded(found) ? NO_LINES : found;
 
-/** The lines with stand-ins in the place of what they stand for, and without thinking that would be refused. */
+/** Applies stand-ins, which replace other messages, and removes thinking that the API would refuse. */
 export function asConversation({ lines, ...conversation }: ConversationLines): Conversation {
   const { boundary } = conversation;
   const whole = wholeLines(lines);
   return { ...conversation, entries: withStandInsApplied(withoutRefusedThinking(whole, boundary)) };
 }
 
-/** The same as a list that leaves the content of its lines in the file, where nothing changes them. */
+/** Returns the same entries, but leaves the content of lines in the file if nothing changes them. */
 export function shownLines(conversation: ConversationLines): readonly Entry[] {
   const { lines, boundary } = conversation;
   const isAsWritten = withStandInsApplied(withoutRefusedThinking(lines, boundary)) === lines;
   return isAsWritten ? lines : asConversation(conversation).entries;
 }
 
-/** A conversation as it is written: with what other lines stand for in its place, and all its thinking. */
+/** A conversation as the file has it: with the messages that stand-ins replace, and with all thinking. */
 export interface ConversationLines extends Omit<Conversation, "entries"> {
   readonly lines: readonly Entry[];
 }
 
-/** @param walker of this index. Pass it when you read many conversations of one session. */
+/** @param walker walker of this index. Pass it to read many conversations of one session. */
 export function linesFrom(
   index: EntryIndex,
   leaf?: number,
@@ -98,7 +98,7 @@ export function linesFrom(
   const isOpen = (at: number): boolean => boundary === undefined || at > boundary || listed?.has(at) === true;
   const order = reattachParallelEntries(index, oldestFirst, before, isOpen);
   const onChain = entriesAt(index, order);
-  // Progress lines are links of the chain, but were only ever shown on the screen.
+  // Progress lines are links of the chain, but were only displayed on the screen.
   const lines = onChain.some(isProgress) ? onChain.filter((entry) => !isProgress(entry)) : onChain;
   return {
     lines,
@@ -109,7 +109,10 @@ export function linesFrom(
   };
 }
 
-/** The very list of the index if it holds these entries and no others: a copy of a long one takes memory. */
+/**
+ * Returns the list of the index itself if it contains exactly these entries, because copying a long list
+ * takes memory.
+ */
 function entriesAt({ entries }: EntryIndex, order: ArrayLike<number>): readonly Entry[] {
   const isAll = order.length === entries.length && entries.every((_, at) => order[at] === at);
   return isAll ? entries : Array.from(order, (position) => entries[position] as Entry);
@@ -118,38 +121,43 @@ function entriesAt({ entries }: EntryIndex, order: ArrayLike<number>): readonly 
 const isProgress = ({ type }: Entry): boolean => type === "progress";
 
 /**
- * The conversation as it was right before a compaction, for going back across it. The boundary's
- * `logicalParentUuid` is only a hint: where it names no line, the line above the boundary is meant.
+ * Returns the conversation as it was before a compaction. The boundary's `logicalParentUuid` is only a hint:
+ * if that line is missing, the line above the boundary counts.
  */
 export function historyBefore(entries: readonly Entry[], boundary: CompactBoundaryEntry): Conversation {
   return indexedBefore(indexEntries(entries), boundary);
 }
 
-/** The same before any line, of a whole file that has been indexed. */
+/** Does the same for any line of an indexed whole file. */
 export const indexedBefore = (index: EntryIndex, line: Entry): Conversation =>
   asConversation(indexedLinesBefore(index, line));
 
-/** The same as it is written. */
+/** Returns the conversation before a line as the file has it. */
 export function indexedLinesBefore(index: EntryIndex, line: Entry, walker?: ChainWalker): ConversationLines {
   const moment = momentBefore(index, line);
   return linesOrNone(moment && linesFrom(index, moment.leaf, moment.before, walker));
 }
 
-/** What led to a boundary. Behind that of an undo a conversation was written again: what had led to that one. */
+/**
+ * Returns the lines that led to a boundary. For the boundary of an undo, which repeats a conversation: the
+ * lines that led to that conversation.
+ */
 export function stretchBefore(index: EntryIndex, boundary: CompactBoundaryEntry): ConversationLines {
   const continued = index.entries[index.positions.get(undoRecordOf(boundary)?.before ?? "") ?? -1];
   return indexedLinesBefore(index, continued ?? boundary);
 }
 
-/** The leaf of the conversation at that time, and the position in the file of the line that was written next. */
+/**
+ * Returns the leaf of the conversation at that time, and the file position of the line that was written next.
+ */
 function momentBefore(
   index: EntryIndex,
   line: Entry,
 ): { readonly leaf: number; readonly before: number } | undefined {
   const before = index.positions.get(line.uuid ?? "");
-  const back = turnedBack(line);
+  const back = rewindRecordOf(line);
   const isRewrite = back !== undefined || isCompactBoundary(line);
-  // Nothing was before a root. A rewrite says elsewhere what it left, and where it does not, it left something.
+  // Nothing precedes a root. A rewrite names its predecessor in another field, and always has one.
   if (before === undefined || (line.parentUuid === null && !isRewrite)) return undefined;
   const above = isCompactBoundary(line) ? line.logicalParentUuid : line.parentUuid;
   const hinted = index.positions.get((back === undefined ? above : back.leftUuid) ?? "");
@@ -158,13 +166,13 @@ function momentBefore(
 }
 
 /**
- * Puts back what the agent had in its context but what is not on the chain. One response is written as
- * several entries and each parallel result hangs on its own call, while the next response hangs on the
- * last result alone: the others are side leaves. Branches that the user left by going back stay out.
+ * Adds entries that the agent had in its context, but that are not on the chain. One response is written as
+ * several entries, and each parallel result has its own call as parent. The next response has only the last
+ * result as parent, so the others are side leaves. Branches that the user abandoned stay out.
  *
- * What stands before an undo is as it was before the step that the undo took back: lines between are no part of it.
+ * The part before an undo is as it was before the undone step, so lines in between are not part of it.
  *
- * @param mayTake tells whether a line off the chain can belong to the conversation.
+ * @param mayTake true if a line off the chain can belong to the conversation
  */
 function reattachParallelEntries(
   index: EntryIndex,
@@ -189,7 +197,10 @@ function reattachParallelEntries(
   return round.inOrder();
 }
 
-/** True if a line off the chain could belong to it. A long session without such lines needs no memory of calls. */
+/**
+ * True if a line off the chain could belong to it. Without such lines, a long session needs no memory for
+ * calls.
+ */
 function hasLinesBeside(index: EntryIndex, chain: Int32Array, before: number): boolean {
   const onChain = new PositionSet();
   let first = before;
@@ -207,17 +218,19 @@ function hasLinesBeside(index: EntryIndex, chain: Int32Array, before: number): b
   return false;
 }
 
-/** The entries taken so far, and what they still lack. */
+/** Entries selected so far, and what they still lack. */
 class Round {
   readonly #index: EntryIndex;
   readonly #mayTake: (position: number) => boolean;
   readonly #chain: number[] = [];
-  /** For each entry taken: after which element of the chain it stands. */
+  /** For each selected entry: the element of the chain that it follows. */
   readonly #slots = new Map<number, number>();
   readonly #siblings = new Map<string, AssistantEntry[]>();
   readonly #callSlots = new Map<string, { readonly slot: number; readonly messageId: string | undefined }>();
   readonly #answered = new Set<string>();
-  /** Entries off the chain that are neither call nor result, and lead from something taken to what may be. */
+  /**
+   * Entries off the chain that are neither call nor result, and connect a selected entry to a possible one.
+   */
   readonly #connectors = new Set<number>();
   readonly #extrasBySlot = new Map<number, number[]>();
 
@@ -226,7 +239,7 @@ class Round {
     this.#mayTake = mayTake;
   }
 
-  /** The next of the chain. */
+  /** Adds the next element of the chain. */
   add(position: number): void {
     const slot = this.#chain.push(position) - 1;
     this.#slots.set(position, slot);
@@ -262,7 +275,7 @@ class Round {
     if (from !== undefined) this.#take(position, entry, from, undefined);
   }
 
-  /** In a file that begins in the middle of a session, a queued message may stand above every other message. */
+  /** In a file that starts in the middle of a session, a queued message may precede every other message. */
   offerFirst(before: number): void {
     const queued: number[] = [];
     for (let position = 0; position < before; position++) {
@@ -278,7 +291,9 @@ class Round {
     }
   }
 
-  /** A copy of the same response on a branch that was left has other parents, or says the same again. */
+  /**
+   * Skips copies of the same response on an abandoned branch, which have other parents or repeat the content.
+   */
   #offerSibling(position: number, entry: AssistantEntry): void {
     const messageId = entry.message.id;
     const siblings = messageId === undefined ? undefined : this.#siblings.get(messageId);
@@ -298,7 +313,10 @@ class Round {
     }
   }
 
-  /** What hooks said to a side result was in the context too; what leads to an abandoned branch was not. */
+  /**
+   * Hook output about a side result was in the context too, but entries that lead to an abandoned branch were
+   * not.
+   */
   #offerOther(position: number, entry: Entry): void {
     const from = this.#slotOfParent(entry);
     if (from === undefined) return;
@@ -328,7 +346,10 @@ class Round {
     return found;
   }
 
-  /** File order among the entries of one response and its results, never past the next response or prompt. */
+  /**
+   * Keeps the file order among the entries of one response and its results, never past the next response or
+   * prompt.
+   */
   #lastSlotOfRound(from: number, position: number, messageId: string | undefined): number {
     let slot = from;
     for (;;) {

@@ -15,7 +15,7 @@ const path = join(temporaryFolder(), "session.jsonl");
 
 type Read = { readonly uuids: readonly (string | undefined)[]; readonly leafUuid: string | undefined };
 
-/** The conversation as a whole load and a resume give it, which must be the same. */
+/** Reads the conversation with a full load and with a resume, which must agree. */
 async function read(lines: readonly Entry[]): Promise<Read & { readonly conversation: readonly Entry[] }> {
   writeFileSync(path, linesOf(lines));
   const [loaded, resumed] = [await loadSession(path), await resumeSession(path)];

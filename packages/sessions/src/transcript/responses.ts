@@ -1,19 +1,22 @@
 import { isSynthetic } from "@longhaul/core/internal/messages";
 import type { AssistantEntry, Entry, Usage } from "@longhaul/core/messages";
 
-/** One answer of the model. A session file spreads it over several entries that share its id. */
+/** One response of the model. A session file splits it into several entries with the same id. */
 export interface ModelResponse {
   readonly id: string | undefined;
   readonly requestId: string | undefined;
   readonly model: string | undefined;
-  /** Of the last line that has one: the lines repeat it, and only the last has the full output. */
+  /** Usage of the last line that has one: the lines repeat it, and only the last has the full output. */
   readonly usage: Usage | undefined;
-  /** Written by the agent in the model's name; there was no call. */
+  /** The agent wrote it in the model's name, without a model call. */
   readonly isSynthetic: boolean;
   readonly entries: readonly AssistantEntry[];
 }
 
-/** The model's answers in the order in which they began. Usage may be summed over these, never over lines. */
+/**
+ * Returns the model's responses in the order in which they started. Sum up usage over these, never over
+ * lines.
+ */
 export function responses(entries: readonly Entry[]): readonly ModelResponse[] {
   const groups = new Map<unknown, AssistantEntry[]>();
   for (const entry of entries) {
@@ -26,7 +29,7 @@ export function responses(entries: readonly Entry[]): readonly ModelResponse[] {
   return Array.from(groups.values(), responseOf);
 }
 
-/** The usage that counts for a message id, looked for from the end. */
+/** Returns the usage that counts for a message id, searching from the end. */
 export function lastUsageOfMessage(entries: readonly Entry[], messageId: string): Usage | undefined {
   const line = entries.findLast(
     (entry) =>
@@ -48,8 +51,8 @@ function responseOf(group: readonly AssistantEntry[]): ModelResponse {
 }
 
 /**
- * A fork copies its history into a new file: new session id, same uuids. What an earlier session of the
- * list has already is left out of the later ones, so that totals over several files count it once.
+ * Removes entries that an earlier session of the list already has, so that totals over several files count
+ * them once. A fork copies its history into a new file, with a new session id and the same uuids.
  */
 export function dedupeAcrossFiles<T extends { readonly entries: readonly Entry[] }>(
   sessions: readonly T[],
@@ -62,7 +65,7 @@ export function dedupeAcrossFiles<T extends { readonly entries: readonly Entry[]
   });
 }
 
-/** Some tools give copied lines fresh uuids; the ids that the provider gave stay. */
+/** Some tools give copied lines new uuids, but the provider's ids stay. */
 function keysOf(entry: Entry): readonly string[] {
   const uuid = entry.uuid === undefined ? [] : [entry.uuid];
   if (entry.type !== "assistant" || entry.message.id === undefined || entry.requestId === undefined)

@@ -14,7 +14,7 @@ import { linesOf } from "./whole-file.ts";
 const folder = temporaryFolder();
 const path = join(folder, "session.jsonl");
 
-/** Ways in which a file can be wrong; numbers choose the line, and a second line. */
+/** Types of damage to a file. Numbers choose the line, and a second line. */
 type Fault = readonly [
   kind: "drop" | "tear" | "glue" | "repeat" | "re-parent" | "swap",
   line: number,

@@ -23,21 +23,21 @@ import {
 import { asConversation, linesFrom } from "./relink.ts";
 import { type OpenSessionFile, refuseForeignFile, withSessionFile } from "./session-file.ts";
 
-/** A session file, read from its end as far as the conversation reaches. */
+/** A session file that was read from its end, as far as the conversation reaches. */
 export interface ResumedSession extends SessionFacts {
   readonly boundary: CompactBoundaryEntry | undefined;
   readonly bytesRead: number;
 }
 
 /**
- * Opens a session to continue it. Reads from the end, and only as far up as the conversation
- * reaches, so that the size of the file does not matter; gives the conversation that a whole load would.
+ * Opens a session to continue it. Reads from the end, only as far up as the conversation reaches, so that the
+ * size of the file does not matter. Returns the same conversation as a full load.
  */
 export function resumeSession(path: string): Promise<ResumedSession> {
   return withSessionFile(path, (file) => resumeFrom(file, path));
 }
 
-/** The same, of a file that is open; of as many bytes of it as are given. */
+/** Does the same for an open file, up to the given number of bytes. */
 export async function resumeFrom(file: OpenSessionFile, path: string): Promise<ResumedSession> {
   const { bytes } = file;
   const readAt = cachingTail(file.readAt, bytes);
@@ -72,7 +72,7 @@ export async function resumeFrom(file: OpenSessionFile, path: string): Promise<R
   }
 }
 
-/** The model of the newest response above a place, for a conversation that holds none. */
+/** Returns the model of the newest response above a position, for a conversation without responses. */
 async function modelAbove(
   readAt: ReadAt,
   before: number,
@@ -89,7 +89,7 @@ async function modelAbove(
   }
 }
 
-/** @param atLeast how far up to go in any case: doubling it keeps many small steps from adding up. */
+/** @param atLeast minimum distance to read upwards. Doubling it avoids many small steps. */
 async function startOf(
   readAt: ReadAt,
   needs: MoreNeeded["needs"],
@@ -107,17 +107,18 @@ async function startOf(
 const uuidMark = (uuid: string): Buffer => Buffer.from(`"uuid":${JSON.stringify(uuid)}`);
 
 /**
- * How far above the part that was read a repeated line is searched for. Longer than nearly every session, and a few
- * milliseconds of searching: the time to resume must not grow with the file.
+ * Distance above the part that was read in which repeated lines are searched. Longer than nearly every
+ * session, and a few milliseconds of work: the time to resume must not grow with the file.
  */
 const FARTHEST_REPEAT_BYTES = 8 * 1024 * 1024;
 
-/** A sound session has two at most: the boundary and the first kept message. */
+/** An intact session has at most two: the boundary and the first kept message. */
 const MOST_SEARCHED_LINES = 8;
 
 /**
- * For a reader that has read the end of a file only: a line of the conversation that also stands above `before`, where
- * its place is. A line below its parent has its place in what was read. The others are searched for.
+ * Finds a line of the conversation that also occurs above `before`, where its position is. For a reader that
+ * has read only the end of a file. A line below its parent has its position in the part that was read. The
+ * others are searched for.
  */
 async function repeatedAbove(
   readAt: ReadAt,
@@ -134,7 +135,7 @@ async function repeatedAbove(
   return found && { uuid: searched[found.nth] ?? "" };
 }
 
-/** Of the lines, the compactions, kept messages and what leads to them: those whose parent does not stand above them. */
+/** Returns lines, compactions, kept messages and their ancestors whose parent is not above them. */
 function linesWithoutParent(index: EntryIndex, lines: readonly Entry[]): readonly string[] {
   const { entries, positions } = index;
   const seen = new Set<number>();
@@ -152,7 +153,7 @@ function linesWithoutParent(index: EntryIndex, lines: readonly Entry[]): readonl
   return found;
 }
 
-/** First kept messages that stand below the boundary that names them: copies of a fork, or lines that are repeated. */
+/** Returns first kept messages below the boundary that names them: copies of a fork, or repeated lines. */
 function* keptLinesBelow({ entries, positions, boundaries }: EntryIndex): Generator<Entry> {
   for (const position of boundaries) {
     const boundary = entries[position];
@@ -162,7 +163,7 @@ function* keptLinesBelow({ entries, positions, boundaries }: EntryIndex): Genera
   }
 }
 
-/** Boundaries, attachments below them, their summaries, and the line that ends each summary. */
+/** Returns boundaries, attachments below them, their summaries, and the line that ends each summary. */
 function* linesOfCompactions(entries: readonly Entry[]): Generator<Entry> {
   let isInside = false;
   for (const entry of entries) {

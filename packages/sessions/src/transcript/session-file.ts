@@ -8,11 +8,11 @@ import { refuseForeignFormat } from "./foreign-format.ts";
 export interface OpenSessionFile {
   readonly readAt: ReadAt;
   readonly bytes: number;
-  /** For many small reads in a row, each of which is done sooner than it could be waited for. */
+  /** For many small synchronous reads in a row: each one finishes faster than an await would. */
   readonly fd: number;
 }
 
-/** Opens a session for reading and closes it again, with every way this can fail said in words. */
+/** Opens a session for reading and closes it again. Explains every failure in words. */
 export async function withSessionFile<T>(
   path: string,
   use: (file: OpenSessionFile) => Promise<T>,
@@ -20,14 +20,14 @@ export async function withSessionFile<T>(
   const handle = await openForReading(path);
   try {
     const stat = await handle.stat();
-    if (stat.isDirectory()) throw unreadable(path, "is a folder, not a session file");
-    if (!stat.isFile()) throw unreadable(path, "is not a regular file");
+    if (stat.isDirectory()) throw unreadable(path, "it is a folder");
+    if (!stat.isFile()) throw unreadable(path, "it is not a regular file");
     if (stat.size === 0) throw emptyFile(path);
     const readAt = readerOf(handle);
     await refuseForeignFormat(path, readAt, stat.size);
     return await use({ readAt, bytes: stat.size, fd: handle.fd });
   } catch (error) {
-    throw isSystemError(error) ? unreadable(path, `cannot be read (${error.code})`, error) : error;
+    throw isSystemError(error) ? unreadable(path, `the system reports ${error.code}`, error) : error;
   } finally {
     await handle.close();
   }
@@ -39,39 +39,48 @@ async function openForReading(path: string): Promise<FileHandle> {
   } catch (error) {
     if (!isSystemError(error)) throw error;
     if (error.code === "ENOENT" || error.code === "ENOTDIR") {
-      throw new LonghaulError("session-not-found", `There is no file ${path}.`, {
-        remedy: "Run `longhaul sessions` to see the sessions there are.",
-        facts: { path },
-        cause: error,
-      });
+      throw fileNotFound(path, error);
     }
-    if (error.code === "EISDIR") throw unreadable(path, "is a folder, not a session file", error);
-    if (error.code === "EACCES") throw unreadable(path, "may not be read by this user", error);
-    throw unreadable(path, `cannot be opened (${error.code})`, error);
+    if (error.code === "EISDIR") throw unreadable(path, "it is a folder", error);
+    if (error.code === "EACCES") throw unreadable(path, "you do not have permission to read it", error);
+    throw unreadable(path, `the system cannot open it (${error.code})`, error);
   }
 }
 
-function unreadable(path: string, what: string, cause?: unknown): LonghaulError {
-  return new LonghaulError("session-unreadable", `${path} ${what}.`, {
-    remedy: "Give the .jsonl file of a session; `longhaul sessions` lists those there are.",
+export function fileNotFound(path: string, cause: unknown): LonghaulError {
+  return new LonghaulError("session-not-found", `No session found: there is no file ${path}.`, {
+    remedy: "Check the path, or run `longhaul sessions` to list all sessions.",
     facts: { path },
     cause,
   });
 }
 
-/** Called when no entry takes part in a conversation: refuses a file that holds no entry at all. */
-export function refuseForeignFile(path: string, entries: readonly Entry[], damage: readonly Damage[]): void {
-  if (entries.length > 0) return;
-  if (damage.length === 0) throw emptyFile(path);
-  throw new LonghaulError("session-unreadable", `${path} is not a session: none of its lines is an entry.`, {
-    remedy: "Give the .jsonl file of a session; `longhaul sessions` lists those there are.",
-    facts: { path, damagedLines: damage.length },
+function unreadable(path: string, why: string, cause?: unknown): LonghaulError {
+  return new LonghaulError("session-unreadable", `Cannot read ${path} as a session: ${why}.`, {
+    remedy: PASS_SESSION_FILE,
+    facts: { path },
+    cause,
   });
 }
 
+const PASS_SESSION_FILE =
+  "Pass the .jsonl file of a session, or its id. `longhaul sessions` lists all sessions.";
+
+/** Called if no entry is part of a conversation. Refuses a file without any entry. */
+export function refuseForeignFile(path: string, entries: readonly Entry[], damage: readonly Damage[]): void {
+  if (entries.length > 0) return;
+  if (damage.length === 0) throw emptyFile(path);
+  throw new LonghaulError(
+    "session-unreadable",
+    `Cannot read ${path} as a session: no line of the file is a session entry.`,
+    { remedy: PASS_SESSION_FILE, facts: { path, damagedLines: damage.length } },
+  );
+}
+
 function emptyFile(path: string): LonghaulError {
-  return new LonghaulError("session-empty", `${path} is empty.`, {
-    remedy: "The agent has not written anything to this session; choose another with `longhaul sessions`.",
+  return new LonghaulError("session-empty", `The session file ${path} is empty.`, {
+    remedy:
+      "The agent has not written to this session yet. Choose another one: `longhaul sessions` lists them.",
     facts: { path },
   });
 }

@@ -5,7 +5,7 @@ import { indexEntries } from "./entry-index.ts";
 import { conversationOf } from "./relink.ts";
 import { stepBack, stepsOf } from "./steps.ts";
 
-/** Says something, is compacted, and has that undone, again and again. */
+/** Adds messages, compacts and undoes the compaction, repeatedly. */
 function undoneAgainAndAgain(times: number): readonly Entry[] {
   const c = new ConversationBuilder();
   for (let nth = 0; nth < times; nth++) {

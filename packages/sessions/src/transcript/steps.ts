@@ -22,29 +22,29 @@ import { conversationBefore, withHostEdits } from "./conversation-before.ts";
 import type { EntryIndex } from "./entry-index.ts";
 import { type ConversationLines, currentLines, indexedLinesBefore, stretchBefore } from "./relink.ts";
 
-/** Something that was done to the conversation as a whole and is in effect. */
+/** An operation on the whole conversation that is in effect. */
 export interface Step {
   readonly kind: StepKind;
-  /** The boundary, the first marker, the mark of a commit: what the step is known by. */
+  /** The line that identifies the step: the boundary, the first marker, or the mark of a commit. */
   readonly line: Entry;
-  /** Set where it is an undo: of which step. That is taken back by a redo, not by a further undo. */
+  /** Set for an undo: the step that it undid. A redo reverts it, not another undo. */
   readonly undo?: UndoRecord;
-  /** The first line that was written for it: before this one everything was as it had been. */
+  /** First line that was written for the step. Everything before it is the previous state. */
   readonly first: Entry;
-  /** What came since, oldest first and as it is sent. Messages only. */
+  /** Messages since the step, oldest first, as they are sent. */
   since(): readonly Entry[];
 }
 
 export interface StepChoice {
   readonly redo?: boolean | undefined;
-  /** The step's line: it is taken back with all that is newer. The newest step unless given. */
+  /** Line of the step to undo, together with everything newer. Default: the newest step. */
   readonly uuid?: string | undefined;
 }
 
 /**
- * Undefined where there is no such step, or nothing is left of what was before it.
+ * Returns undefined if there is no such step, or if nothing before it exists any more.
  *
- * @param lines all lines of the file, also those that are repeated, to find edits of the host.
+ * @param lines all lines of the file, including repeated ones, to find edits of the host
  */
 export function stepBack(
   index: EntryIndex,
@@ -53,16 +53,20 @@ export function stepBack(
 ): (StepBack & { readonly step: Step }) | undefined {
   for (const step of stepsOf(index)) {
     const isUndo = step.undo !== undefined;
-    // What was done after an undo would be lost by taking that undo back.
+    // Reverting an undo would lose the steps after it.
     if (redo && !isUndo) return undefined;
     if (isUndo !== redo || (uuid !== undefined && step.line.uuid !== uuid)) continue;
     const { before, moved } = conversationBefore(index, step.first, lines);
     if (before.entries.length === 0) return undefined;
     const there = new Set(before.entries.flatMap(({ uuid }) => uuid ?? []));
-    const { entries, edited, standsFor } = withHostEdits(before.entries, currentLines(index).lines, lines);
+    const { entries, edited, replacesMessage } = withHostEdits(
+      before.entries,
+      currentLines(index).lines,
+      lines,
+    );
     const isThere = (entry: Entry): boolean =>
       there.has(entry.uuid ?? "") ||
-      standsFor.has(entry.uuid) ||
+      replacesMessage.has(entry.uuid) ||
       copiedIds(entry).some((uuid) => there.has(uuid)) ||
       (isStandIn(entry) && standInUuids(entry).every((uuid) => there.has(uuid)));
     const since = step.since().filter((entry) => !isThere(entry));
@@ -82,7 +86,7 @@ export function stepBack(
 const withMessageOf = (line: Entry, edited: Entry | undefined): Entry =>
   edited !== undefined && "message" in edited ? ({ ...line, message: edited.message } as Entry) : line;
 
-/** The steps that led to the current conversation, newest first. Each is found where it is asked for. */
+/** Yields the steps that led to the current conversation, newest first, on demand. */
 export function* stepsOf(index: EntryIndex): Generator<Step> {
   let stretch = currentLines(index);
   let later: () => readonly Entry[] = () => [];
@@ -95,14 +99,14 @@ export function* stepsOf(index: EntryIndex): Generator<Step> {
     seen.add(boundary);
     const undo = undoRecordOf(boundary);
     const past = indexedLinesBefore(index, boundary);
-    // A session that begins with a boundary has no past of its own.
+    // A session that starts with a boundary has no earlier conversation.
     if (past.lines.length === 0) return;
     if (undo?.direction !== "redo") {
       const kind = undo?.step ?? "compaction";
       const since = (): readonly Entry[] => [...cameSince(index, here, boundary), ...newer()];
       yield { kind, line: boundary, first: boundary, since, ...(undo === undefined ? {} : { undo }) };
     }
-    // Who lists all steps asks each what came since, and much of that is the same.
+    // Cached, because listing all steps asks each one for the messages since, which mostly overlap.
     let sinceThen: readonly Entry[] | undefined;
     later = () => {
       sinceThen ??= [...carriedAndSince(index, here), ...newer()];
@@ -112,7 +116,7 @@ export function* stepsOf(index: EntryIndex): Generator<Step> {
   }
 }
 
-/** Those since the last boundary, which are lines among others. */
+/** Yields the steps since the last boundary, which are lines among others. */
 function* stepsWithin(
   index: EntryIndex,
   stretch: ConversationLines,
@@ -132,7 +136,7 @@ function* stepsWithin(
       isUndoMark(step.line) && stringField(line, "writtenWith") === step.line.uuid;
     const isSince = (line: Entry, place: number): boolean => place > end && isMessage(line) && !isCopy(line);
     yield { ...step, since: () => [...shown().filter(isSince), ...newer()] };
-    // In a damaged file it may stand further down, and the step would be found again for ever.
+    // In a damaged file the first line may be further down, and the same step would be found endlessly.
     at = Math.min(at, lines.indexOf(step.first));
   }
 }
@@ -156,12 +160,12 @@ function stepEndingAt(lines: readonly Entry[], at: number): Omit<Step, "since"> 
     return { kind: "collapse", line, first: lines.find(isSpan) ?? line };
   }
   if (expandedSpanIds(line).length === 0) return undefined;
-  // Of spans within spans each level has a mark of its own.
+  // Nested spans have a separate mark for each level.
   const first = lines.find(({ uuid }) => uuid !== undefined && uuid === stringField(line, "writtenWith"));
   return { kind: "expansion", line, first: first ?? line };
 }
 
-/** Of messages that a compaction kept in their place, the marks among them are no steps of this stretch. */
+/** True for a mark among messages that a compaction kept in place, which is not a step of this stretch. */
 function isFromBefore(index: EntryIndex, { boundary }: ConversationLines, line: Entry): boolean {
   return placeOf(index, line) < placeOf(index, boundary);
 }
@@ -169,14 +173,17 @@ function isFromBefore(index: EntryIndex, { boundary }: ConversationLines, line: 
 const placeOf = ({ positions }: EntryIndex, line: Entry | undefined): number =>
   positions.get(line?.uuid ?? "") ?? -1;
 
-/** What was said after a compaction, or after a conversation was written again, and is no part of that. */
+/**
+ * Messages after a compaction, or after a conversation was written again, without the lines of that
+ * operation.
+ */
 function cameSince(index: EntryIndex, stretch: ConversationLines, boundary: Entry): readonly Entry[] {
   const isAfter = (line: Entry): boolean => !isFromBefore(index, stretch, line);
   const isPart = isOfCompaction(stretch.lines.filter(isAfter), boundary);
   return asSent(stretch).filter((line) => isMessage(line) && isAfter(line) && !isPart(line));
 }
 
-/** The same, with the copies that an undo wrote of what had come since the step that it took back. */
+/** The same, including the copies that an undo wrote of messages since the undone step. */
 function carriedAndSince(index: EntryIndex, stretch: ConversationLines): readonly Entry[] {
   const { boundary, lines } = stretch;
   if (boundary === undefined) return [];
@@ -186,34 +193,34 @@ function carriedAndSince(index: EntryIndex, stretch: ConversationLines): readonl
   return asSent(stretch).filter((line, place) => isMessage(line) && place >= from);
 }
 
-/** Every line as it is sent: emptied results, and without thinking that would be refused. */
+/** Lines as they are sent: with cleared results, and without thinking that the API would refuse. */
 function asSent({ lines, boundary, clearedToolUseIds }: ConversationLines): readonly Entry[] {
   return withClearedResults(withoutRefusedThinking(lines, boundary), clearedToolUseIds);
 }
 
-/** The messages of a stand-in come back in its place, unless it is settled. */
+/** False for an unsettled stand-in, because the messages that it replaces return. */
 function isMessage(entry: Entry): boolean {
   if ((isStandIn(entry) && !isSettled(entry)) || isCompactBoundary(entry)) return false;
   return entry.type === "user" || entry.type === "assistant" || entry.type === "attachment";
 }
 
 /**
- * Which of the lines after a boundary were written for its compaction: the summary, messages that were written again
- * to be kept, what was put back, what hooks said. Lines of ours name their boundary. With other agents it is what
- * follows the summary, as far as nobody has said anything.
+ * Returns a predicate for the lines after a boundary that belong to its compaction: the summary, repeated
+ * messages that were kept, restored content and hook output. Our lines name their boundary. For other agents:
+ * everything after the summary until somebody says something.
  */
 function isOfCompaction(after: readonly Entry[], boundary: Entry): (line: Entry) => boolean {
   const isNamed = (line: Entry): boolean => stringField(line, "writtenWith") === boundary.uuid;
   const namesItsLines =
     isCompactBoundary(boundary) && stringField(boundary.compactMetadata?.longhaul, "endsWith") !== undefined;
-  // A boundary that a host's change wrote again no longer names its last line.
+  // A boundary that a change by the host wrote again no longer names its last line.
   if (namesItsLines || after.some(isNamed)) return (line) => line.uuid === boundary.uuid || isNamed(line);
   const firstSaid = after.findIndex(isSaid);
   const beginning = new Set(after.slice(0, firstSaid === -1 ? undefined : firstSaid).map(({ uuid }) => uuid));
   return ({ uuid }) => beginning.has(uuid);
 }
 
-/** What a person types to have it compacted, and what is answered on the screen. */
+/** The command with which a person requests a compaction, and its output on the screen. */
 const COMPACT_COMMAND = /^\s*<(?:command-name>\/compact\b|command-message>compact\b|local-command-)/;
 
 function isSaid(line: Entry): boolean {
@@ -222,7 +229,7 @@ function isSaid(line: Entry): boolean {
   return line.type === "assistant" || !COMPACT_COMMAND.test(contentText(rawContent(line)));
 }
 
-/** The current conversation, what was before its boundary, and so on. */
+/** Yields the current conversation, then the one before its boundary, and so on. */
 export function* stretchesBack(index: EntryIndex): Generator<ConversationLines> {
   const seen = new Set<Entry>();
   for (let stretch = currentLines(index); stretch.lines.length > 0; ) {

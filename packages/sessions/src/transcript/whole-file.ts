@@ -6,11 +6,11 @@ import type { Entry } from "@longhaul/core/messages";
 import { isSystemError } from "./file-bytes.ts";
 
 /**
- * Writes a file that is there whole or not at all, readable by its owner alone. `giveName` decides what becomes of
- * a file that has the name already: it is called when everything is on the disk under a name of its own, and what
- * it answers is given back. Where it leaves the temporary file alone, nothing has happened.
+ * Writes a file atomically, readable only by its owner. `giveName` decides about an existing file of that
+ * name. It is called when everything is on the disk under a temporary name, and its result is returned. If it
+ * does not move the temporary file, nothing has changed.
  *
- * @param isLasting false for a file that can be made again: then nobody waits for the disk.
+ * @param isLasting false for a file that can be rebuilt. Then nothing waits for the disk.
  */
 export async function writeWholeFile<T>(
   path: string,
@@ -40,26 +40,26 @@ async function writeParts(path: string, parts: Iterable<string | Buffer>, isLast
   }
 }
 
-/** Sessions hold whatever the agent has read: nobody else's business. */
+/** Sessions contain everything that the agent has read, so only the owner may read them. */
 export const SESSION_FILE_MODE = 0o600;
 
-/** A new name is on disk only when its folder is. */
+/** A new name is on disk only after its folder is synced. */
 export async function syncFolderOf(path: string): Promise<void> {
   const folder = await open(dirname(path), "r");
   try {
     await folder.sync();
   } catch (error) {
-    // Some systems cannot sync a folder; there is nothing more to be done on them.
+    // Some systems cannot sync a folder, and there is no alternative.
     if (!isSystemError(error) || !["EINVAL", "EPERM", "ENOTSUP", "EISDIR"].includes(error.code)) throw error;
   } finally {
     await folder.close();
   }
 }
 
-/** Entries made into text at a time, so that a large session is never in memory twice. */
+/** Entries serialized at a time, so that a large session is never in memory twice. */
 const ENTRIES_PER_WRITE = 256;
 
-/** Writes a session file that is there whole or not at all, and never in place of another. */
+/** Writes a session file atomically, and never replaces an existing one. */
 export async function writeNewSession(path: string, entries: readonly Entry[]): Promise<void> {
   try {
     await writeWholeFile(path, textsOf(entries), (temporary) => giveName(temporary, path));
@@ -73,20 +73,23 @@ function* textsOf(entries: readonly Entry[]): Generator<string> {
     yield linesOf(entries.slice(from, from + ENTRIES_PER_WRITE));
 }
 
-/** A link fails where the name is taken; a rename would silently replace what is there. */
+/** A link fails if the name exists. A rename would silently replace the file. */
 export async function giveName(temporary: string, path: string): Promise<void> {
   try {
     await link(temporary, path);
   } catch (error) {
     if (!isSystemError(error) || !["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(error.code))
       throw error;
-    // No links on this disk: take the name first, then replace our own empty file.
+    // This disk has no links: reserve the name with an empty file, then replace that file.
     await (await open(path, "wx", SESSION_FILE_MODE)).close();
     await rename(temporary, path);
   }
 }
 
-/** One line each. JSON.stringify escapes line breaks and half surrogate pairs, so a line is always one line. */
+/**
+ * Returns one line per entry. JSON.stringify escapes line breaks and lone surrogates, so an entry is always
+ * one line.
+ */
 export function linesOf(entries: readonly Entry[]): string {
   let lines = "";
   for (const entry of entries) lines += `${JSON.stringify(entry)}\n`;
@@ -100,13 +103,13 @@ const REASONS: ReadonlyMap<unknown, string> = new Map([
   ["EIO", "the disk reports an error"],
   ["EROFS", "the disk is read-only"],
   ["EACCES", "the file or its folder is read-only for this user"],
-  ["EPERM", "the file may not be changed"],
+  ["EPERM", "the system does not allow changes to the file"],
   ["EISDIR", "it is a folder"],
-  ["EEXIST", "it exists already, and an existing file is never overwritten"],
-  ["ENOTDIR", "its folder is not a folder"],
+  ["EEXIST", "it exists already, and longhaul never overwrites an existing file"],
+  ["ENOTDIR", "its parent is a file instead of a folder"],
 ]);
 
-/** Says in words why a session could not be written, and what state it was left in. */
+/** Explains why a session could not be written, and its state afterwards. */
 export function notWritten(
   path: string,
   cause: unknown,
@@ -117,16 +120,22 @@ export function notWritten(
   const state =
     outcome === "unchanged"
       ? "Nothing was changed."
-      : "An unfinished line could not be removed; readers skip it and nothing else was changed.";
-  return new LonghaulError("session-not-written", `${path} was not written: ${reason}. ${state}`, {
-    remedy:
-      code === "EEXIST" ? "Choose another name." : "Solve that and try again; the session can still be used.",
-    facts: { path, ...(typeof code === "string" ? { system: code } : {}) },
-    cause,
-  });
+      : "longhaul could not remove an unfinished line at the end. Readers skip it. Nothing else was changed.";
+  return new LonghaulError(
+    "session-not-written",
+    `The session ${path} was not written: ${reason}. ${state}`,
+    {
+      remedy:
+        code === "EEXIST"
+          ? "Choose another file name."
+          : "Fix this and try again. You can still use the session.",
+      facts: { path, ...(typeof code === "string" ? { system: code } : {}) },
+      cause,
+    },
+  );
 }
 
-/** In words, and the system's code. */
+/** Returns an explanation, and the system's code. */
 export function whyNotWritten(cause: unknown): { readonly code: unknown; readonly reason: string } {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
   const reason = REASONS.get(code) ?? (cause instanceof Error ? cause.message : "an unknown error occurred");

@@ -7,7 +7,7 @@ import { isSystemError } from "./file-bytes.ts";
 import { indexWithoutDuplicates, type ReadEntries, readEntries } from "./load.ts";
 import { type AcquireLock, lockSession } from "./lock.ts";
 import { withQueuedMessages } from "./message-queue.ts";
-import { withSessionFile } from "./session-file.ts";
+import { fileNotFound, withSessionFile } from "./session-file.ts";
 import { stepBack } from "./steps.ts";
 import { linesOf, notWritten, SESSION_FILE_MODE, syncFolderOf } from "./whole-file.ts";
 
@@ -15,21 +15,24 @@ export interface TranscriptWriter {
   readonly path: string;
   /** Resolves when the entries are on the disk: they survive a crash of the process and of the machine. */
   append(entries: readonly Entry[]): Promise<void>;
-  /** Entries that are in the file, by their ids, in any order. Reads all of it. */
+  /** Returns entries of the file by their ids, in any order. Reads the whole file. */
   read(uuids: readonly string[]): Promise<readonly Entry[]>;
-  /** The newest step that led to the conversation, or with `redo` the newest undo. Reads all of the file. */
+  /**
+   * Returns the newest step that led to the conversation, or with `redo` the newest undo. Reads the whole
+   * file.
+   */
   stepBack(choice: { readonly redo: boolean }): Promise<StepBack | undefined>;
-  /** Waits for what is under way. */
+  /** Waits for pending writes. */
   close(): Promise<void>;
 }
 
 export interface TranscriptOptions {
   /**
-   * Size of the file when it was loaded. Appending is refused once it has another: the agent is writing
-   * to the session, and what we are about to add was made from an older state of it.
+   * Size of the file when it was loaded. Appending is refused once the size differs: the agent is writing to
+   * the session, and the new entries are based on an older state.
    */
   readonly expectedBytes?: number;
-  /** Whether to start a new session file where there is none; true unless `expectedBytes` is given. */
+  /** True to create a missing session file. Default: true unless `expectedBytes` is given. */
   readonly mayCreate?: boolean;
   readonly openFile?: (path: string, mayCreate: boolean) => Promise<OpenedAppendFile>;
   readonly lock?: AcquireLock;
@@ -47,10 +50,7 @@ export async function openTranscript(
     return new GroupCommitWriter(path, file, () => lock(realPath), options.expectedBytes);
   } catch (error) {
     if (!mayCreate && isSystemError(error) && error.code === "ENOENT") {
-      throw new LonghaulError("session-not-found", `There is no file ${path}.`, {
-        facts: { path },
-        cause: error,
-      });
+      throw fileNotFound(path, error);
     }
     throw notWritten(path, error);
   }
@@ -62,7 +62,7 @@ interface PendingAppend {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Appends that arrive while one is being written wait for it and then share one write and one sync. */
+/** Appends that arrive during a write wait for it, and then share one write and one sync. */
 class GroupCommitWriter implements TranscriptWriter {
   readonly path: string;
   readonly #file: AppendFile;
@@ -112,7 +112,7 @@ class GroupCommitWriter implements TranscriptWriter {
   }
 
   async #drain(): Promise<void> {
-    // One turn later, so that calls made together are written together.
+    // Waits one microtask, so that calls made together are written together.
     await Promise.resolve();
     while (this.#pending.length > 0) {
       const batch = this.#pending;
@@ -133,11 +133,11 @@ class GroupCommitWriter implements TranscriptWriter {
     });
     try {
       const { bytes, endsWithNewline, isLinked } = await this.#file.state();
-      if (!isLinked) throw this.#changed("was deleted or replaced");
+      if (!isLinked) throw this.#changed("another program deleted or replaced it");
       if (this.#expectedBytes !== undefined && bytes !== this.#expectedBytes) {
-        throw this.#changed("has changed since it was read");
+        throw this.#changed("another program wrote to it since longhaul read it");
       }
-      // A killed writer may have left half a line: ours must not become part of it.
+      // A killed writer may have left half a line, which must not merge with ours.
       const payload = endsWithNewline ? lines : Buffer.concat([Buffer.from("\n"), lines]);
       await this.#writeOrUndo(payload, bytes);
       if (this.#expectedBytes !== undefined) this.#expectedBytes = bytes + payload.length;
@@ -160,7 +160,10 @@ class GroupCommitWriter implements TranscriptWriter {
     }
   }
 
-  /** Only what is surely ours: if somebody else wrote meanwhile, cutting would take their lines too. */
+  /**
+   * Removes only what is certainly ours: if somebody else wrote meanwhile, truncating would remove their
+   * lines too.
+   */
   async #undo(sizeBefore: number, written: number): Promise<"unchanged" | "unfinished line left"> {
     try {
       const { bytes } = await this.#file.state();
@@ -174,18 +177,22 @@ class GroupCommitWriter implements TranscriptWriter {
     }
   }
 
-  #changed(how: string): LonghaulError {
-    return new LonghaulError("session-changed", `${this.path} ${how}; nothing was written.`, {
-      remedy: "The agent is probably still running in this session. End it there, then try again.",
-      facts: { path: this.path },
-    });
+  #changed(why: string): LonghaulError {
+    return new LonghaulError(
+      "session-changed",
+      `${this.path} changed while longhaul used it: ${why}. Nothing was written.`,
+      {
+        remedy: "An agent probably still runs in this session. Close it, then try again.",
+        facts: { path: this.path },
+      },
+    );
   }
 }
 
-/** What appending needs of a file, and nothing more, so that every fault can be played in a test. */
+/** The file operations that appending needs, and no more, so that a test can simulate every fault. */
 export interface AppendFile {
   state(): Promise<AppendFileState>;
-  /** May write less than it is given, as the system may; gives the number of bytes written. */
+  /** Returns the number of bytes written, which may be less than given. */
   write(bytes: Uint8Array): Promise<number>;
   /** Resolves when everything written is on the disk. */
   datasync(): Promise<void>;
@@ -196,13 +203,13 @@ export interface AppendFile {
 export interface AppendFileState {
   readonly bytes: number;
   readonly endsWithNewline: boolean;
-  /** False once somebody has deleted or replaced the file: what is written then reaches nobody. */
+  /** False once somebody has deleted or replaced the file: further writes would reach nobody. */
   readonly isLinked: boolean;
 }
 
 export interface OpenedAppendFile {
   readonly file: AppendFile;
-  /** Without symbolic links, so that all writers of the file lock the same name. */
+  /** Path without symbolic links, so that all writers of the file lock the same name. */
   readonly realPath: string;
 }
 
@@ -223,7 +230,7 @@ export async function openAppendFile(path: string, mayCreate: boolean): Promise<
   }
 }
 
-/** Undefined where there is a file of this name. */
+/** Returns undefined if a file of this name exists. */
 async function create(path: string, flags: number): Promise<FileHandle | undefined> {
   try {
     return await open(path, flags | constants.O_CREAT | constants.O_EXCL, SESSION_FILE_MODE);
@@ -233,7 +240,7 @@ async function create(path: string, flags: number): Promise<FileHandle | undefin
   }
 }
 
-/** The super-user may write to a file that is marked read-only; its owner meant it all the same. */
+/** Refuses a read-only file even for the superuser, who could write to it. */
 async function refuseReadOnly(handle: FileHandle, path: string): Promise<void> {
   const stat = await handle.stat();
   if ((stat.mode & 0o222) !== 0 && stat.isFile()) return;
@@ -254,7 +261,7 @@ const appendFileOf = (handle: FileHandle): AppendFile => ({
   close: () => handle.close(),
 });
 
-/** Entries of a session file by their ids, as their last lines have them. Ids of no line are left out. */
+/** Returns entries of a session file by their ids, from the last line of each. Omits unknown ids. */
 export async function readWritten(path: string, uuids: readonly string[]): Promise<readonly Entry[]> {
   const wanted = new Set(uuids);
   const { entries } = withQueuedMessages((await readAllEntries(path)).entries, true);

@@ -33,7 +33,7 @@ beforeEach(() => {
 const { signal } = new AbortController();
 const now = (): string => readFileSync(path, "utf8");
 
-/** Somebody changes the file right after a tool has looked at it. */
+/** Changes the file right after a tool has read it. */
 function changedAfterLook(change: () => void): FileContents {
   const files = createFileContents();
   return {
@@ -74,7 +74,7 @@ describe("what somebody else wrote is never lost", () => {
     const place = filePlace(cwd);
     const unsteady = { ...place, files: changedAfterLook(() => writeFileSync(path, "theirs\n")) };
     const answer = await answerOf(writeTool(unsteady), { file_path: "a.txt", content: "mine\n" });
-    expect(answer).toMatch(/^REFUSED: a.txt was not changed: since you read it somebody else/);
+    expect(answer).toMatch(/^REFUSED: a.txt was not changed: somebody else changed it/);
     expect(now()).toBe("theirs\n");
   });
 

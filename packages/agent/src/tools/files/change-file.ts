@@ -21,12 +21,15 @@ import { fingerprintOf } from "../../workplace/seen-files.ts";
 import type { FileContent, ResolvedPath, SeenFile } from "../../workplace.ts";
 import type { FilePlace } from "./file-place.ts";
 
-/** A file with a NUL counts as binary: its diff is empty, and the person would allow something unseen. */
+/**
+ * Rejects NUL characters. Such a file counts as binary: its diff is empty, and the person would allow an
+ * unseen change.
+ */
 export const textInput: z.ZodType<string> = z
   .string()
   .refine((text) => !text.includes("\0"), "has a NUL character, which no text file holds");
 
-/** Why the agent may not change this content: it has to know what it changes. Undefined where it does. */
+/** Explains why the agent may not change this content: it has not seen it. Undefined if it has. */
 export function notKnown(
   place: FilePlace,
   file: ResolvedPath,
@@ -35,7 +38,7 @@ export function notKnown(
   const seen = place.reads.get(file.realPath);
   if (seen === undefined)
     return failure(
-      `${file.displayPath} was not changed: you have not read it yet, or its content is no longer before you. Read it first.`,
+      `${file.displayPath} was not changed: you have not read it yet, or its content is no longer in your context. Read it first.`,
       "not read yet",
     );
   return seen.fingerprint === fingerprintOf(content.bytes) ? undefined : changedMeanwhile(file);
@@ -43,21 +46,21 @@ export function notKnown(
 
 const changedMeanwhile = ({ displayPath }: ResolvedPath): ToolOutcome =>
   failure(
-    `${displayPath} was not changed: since you read it somebody else has changed it (the user, a command, another agent). ` +
-      "Read it again, and make your change to what stands there now.",
+    `${displayPath} was not changed: somebody else changed it after you read it (the user, a command, another agent). ` +
+      "Read it again, and apply your change to its current content.",
     "changed by somebody else",
   );
 
 interface Change {
   readonly file: ResolvedPath;
-  /** Undefined where there is no such file yet. */
+  /** Undefined if the file does not exist yet. */
   readonly before: Buffer | undefined;
   readonly after: Buffer;
-  /** What the agent knows of it from now on. */
+  /** Lines that the agent knows after the change. */
   readonly range: SeenFile["range"];
 }
 
-/** Makes a change, if the file is still what it was; afterwards the agent knows the new content. */
+/** Makes a change if the file still has the old content. Afterwards the agent knows the new content. */
 export async function makeChange(
   place: FilePlace,
   { file, before, after, range }: Change,
@@ -81,17 +84,17 @@ export async function makeChange(
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: "it may not be written by this user",
-  EPERM: "it may not be written by this user",
-  EROFS: "it lies on a disk that can only be read",
+  EACCES: "this user has no permission to write it",
+  EPERM: "this user has no permission to write it",
+  EROFS: "it is on a read-only disk",
   ENOSPC: "the disk is full",
   EDQUOT: "the disk is full",
   ENOTDIR: "a part of its path is a file, not a folder",
   EEXIST: "a part of its path is a file, not a folder",
   EISDIR: "it is a folder",
-  ENOENT: "it is gone, or its folder is",
-  ENAMETOOLONG: "its name is longer than the system takes",
-  ETXTBSY: "it is a program that runs right now",
+  ENOENT: "the file or its folder no longer exists",
+  ENAMETOOLONG: "its name is too long for the system",
+  ETXTBSY: "it is a program that is running now",
 };
 
 function whyNotWritten(error: unknown): string {
@@ -101,15 +104,17 @@ function whyNotWritten(error: unknown): string {
 
 type WriteOutcome =
   | { readonly state: "written"; readonly mtimeMs: number }
-  /** Somebody else has changed, made or removed it meanwhile; nothing was written. */
+  /** Another process changed, created or removed the file meanwhile. Nothing was written. */
   | { readonly state: "changed" };
 
-/** What the bits of a mode are; the rest says what kind of file it is. */
+/** Permission bits of a mode. The other bits are the file type. */
 const MODE_BITS = 0o7777;
-/** What everybody gives a new file; the user's own mask takes from it. */
+/** Usual mode of a new file, before the user's umask. */
 const NEW_FILE_MODE = 0o666;
 
-/** Makes a file, with the folders that it needs. It is there whole or not at all, and never in place of another. */
+/**
+ * Creates a file and its folders. The file appears complete or not at all, and never replaces another one.
+ */
 export async function createFile(path: string, bytes: Buffer, signal: AbortSignal): Promise<WriteOutcome> {
   await mkdir(dirname(path), { recursive: true });
   return await withTemporary(path, async (temporary) => {
@@ -117,7 +122,7 @@ export async function createFile(path: string, bytes: Buffer, signal: AbortSigna
     await fill(handle, bytes).finally(() => handle.close());
     signal.throwIfAborted();
     try {
-      // A link fails where the name is taken; a rename would silently replace what is there.
+      // A link fails if the name exists. A rename would silently replace the other file.
       linkSync(temporary, path);
     } catch (error) {
       if (systemCode(error) === "EEXIST") return { state: "changed" };
@@ -128,7 +133,7 @@ export async function createFile(path: string, bytes: Buffer, signal: AbortSigna
   });
 }
 
-/** On disks without links: the name is taken first, and filled then. */
+/** For disks without hard links. Creates the name first, then writes the content. */
 function writeNew(path: string, bytes: Buffer): WriteOutcome {
   try {
     const file = openSync(path, "wx", NEW_FILE_MODE);
@@ -140,9 +145,9 @@ function writeNew(path: string, bytes: Buffer): WriteOutcome {
 }
 
 /**
- * Gives a file a new content, if it still has the old one. That is looked at as late as can be: from the last look to
- * the end nothing is waited for, so no other agent of this process comes between, and another process has to hit a
- * moment of microseconds. The file keeps its mode, and is whole at any time.
+ * Replaces the content of a file if it still has the old content. The last check runs as late as possible,
+ * and no await follows it. So no other agent of this process can interfere, and another process would have to
+ * hit an interval of microseconds. The file keeps its mode and is complete at all times.
  */
 export async function replaceFile(
   path: string,
@@ -150,7 +155,7 @@ export async function replaceFile(
   after: Buffer,
   signal: AbortSignal,
 ): Promise<WriteOutcome> {
-  // A rename asks only the folder; the file's owner meant it all the same.
+  // A rename checks only the folder's permissions. Respect the permissions of the file too.
   await access(path, constants.W_OK);
   const old = await stat(path);
   if (old.nlink > 1) return writeInPlace(path, before, after);
@@ -164,7 +169,7 @@ export async function replaceFile(
   });
 }
 
-/** Whether a file could be made that differs from the old one in its content alone. */
+/** Returns true if it could create a file that differs from the old one only in its content. */
 async function makeAlike(temporary: string, old: Stats, bytes: Buffer): Promise<boolean> {
   let handle: FileHandle;
   try {
@@ -184,7 +189,9 @@ async function makeAlike(temporary: string, old: Stats, bytes: Buffer): Promise<
   }
 }
 
-/** For files of somebody else, with several names, or in a folder that is not ours to write to. */
+/**
+ * For files that belong to another user, have several hard links, or are in a folder without write access.
+ */
 function writeInPlace(path: string, before: Buffer, after: Buffer): WriteOutcome {
   const file = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   if (!holds(file, before)) {
@@ -194,7 +201,7 @@ function writeInPlace(path: string, before: Buffer, after: Buffer): WriteOutcome
   return filled(file, after);
 }
 
-/** Writes all of it, and closes the file. */
+/** Writes all bytes and closes the file. */
 function filled(file: number, bytes: Buffer): WriteOutcome {
   try {
     for (let written = 0; written < bytes.length; )
@@ -207,7 +214,7 @@ function filled(file: number, bytes: Buffer): WriteOutcome {
   }
 }
 
-/** Whatever has become of it: something else than a regular file with this content is no longer it. */
+/** Returns true if the path is still a regular file with this content. */
 function isStill(path: string, bytes: Buffer): boolean {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -237,11 +244,14 @@ function holds(file: number, bytes: Buffer): boolean {
 
 async function fill(handle: FileHandle, bytes: Buffer): Promise<void> {
   await handle.writeFile(bytes);
-  // Without it, a machine that loses its power can be left with the new name and no content.
+  // Without it, a power failure can leave the new name without content.
   await handle.sync();
 }
 
-/** In the same folder, so that it can take the file's place in one step; gone afterwards, whatever happens. */
+/**
+ * Creates a temporary file in the same folder, so that it can replace the file in one step. Always removes it
+ * afterwards.
+ */
 async function withTemporary<T>(path: string, work: (temporary: string) => Promise<T>): Promise<T> {
   const temporary = join(dirname(path), `.longhaul-${randomBytes(6).toString("hex")}.tmp`);
   try {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { applyEdit, type TextEdit } from "./edit-file.ts";
 import { placesOf } from "./find-text.ts";
 
-/** Few characters, so that texts repeat and overlap; some take several bytes, some are cut by line ends. */
+/** Few characters, so that texts repeat and overlap. Some take several bytes, and line ends cut some. */
 const character = fc.constantFrom("a", "b", " ", "\n", "\r\n", "\t", "é", "€", "😀", "\u0301");
 const text = fc.string({ unit: character, maxLength: 30 });
 const MARK = Buffer.from("\ufeff");
@@ -15,11 +15,11 @@ const wish = (oldString: string, newString: string, replaceAll = false): TextEdi
   replace_all: replaceAll,
 });
 
-/** A text that stands in a content once, with what is before and behind it. */
+/** A text that occurs once in a content, with the parts before and after it. */
 const unique = fc
   .tuple(text, text, text)
   .filter(([before, part, after]) => isOnce(before + part + after, part) && !part.includes("\0"));
-/** Any bytes that are a text to us: no NUL, and mostly valid. */
+/** Bytes that count as text: no NUL, and mostly valid UTF-8. */
 const someBytes = fc.uint8Array({ min: 1, maxLength: 2 }).map((bytes) => Buffer.from(bytes));
 
 function bytesAfter(content: Buffer, edit: TextEdit): Buffer | undefined {
@@ -62,7 +62,7 @@ describe("Edit", () => {
         fc.pre(fresh !== "needle" && !fresh.includes("\0"));
         const rest = Buffer.from("plain letters around it ".repeat(3));
         const whole = (part: string): Buffer => Buffer.concat([before, rest, Buffer.from(part), rest, after]);
-        // A mark of UTF-16 by accident makes another text of it.
+        // An accidental UTF-16 byte order mark would change the encoding.
         fc.pre(![0xfe, 0xff, 0xef].includes(before[0] ?? 0) && !fresh.includes("\n"));
         expect(bytesAfter(whole("needle"), wish("needle", fresh))?.equals(whole(fresh))).toBe(true);
       }),
@@ -101,7 +101,7 @@ describe("Edit", () => {
       fc.property(text, text, text, (content, part, fresh) => {
         const result = applyEdit(Buffer.from(content), wish(part, fresh));
         const plain = (some: string): string => some.replaceAll("\r\n", "\n");
-        // A return that is written and found is meant as it is.
+        // A text with a carriage return that occurs in the content is matched literally.
         const isLiteral = part.includes("\r") && content.includes(part);
         if (isLiteral ? !isOnce(content, part) : !isOnce(plain(content), plain(part)))
           expect(result).toHaveProperty("refusal");

@@ -17,7 +17,7 @@ beforeEach(() => {
   edit = editTool(place);
 });
 
-/** The file with this content, read by the agent. */
+/** Creates a file with this content that the agent has read. */
 async function given(content: string | Buffer): Promise<void> {
   writeFileSync(path, content);
   await callTool(readTool(place), { file_path: "a.ts" });
@@ -124,16 +124,16 @@ describe("line ends and encodings stay", () => {
 describe("an edit that cannot be made is refused with words that help, and changes nothing", () => {
   const CODE = "function a() {\n\treturn “one”;\n}\n\nfunction b() {\n\treturn 2;\n}\n";
   it.each([
-    ["return", "x", /stands in 2 places, in lines 2, 6, .* replace_all/],
+    ["return", "x", /occurs in 2 places, in lines 2, 6, .* replace_all/],
     ["", "x", /old_string is empty/],
     ["return", "return", /are the same/],
-    ["    return 2;", "x", /other spaces, tabs or empty lines around it:\n +6\t→return 2;/],
+    ["    return 2;", "x", /different spaces, tabs, or empty lines:\n +6\t→return 2;/],
     ["function b() {\n  return 2;\n}", "x", /:\n +5\tfunction b\(\) {\n +6\t→return 2;\n +7\t}\n/],
-    ["     6\t\treturn 2;\n     7\t}", "x", /leave out each number/],
+    ["     6\t\treturn 2;\n     7\t}", "x", /Leave out each number/],
     ['return "one";', "x", /only look alike.*\n +2\t\treturn “one”;/],
     ["{\\n\\treturn 2;", "x", /escaped twice/],
-    ["function bb() {", "x", /The nearest is this:\n +5\tfunction b\(\) {$/],
-    ["Schmetterling", "x", /Nothing in the file looks like it/],
+    ["function bb() {", "x", /The most similar text is this:\n +5\tfunction b\(\) {$/],
+    ["Schmetterling", "x", /Nothing in the file is similar/],
     ["\ud800", "x", /half a character/],
   ])("%j → %j", async (old, fresh, words) => {
     await given(CODE);
@@ -164,7 +164,7 @@ describe("an edit that cannot be made is refused with words that help, and chang
     writeFileSync(path, "one\n");
     expect(await change("one", "1")).toMatch(/^Changed/);
     writeFileSync(path, "1\nmine\n");
-    expect(await change("1", "one")).toMatch(/^REFUSED: .*somebody else has changed it/);
+    expect(await change("1", "one")).toMatch(/^REFUSED: .*somebody else changed it/);
     expect(now()).toBe("1\nmine\n");
   });
 

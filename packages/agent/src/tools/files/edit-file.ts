@@ -24,21 +24,19 @@ import { whyNotFound } from "./why-not-found.ts";
 
 const inputSchema = z.object({
   file_path: pathInput,
-  old_string: z
-    .string()
-    .describe("The text to replace, exactly as it stands in the file, without line numbers."),
-  new_string: textInput.describe("The text that takes its place."),
+  old_string: z.string().describe("The text to replace, exactly as in the file, without line numbers."),
+  new_string: textInput.describe("The new text."),
   replace_all: z
     .boolean()
     .optional()
-    .describe("Replace every place where old_string stands; otherwise there must be just one."),
+    .describe("Replace every occurrence of old_string. Without this, old_string must occur exactly once."),
 });
 
 type EditInput = z.infer<typeof inputSchema>;
 
-const DESCRIPTION = `Replaces a text in a file by another. The file must have been read with Read, and not have changed since. \
-old_string has to match exactly, spaces and tabs included, and to stand in one place only, unless replace_all is set: \
-give enough of the lines around it. Line ends and encoding of the file are kept.`;
+const DESCRIPTION = `Replaces text in a file. Read the file with Read first. The file must not have changed since then. \
+old_string must match exactly, including spaces and tabs, and must occur only once unless replace_all is set. \
+Include enough of the surrounding lines. The line endings and the encoding of the file stay the same.`;
 
 export function editTool(place: FilePlace): Tool {
   return defineTool({
@@ -56,7 +54,10 @@ export function editTool(place: FilePlace): Tool {
   });
 }
 
-/** Also where it will be refused as things are: until it is done, somebody may change the file so that it is not. */
+/**
+ * Shows the diff even for an edit that is refused at the moment, because the file may change before the edit
+ * runs.
+ */
 function previewOf(before: Buffer | undefined, edit: TextEdit): string {
   const result = before === undefined ? undefined : applyEdit(before, edit);
   return result === undefined || "refusal" in result
@@ -102,25 +103,25 @@ export interface TextEdit {
   readonly replace_all?: boolean | undefined;
 }
 
-/** `lines` are those in which the places begin, in the content as it was. */
+/** `lines` are the line numbers of the matches in the old content. */
 type EditResult =
   | { readonly bytes: Buffer; readonly lines: readonly number[] }
   | { readonly refusal: string };
 
 const MOST_LINES_NAMED = 10;
 
-/** The content with one text in place of another; everything else stays as it is, byte by byte. */
+/** Replaces one text with another. All other bytes stay the same. */
 export function applyEdit(bytes: Buffer, edit: TextEdit): EditResult {
   const wrong = whatIsWrong(edit);
   if (wrong !== undefined) return { refusal: wrong };
   const decoded = decodeText(bytes);
-  if (decoded === undefined) return { refusal: "It is no text, so Edit cannot change it." };
+  if (decoded === undefined) return { refusal: "It is not a text file, so Edit cannot change it." };
   const content = unitsOf(bytes, decoded.form);
   const { places, newText, isLiteral } = find(content.units, edit, content.of);
   if (places.length === 0)
     return { refusal: `old_string was not found. ${whyNotFound(decoded.text, edit.old_string)}` };
   if (places.length > MOST_PLACES)
-    return { refusal: `old_string stands in more than ${MOST_PLACES} places. Use a command for that.` };
+    return { refusal: `old_string occurs in more than ${MOST_PLACES} places. Use a command for that.` };
   if (places.length > 1 && !edit.replace_all) return { refusal: severalPlaces(content.units, places) };
   const chosen = withoutOverlaps(places);
   const endsInCrlf = crlfFinder(content.units);
@@ -128,27 +129,31 @@ export function applyEdit(bytes: Buffer, edit: TextEdit): EditResult {
     !isLiteral && endsInCrlf(place) ? withCrlf(newText) : newText,
   );
   if (units === content.units)
-    return { refusal: "That would change nothing: new_string stands there already." };
+    return { refusal: "That would change nothing, because new_string is already there." };
   return { bytes: content.toBytes(units), lines: linesAt(content.units, chosen) };
 }
 
 function whatIsWrong({ old_string: oldString, new_string: newString }: TextEdit): string | undefined {
   if (oldString === "")
-    return "old_string is empty. Write makes a new file, or gives a file a whole new content.";
-  if (oldString === newString) return "old_string and new_string are the same: there is nothing to change.";
+    return "old_string is empty. Use Write to create a file or to replace the whole content of a file.";
+  if (oldString === newString)
+    return "old_string and new_string are the same, so there is nothing to change.";
   if (!oldString.isWellFormed() || !newString.isWellFormed())
-    return "old_string or new_string has half a character (a lone surrogate), which no file can hold.";
+    return "old_string or new_string contains half a character (a lone surrogate), which a file cannot contain.";
   return undefined;
 }
 
 interface Found {
   readonly places: readonly Place[];
   readonly newText: string;
-  /** A text with carriage returns states its own line ends. */
+  /** A text with carriage returns sets its own line ends. */
   readonly isLiteral: boolean;
 }
 
-/** First as it is written; then, where that has CRLF and the file has not, with plain line ends. */
+/**
+ * Searches for the exact text first. If that has CRLF and the file does not, searches again with plain line
+ * ends.
+ */
 function find(units: string, edit: TextEdit, of: (text: string) => string): Found {
   const { old_string: oldString, new_string: newString } = edit;
   const places = placesOf(units, of(oldString));
@@ -164,7 +169,7 @@ function severalPlaces(units: string, places: readonly Place[]): string {
   const lines = [...new Set(linesAt(units, named))];
   const more = places.length > named.length ? ", …" : "";
   return (
-    `old_string stands in ${places.length} places, in ${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}${more}, so it is not clear which is meant. ` +
-    "Give more of the text around the one you mean, or set replace_all to change them all."
+    `old_string occurs in ${places.length} places, in ${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}${more}, so it is not clear which one you mean. ` +
+    "Include more of the text around the one you mean, or set replace_all to change all of them."
   );
 }

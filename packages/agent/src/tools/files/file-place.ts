@@ -9,21 +9,21 @@ import { isWithin, realPathOf, shortPath } from "../../workplace/path-rules.ts";
 import type { FileContent, ResolvedPath, Workplace } from "../../workplace.ts";
 import { similarFiles } from "./similar.ts";
 
-/** What tools for files need of a workplace. */
+/** Parts of the workplace that file tools need. */
 export type FilePlace = Pick<Workplace, "cwd" | "paths" | "reads" | "files" | "sessionPath" | "resultLimit">;
 
 export const pathInput: z.ZodType<string> = z
   .string()
   .min(1)
-  .describe("The file: an absolute path, or one relative to the working directory.");
+  .describe("Path of the file, absolute or relative to the working directory.");
 
-/** For titles, which cannot wait until links are followed. */
+/** Titles are synchronous, so this does not resolve links. */
 export const pathInTitle = ({ cwd }: FilePlace, path: string): string => shortPath(resolve(cwd, path), [cwd]);
 
 export type CurrentFile =
   | { readonly state: "there"; readonly content: FileContent }
   | { readonly state: "missing" }
-  /** In words, as the end of a sentence that begins with its path. */
+  /** End of a sentence that begins with the path. */
   | { readonly state: "unusable"; readonly reason: FileProblem; readonly words: string };
 
 export async function currentFile(
@@ -43,7 +43,7 @@ export async function currentFile(
   }
 }
 
-/** What to say where there is no such file. Names beside it are told only where the agent may look anyway. */
+/** Message for a missing file. Suggests similar names only if the agent may read the folder anyway. */
 export async function missingWords({ cwd }: FilePlace, file: ResolvedPath): Promise<string> {
   const similar = file.isInside ? await similarFiles(file.path) : [];
   const names = similar.map((path) => shortPath(path, [cwd]));
@@ -56,7 +56,7 @@ export async function missingWords({ cwd }: FilePlace, file: ResolvedPath): Prom
 
 export async function needsForReading(place: FilePlace, path: string): Promise<readonly PermissionNeed[]> {
   const file = await place.paths.resolve(path);
-  // The tool refuses an impossible path anyway, so nobody is asked.
+  // The tool refuses an impossible path anyway, so no question is needed.
   if (file.problem !== undefined || (await isOfSession(place, file))) return [];
   const { realPath } = file;
   if (isSecret(file)) {
@@ -68,11 +68,11 @@ export async function needsForReading(place: FilePlace, path: string): Promise<r
   return [{ kind: "outside-path", title, key: `path:${realPath}`, scope: `reading ${realPath}` }];
 }
 
-/** By its own name, and by the name of the file that a link leads to. */
+/** Checks both the path itself and the file that a link leads to. */
 export const isSecret = ({ path, realPath }: ResolvedPath): boolean =>
   isSecretFile(path) || isSecretFile(realPath);
 
-/** A key of its own: a permission to read is no permission to change. */
+/** Uses a separate key, because a permission to read is no permission to write. */
 export async function needsForChange(
   place: FilePlace,
   file: ResolvedPath,
@@ -96,11 +96,11 @@ export async function needsForChange(
   return [{ kind: "outside-path", title, detail, key, scope: `changes of ${realPath}` }];
 }
 
-/** Nothing counts as inside a folder that is too wide, also if it lies there. */
+/** In a folder that is too wide, no file counts as inside. */
 const whereOf = ({ cwd }: FilePlace, { realPath }: ResolvedPath): string =>
   isWithin(realPath, cwd) ? "in a folder where everything asks" : "outside the working folder";
 
-/** The name that was meant, and the place that it leads to. */
+/** The requested path, and the real path if it differs. */
 const fullName = ({ path, realPath }: ResolvedPath): string =>
   path === realPath ? path : `${path} (which is ${realPath})`;
 
@@ -125,13 +125,13 @@ async function whyGuarded(place: FilePlace, file: ResolvedPath): Promise<Guarded
     : undefined;
 }
 
-/** Folders beside the file's own in which a link with a guarded name is looked for. */
+/** Folders, besides the file's own, to search for links with guarded names. */
 const FOLDERS_WITH_LINKS = [
   ...["", ".git", ".git/hooks", ".vscode", ".github", ".github/workflows", ".husky", ".husky/_", ".cargo"],
   ...[".claude", ".claude/skills", ".claude/commands", ".claude/hooks", ".claude/agents"],
 ];
 
-/** A link of the project with a guarded name may lead to a file with an ordinary one. */
+/** Finds a link in the project that has a guarded name and leads to this file. */
 async function guardedLinkTo({ cwd }: FilePlace, realPath: string): Promise<GuardedFile | undefined> {
   const folders = [...FOLDERS_WITH_LINKS.map((name) => join(cwd, name)), dirname(realPath)];
   for (const folder of folders) {
@@ -146,7 +146,9 @@ async function guardedLinkTo({ cwd }: FilePlace, realPath: string): Promise<Guar
   return undefined;
 }
 
-/** Git takes a folder of any name for a repository if it has these. A file `HEAD` is guarded by its name already. */
+/**
+ * Git treats any folder with these files as a repository. A file named `HEAD` is already guarded by its name.
+ */
 async function isInGitFolder(path: string): Promise<boolean> {
   for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder)) {
     if (await isThere(join(folder, "HEAD"))) {
@@ -159,25 +161,28 @@ async function isInGitFolder(path: string): Promise<boolean> {
   return false;
 }
 
-/** False only where the system says so: what cannot be looked up may be there all the same. */
+/** Returns false only if the system says that the file does not exist. An unreadable file may exist. */
 export const isThere = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,
     (error: unknown) => !["ENOENT", "ENOTDIR"].includes(systemCode(error)),
   );
 
-/** A hard link: the other name may be anywhere, such as a start-up file of the shell. */
+/** Detects hard links. The other name may be anywhere, for example a startup file of the shell. */
 const hasSeveralNames = (path: string): Promise<boolean> =>
   lstat(path).then(
     (found) => found.isFile() && found.nlink > 1,
     () => false,
   );
 
-/** A subagent's lies beside the main one, which is guarded from both. */
+/**
+ * Returns the main session for a subagent's session, which is stored next to it. The main session is guarded
+ * from both.
+ */
 const mainSession = (sessionPath: string): string =>
   sessionPath.replace(/\.agents[\\/][^\\/]+\.jsonl$/, ".jsonl");
 
-/** The session file, and what is called like it: notes, plan, long results, subagents. */
+/** Checks if a file belongs to the session: the session file, its notes, plan, long results and subagents. */
 async function isOfSession({ paths, sessionPath }: FilePlace, { realPath }: ResolvedPath): Promise<boolean> {
   const session = await paths.resolve(mainSession(sessionPath));
   const stem = session.realPath.replace(/\.jsonl$/, "");
@@ -185,8 +190,8 @@ async function isOfSession({ paths, sessionPath }: FilePlace, { realPath }: Reso
 }
 
 /**
- * Other sessions, and the settings above them, whose hooks are programs. Not what holds the working directory itself:
- * where the session lies in the middle of the project, that is the person's own order.
+ * Checks if a file belongs to other sessions or to the settings above them, whose hooks run programs. Folders
+ * that contain the working directory do not count: the user chose to keep sessions inside the project.
  */
 async function isBesideSession({ cwd, paths, sessionPath }: FilePlace, file: ResolvedPath): Promise<boolean> {
   const [session, here] = await Promise.all([paths.resolve(sessionPath), paths.resolve(cwd)]);
@@ -196,7 +201,10 @@ async function isBesideSession({ cwd, paths, sessionPath }: FilePlace, file: Res
   return own.some((each) => !isWithin(here.realPath, each) && isWithin(file.realPath, each));
 }
 
-/** The folder of all projects' sessions is in it, as `sessionPath` of @longhaul/sessions has it; a subagent's lie deeper. */
+/**
+ * Finds the agent's folder, which contains the `projects` folder of all sessions. Sessions of subagents are
+ * in deeper folders.
+ */
 function agentFolderOf(sessionPath: string): string | undefined {
   const folder = dirname(sessionPath);
   if (folder === sessionPath) return undefined;

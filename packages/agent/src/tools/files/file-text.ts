@@ -1,13 +1,13 @@
-/** How a text lies in its file. What is changed goes back in the same way. */
+/** Encoding of a text in its file. A change is written back in the same encoding. */
 export interface TextForm {
   readonly encoding: "utf-8" | "utf-16le" | "utf-16be";
-  /** The byte order mark at its beginning; empty without one. */
+  /** Byte order mark at the start. Empty without one. */
   readonly mark: Buffer;
 }
 
 export interface DecodedText {
   readonly form: TextForm;
-  /** Without the mark at its beginning. Bytes that mean nothing are U+FFFD. */
+  /** The text without its byte order mark. Invalid bytes become U+FFFD. */
   readonly text: string;
   readonly isExact: boolean;
 }
@@ -19,10 +19,13 @@ const MARKED: readonly TextForm[] = [
 ];
 const PLAIN: TextForm = { encoding: "utf-8", mark: Buffer.alloc(0) };
 
-/** A text in an old 8-bit encoding has a few bytes that are not UTF-8; of anything else most are not. */
+/**
+ * A text in an old 8-bit encoding has a few bytes that are invalid UTF-8. In other data most bytes are
+ * invalid.
+ */
 const LARGEST_BROKEN_SHARE = 0.1;
 
-/** Undefined for what is no text. */
+/** Returns undefined for data that is not text. */
 export function decodeText(bytes: Buffer): DecodedText | undefined {
   const form = MARKED.find(({ mark }) => bytes.subarray(0, mark.length).equals(mark)) ?? PLAIN;
   const body = bytes.subarray(form.mark.length);
@@ -40,12 +43,12 @@ export function encodeText(text: string, { encoding, mark }: TextForm): Buffer {
 }
 
 /**
- * The text as a string in which each piece stands for its bytes and nothing else: what is not touched is written back
- * as it was, also where it is no valid text.
+ * The text as a string whose units map to the original bytes. Parts that do not change are written back byte
+ * by byte, even invalid ones.
  */
 export interface TextUnits {
   readonly units: string;
-  /** A text that is looked for, or put in. */
+  /** Converts a text to search for or to insert. */
   of(text: string): string;
   toBytes(units: string): Buffer;
 }
@@ -77,5 +80,5 @@ export function lineEndsOf(text: string): LineEnds {
   return withReturn === all ? "crlf" : "mixed";
 }
 
-/** Line ends that are no CRLF become one. */
+/** Converts all line ends to CRLF. */
 export const withCrlf = (text: string): string => text.replaceAll(/\r?\n/g, "\r\n");

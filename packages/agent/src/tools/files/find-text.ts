@@ -1,16 +1,16 @@
-/** The place of a found text, in the units of the content: from the first to before the last. */
+/** Position of a match in units of the content. `to` is exclusive. */
 export interface Place {
   readonly from: number;
   readonly to: number;
 }
 
-/** Of more than these nobody knows what they are doing, and they no longer fit into memory. */
+/** An edit with more matches is a mistake, and the list would no longer fit into memory. */
 export const MOST_PLACES = 1_000_000;
 
 /**
- * Every place where the text stands, up to one more than the most, also where two overlap. A line end of the text finds
- * a CRLF as well: whoever reads lines does not see how they end. A text with a carriage return of its own is taken as it
- * is written.
+ * Finds every match, including overlapping ones, up to one more than the limit. A line end in the text also
+ * matches CRLF, because a reader of lines does not see how they end. A text that contains a carriage return
+ * is matched literally.
  */
 export function placesOf(content: string, text: string): readonly Place[] {
   if (text === "") return [];
@@ -21,14 +21,14 @@ export function placesOf(content: string, text: string): readonly Place[] {
   return indexesOf(plain, text).map((from) => ({ from: original(from), to: original(from + text.length) }));
 }
 
-/** Places that can all be replaced: of two that overlap, the first. */
+/** Keeps the first of two overlapping matches, so that all of them can be replaced. */
 export function withoutOverlaps(places: readonly Place[]): readonly Place[] {
   const kept: Place[] = [];
   for (const place of places) if (place.from >= (kept.at(-1)?.to ?? 0)) kept.push(place);
   return kept;
 }
 
-/** The content with something in these places instead, which follow each other. */
+/** Replaces these matches, which must be in order. */
 export function replaced(
   content: string,
   places: readonly Place[],
@@ -44,8 +44,8 @@ export function replaced(
 }
 
 /**
- * True if the line in which a place begins ends in CRLF; in the last line, if the one before does. Asked for
- * places in their order, so that a text with many of them is gone through once.
+ * Checks if the line of a match ends in CRLF. For the last line, the line before it decides. Call it with
+ * matches in order, so that it scans the text only once.
  */
 export function crlfFinder(content: string): (place: Place) => boolean {
   const last = content.lastIndexOf("\n");
@@ -56,7 +56,7 @@ export function crlfFinder(content: string): (place: Place) => boolean {
   };
 }
 
-/** The lines in which places begin, from 1; the places are in their order. */
+/** Line numbers of matches, from 1. The matches must be in order. */
 export function linesAt(content: string, places: readonly Place[]): readonly number[] {
   let line = 1;
   let end = content.indexOf("\n");
@@ -67,8 +67,8 @@ export function linesAt(content: string, places: readonly Place[]): readonly num
 }
 
 /**
- * In one go, whatever the two are: where a text repeats itself, `indexOf` begins it anew from each place, which in a file
- * of a few megabytes takes minutes. (The way of Knuth, Morris and Pratt.)
+ * Searches in linear time (Knuth-Morris-Pratt). `indexOf` restarts at each position, which takes minutes for
+ * repetitive files of a few megabytes.
  */
 function indexesOf(content: string, text: string): readonly number[] {
   const borders = bordersOf(text);
@@ -90,7 +90,7 @@ function indexesOf(content: string, text: string): readonly number[] {
   return indexes;
 }
 
-/** For each length of the text's beginning: how much of its end is the text's beginning again. */
+/** For each prefix of the text: the length of its longest proper suffix that is also a prefix. */
 function bordersOf(text: string): Int32Array {
   const borders = new Int32Array(text.length + 1);
   for (let at = 1, same = 0; at < text.length; at++) {
@@ -101,9 +101,12 @@ function bordersOf(text: string): Int32Array {
   return borders;
 }
 
-/** From an index without the returns to one with them. Asked in rising order or not: each is looked up by halves. */
+/**
+ * Maps an index without carriage returns to one with them. Uses binary search, so calls can come in any
+ * order.
+ */
 function originalIndex(content: string): (index: number) => number {
-  // Of each CRLF the index of its line end in the content without returns.
+  // Index of each CRLF's line end in the content without carriage returns.
   const ends: number[] = [];
   for (let at = content.indexOf("\r\n"); at !== -1; at = content.indexOf("\r\n", at + 2))
     ends.push(at - ends.length);

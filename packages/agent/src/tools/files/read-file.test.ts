@@ -35,7 +35,7 @@ describe("text", () => {
     put("empty", "");
     mkdirSync(join(cwd, "sub"), { recursive: true });
     put("README.md", "x");
-    expect(await answerOf(read, { file_path: "empty" })).toBe("empty is there and empty.");
+    expect(await answerOf(read, { file_path: "empty" })).toBe("empty exists and is empty.");
     expect(await answerOf(read, { file_path: "sub" })).toMatch(/^REFUSED: sub is a folder\. Glob/);
     expect(await answerOf(read, { file_path: "Readme.txt" })).toContain("Did you mean README.md?");
     expect(await answerOf(read, { file_path: "nowhere/zzz" })).toContain("There is no file nowhere/zzz.");
@@ -45,11 +45,11 @@ describe("text", () => {
     const file_path = put("range.txt", lines(10));
     const answer = await answerOf(read, { file_path, offset: 3, limit: 2 });
     expect(answer).toBe(
-      "     3\tline 3\n     4\tline 4\n\n[These are lines 3 to 4 of 10. Read on with offset 5.]",
+      "     3\tline 3\n     4\tline 4\n\n[These are lines 3 to 4 of 10. Continue with offset 5.]",
     );
     expect(await answerOf(read, { file_path, offset: 0, limit: 1 })).toContain("     1\tline 1\n");
     expect(await answerOf(read, { file_path, offset: 9 })).toContain(
-      "[These are lines 9 to 10 of 10, its last.]",
+      "[These are lines 9 to 10 of 10, the end of the file.]",
     );
     expect(await answerOf(read, { file_path, offset: 11 })).toMatch(/^REFUSED: range.txt has 10 lines/);
   });
@@ -57,7 +57,7 @@ describe("text", () => {
   it("without a range 2,000 lines are shown", async () => {
     const answer = await answerOf(read, { file_path: put("many.txt", lines(2_500)) });
     expect(answer).toContain("  2000\tline 2000\n");
-    expect(answer).toContain("[These are lines 1 to 2000 of 2500. Read on with offset 2001.]");
+    expect(answer).toContain("[These are lines 1 to 2000 of 2500. Continue with offset 2001.]");
   });
 
   it("no more is shown than fits the window, in whole lines, and the rest can be read from where it says", async () => {
@@ -86,13 +86,13 @@ describe("text", () => {
 
   it("marks, line ends, other encodings and broken bytes are told in words, not shown", async () => {
     const marked = await answerOf(read, { file_path: put("bom.txt", "\ufeffone\r\ntwo\r\n") });
-    expect(marked).toBe("     1\tone\n     2\ttwo\n\n[Its lines end in CRLF; Edit and Write keep that.]");
+    expect(marked).toBe("     1\tone\n     2\ttwo\n\n[Its lines end in CRLF. Edit and Write keep that.]");
     const mixed = await answerOf(read, { file_path: put("mixed.txt", "one\r\ntwo") });
     expect(mixed).toContain("CRLF");
-    expect(mixed).toContain("[Its last line has no line end.]");
+    expect(mixed).toContain("[Its last line has no line ending.]");
     const wide = Buffer.from("\ufeffgrüß\n", "utf16le");
     expect(await answerOf(read, { file_path: put("le.txt", wide) })).toMatch(
-      /^ +1\tgrüß\n\n\[It is in UTF-16LE;/,
+      /^ +1\tgrüß\n\n\[It is in UTF-16LE\. /,
     );
     expect(await answerOf(read, { file_path: put("be.txt", Buffer.from(wide).swap16()) })).toContain("grüß");
     const old = Buffer.from("na\xefve, but mostly plain letters\n", "latin1");
@@ -102,7 +102,7 @@ describe("text", () => {
   it("what is no text is refused with words", async () => {
     for (const bytes of [Buffer.from([1, 0, 2]), Buffer.from("a\0b"), Buffer.alloc(100, 0xe9)]) {
       expect(await answerOf(read, { file_path: put("binary", bytes) })).toMatch(
-        /^REFUSED: binary is no text/,
+        /^REFUSED: binary is not a text file/,
       );
     }
   });

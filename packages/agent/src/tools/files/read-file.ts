@@ -14,28 +14,28 @@ import {
 import { type DecodedText, decodeText, lineEndsOf } from "./file-text.ts";
 import { readMedia } from "./read-media.ts";
 
-/** Most files are shorter; of longer ones the beginning tells where to read on. */
+/** Most files are shorter. For longer files, the result says how to continue. */
 const DEFAULT_LINES = 2_000;
-/** About 15,000 tokens: a turn must have room for several reads. */
+/** About 15,000 tokens. One turn needs room for several reads. */
 const MAX_RESULT_CHARS = 50_000;
-/** Room for the words behind the lines. */
+/** Reserve for the notes after the lines. */
 const NOTES_CHARS = 1_000;
-/** Longer lines are data or machine-made; their beginning tells what they are. */
+/** Longer lines are data or generated code. Their beginning is enough to recognize them. */
 const MAX_LINE_CHARS = 2_000;
 const NUMBER_WIDTH = 6;
 
 const inputSchema = z.object({
   file_path: pathInput,
   offset: z.int().min(0).optional().describe("The first line to show, counted from 1."),
-  limit: z.int().min(1).optional().describe(`How many lines to show; ${DEFAULT_LINES} unless given.`),
+  limit: z.int().min(1).optional().describe(`How many lines to show. Default: ${DEFAULT_LINES}.`),
 });
 
 type ReadInput = z.infer<typeof inputSchema>;
 
-const DESCRIPTION = `Shows a file. Text comes with line numbers, each followed by a tab; they are not part of the file. \
-Without a range it shows the first ${DEFAULT_LINES} lines, and says what it left out and how to get it. Lines over \
-${MAX_LINE_CHARS} characters are cut. Images (PNG, JPEG, GIF, WebP) and short PDFs are shown as they are. \
-A file has to be read before Edit or Write may change it. For folders use Glob. Several files can be read in one turn.`;
+const DESCRIPTION = `Shows a file. Each line of a text file starts with its line number and a tab, which are not part of the file. \
+Without a range, Read shows the first ${DEFAULT_LINES} lines and says what it left out and how to get the rest. Lines over \
+${MAX_LINE_CHARS} characters are cut. You see images (PNG, JPEG, GIF, WebP) and short PDFs directly. \
+Read a file before you change it with Edit or Write. Use Glob for folders. You can read several files in one turn.`;
 
 export function readTool(place: FilePlace): Tool {
   return defineTool({
@@ -63,7 +63,7 @@ async function read(place: FilePlace, input: ReadInput, context: ToolContext): P
     const summary = found.reason === "folder" ? "a folder" : "not readable";
     return failure(`${file.displayPath} ${found.words}${HINTS[found.reason] ?? ""}`, summary);
   }
-  // Nobody gets what is shown from here on, so it must not count as seen.
+  // After an abort nobody receives the content, so it must not count as seen.
   context.signal.throwIfAborted();
   const { bytes } = found.content;
   const media = readMedia(bytes);
@@ -80,12 +80,12 @@ async function read(place: FilePlace, input: ReadInput, context: ToolContext): P
 
 const HINTS: Readonly<Partial<Record<FileProblem, string>>> = {
   folder: ' Glob lists what is in it, with the pattern "*" and this path.',
-  "too-large": " Grep finds what is in it; a command such as sed -n '1,200p' shows parts.",
+  "too-large": " Grep searches its content. A command such as sed -n '1,200p' shows parts.",
 };
 
 const noText = ({ displayPath }: ResolvedPath, bytes: Buffer): string =>
-  `${displayPath} is no text: ${bytes.length.toLocaleString("en")} bytes in a format that Read does not show (text in UTF-8, ` +
-  "or in UTF-16 with a mark at its beginning, PNG, JPEG, GIF, WebP and PDF are). A command such as file, strings or xxd can say more.";
+  `${displayPath} is not a text file: ${bytes.length.toLocaleString("en")} bytes in a format that Read does not show. Read shows text in UTF-8, ` +
+  "text in UTF-16 with a byte order mark, PNG, JPEG, GIF, WebP, and PDF. A command such as file, strings, or xxd can show more.";
 
 interface TextToShow {
   readonly file: ResolvedPath;
@@ -100,20 +100,20 @@ function showText(place: FilePlace, { file, content, decoded, input, callId }: T
   const seen = { fingerprint: fingerprintOf(content.bytes), mtimeMs: content.mtimeMs, callId };
   if (content.bytes.length === 0) {
     place.reads.saw(realPath, { ...seen, range: undefined });
-    return { content: `${displayPath} is there and empty.`, summary: "empty" };
+    return { content: `${displayPath} exists and is empty.`, summary: "empty" };
   }
   const from = Math.max(1, input.offset ?? 1);
   const maxChars = Math.min(MAX_RESULT_CHARS, place.resultLimit()) - NOTES_CHARS;
   const lines = numberedLines(decoded.text, { from, maxLines: input.limit ?? DEFAULT_LINES, maxChars });
   if (lines.to < from) {
-    const words = `${displayPath} has ${lines.totalLines} lines, so there is none from ${from} on.`;
+    const words = `${displayPath} has ${lines.totalLines} lines, so line ${from} does not exist.`;
     return failure(words, "behind its end");
   }
   const isWhole = from === 1 && lines.to === lines.totalLines;
   const range = isWhole ? undefined : { from, to: lines.to };
   const before = place.reads.get(realPath);
   if (before !== undefined && isSameSight(before, { ...seen, range })) return unchanged(place, file, before);
-  // Who has only the beginning of a line has not seen all of the file.
+  // With a cut line, the agent has not seen the whole file.
   const sight = lines.cut.length > 0 ? { from, to: lines.to } : range;
   place.reads.saw(realPath, { ...seen, range: sight });
   const notes = notesOn(lines, decoded);
@@ -133,8 +133,8 @@ function isSameSight(before: SeenFile, now: SeenFile): boolean {
 }
 
 /**
- * It begins with the words by which the engine tells that no content stands here. Asked for once more, the content
- * comes after all: an agent that lost sight of it in a way nobody foresaw must not be sent in circles.
+ * Begins with the words that mark a result without content for the engine. A repeated read returns the
+ * content again, so that an agent that lost it does not loop.
  */
 function unchanged(
   { reads }: FilePlace,
@@ -146,7 +146,7 @@ function unchanged(
   return {
     content:
       `File unchanged since you read it: ${displayPath}, ${part}. The result of that earlier Read (${before.callId}) ` +
-      "still stands above and still holds, so it is not repeated here.",
+      "is still in your context and still correct, so it is not repeated here.",
     summary: "unchanged since it was read",
   };
 }
@@ -154,12 +154,12 @@ function unchanged(
 const inWords = ({ from, to, totalLines }: NumberedLines): string =>
   `lines ${from} to ${to} of ${totalLines}`;
 
-/** What is not seen, and how it can be. */
+/** Describes the parts that are not shown, and how to read them. */
 function notesOn(lines: NumberedLines, { text, form, isExact }: DecodedText): string {
   const { from, to, totalLines, cut } = lines;
   const notes: string[] = [];
-  if (to < totalLines) notes.push(`These are ${inWords(lines)}. Read on with offset ${to + 1}.`);
-  else if (from > 1) notes.push(`These are ${inWords(lines)}, its last.`);
+  if (to < totalLines) notes.push(`These are ${inWords(lines)}. Continue with offset ${to + 1}.`);
+  else if (from > 1) notes.push(`These are ${inWords(lines)}, the end of the file.`);
   const [first] = cut;
   if (first !== undefined) {
     const which =
@@ -171,27 +171,27 @@ function notesOn(lines: NumberedLines, { text, form, isExact }: DecodedText): st
     );
   }
   const ends = lineEndsOf(text);
-  if (ends === "crlf") notes.push("Its lines end in CRLF; Edit and Write keep that.");
-  if (ends === "mixed") notes.push("Some of its lines end in CRLF, others in LF; Edit keeps that.");
+  if (ends === "crlf") notes.push("Its lines end in CRLF. Edit and Write keep that.");
+  if (ends === "mixed") notes.push("Some of its lines end in CRLF, others in LF. Edit keeps that.");
   if (form.encoding !== "utf-8")
-    notes.push(`It is in ${form.encoding.toUpperCase()}; Edit and Write keep that.`);
+    notes.push(`It is in ${form.encoding.toUpperCase()}. Edit and Write keep that.`);
   if (!isExact)
-    notes.push("Some bytes are no valid UTF-8 and shown as \ufffd; Edit leaves them as they are.");
-  if (to === totalLines && !text.endsWith("\n")) notes.push("Its last line has no line end.");
+    notes.push("Some bytes are not valid UTF-8 and are shown as \ufffd. Edit does not change them.");
+  if (to === totalLines && !text.endsWith("\n")) notes.push("Its last line has no line ending.");
   return notes.map((note) => `[${note}]`).join("\n");
 }
 
 interface NumberedLines {
   readonly text: string;
   readonly from: number;
-  /** The last one shown; less than `from` where there are none. */
+  /** Last line shown. Less than `from` if there are none. */
   readonly to: number;
   readonly totalLines: number;
-  /** Lines of which only the beginning is shown, with their true lengths. */
+  /** Lines that are cut, with their full lengths. */
   readonly cut: readonly { readonly line: number; readonly chars: number }[];
 }
 
-/** Lines with their numbers from the first one on, as many as the limits allow, but always one. */
+/** Returns numbered lines from `from`, as many as the limits allow, but at least one. */
 function numberedLines(
   text: string,
   {
@@ -224,6 +224,6 @@ function numberedLines(
   return { text: shown.join("\n"), from, to: from + shown.length - 1, totalLines: line, cut };
 }
 
-/** Half a character at the cut would be no valid text. */
+/** Avoids half a surrogate pair at the cut, which would be invalid text. */
 const beginningOf = (line: string): string =>
   line.length <= MAX_LINE_CHARS ? line : `${line.slice(0, MAX_LINE_CHARS).toWellFormed()}…`;

@@ -24,7 +24,7 @@ function gif(width: number, height: number): Buffer {
   return Buffer.concat([Buffer.from("GIF89a"), size]);
 }
 
-/** With a segment and padding before the frame, as cameras write them. */
+/** Includes a segment and padding before the frame, as cameras write them. */
 function jpeg(width: number, height: number): Buffer {
   const frame = Buffer.from([0xff, 0xff, 0xc2, 0, 17, 8, 0, 0, 0, 0, 3]);
   frame.writeUInt16BE(height, 6);
@@ -78,7 +78,7 @@ describe("images", () => {
   });
 
   it("what a model would refuse, and with it every later call, is refused with words", () => {
-    expect(wordsOf(png(8_001, 10))).toMatch(/^REFUSED: .*8000 pixels a side/);
+    expect(wordsOf(png(8_001, 10))).toMatch(/^REFUSED: .*8000 pixels per side/);
     expect(wordsOf(png(10, 10, 4 * 1024 * 1024))).toMatch(/^REFUSED: .*3\.75 MB/);
     expect(wordsOf(png(10, 10).subarray(0, 18))).toMatch(/^REFUSED: .*damaged/);
     expect(wordsOf(png(0, 10))).toMatch(/^REFUSED: .*damaged/);
@@ -107,7 +107,7 @@ describe("PDFs", () => {
   });
 
   it("long, large and locked ones are refused with words", () => {
-    expect(wordsOf(pdf(21))).toMatch(/^REFUSED: .*21 pages; at most 20/);
+    expect(wordsOf(pdf(21))).toMatch(/^REFUSED: .*21 pages\. Read shows at most 20 pages/);
     expect(wordsOf(packedPdf(50))).toMatch(/^REFUSED: .*50 pages/);
     expect(wordsOf(pdf(2, " ".repeat(7 * 1024 * 1024)))).toMatch(/^REFUSED: .*at most 6 MB/);
     expect(wordsOf(pdf(2, "trailer << /Encrypt 5 0 R >>"))).toMatch(/^REFUSED: .*password/);

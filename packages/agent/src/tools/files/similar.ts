@@ -1,14 +1,14 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** Longer texts are compared by their beginnings: the cost grows with the length. */
+/** Only the beginnings of longer texts are compared, because the cost grows with the length. */
 const COMPARED_CHARS = 400;
-/** Entries of a folder that are looked at. */
+/** Maximum number of folder entries to compare. */
 const MOST_NAMES = 5_000;
 const MOST_SUGGESTIONS = 3;
 const LEAST_CLOSENESS = 0.5;
 
-/** How much two texts have in common, from 0 to 1: the share of pairs of neighbouring characters that both have. */
+/** Similarity of two texts from 0 to 1: the share of character pairs that both have. */
 export function closenessTo(wanted: string): (text: string) => number {
   const pairs = pairsOf(wanted);
   const count = sum(pairs);
@@ -35,7 +35,7 @@ function pairsOf(text: string): ReadonlyMap<string, number> {
 const sum = (counts: ReadonlyMap<string, number>): number =>
   [...counts.values()].reduce((so, count) => so + count, 0);
 
-/** Paths of files in the same folder that are called almost the same, the nearest first. */
+/** Finds files in the same folder with similar names, most similar first. */
 export async function similarFiles(path: string): Promise<readonly string[]> {
   const wanted = basename(path).toLowerCase();
   const closeness = closenessTo(wanted);
@@ -52,7 +52,7 @@ export async function similarFiles(path: string): Promise<readonly string[]> {
     .map(({ name }) => join(dirname(path), name));
 }
 
-/** The same with another ending is likelier meant than one with another beginning. */
+/** A different extension is a more likely mistake than a different name. */
 function isSameStem(name: string, wanted: string): boolean {
   const stem = (file: string): string => file.replace(/\.[^.]*$/, "");
   return stem(name) === stem(wanted);

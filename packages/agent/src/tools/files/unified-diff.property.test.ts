@@ -5,7 +5,7 @@ import { changedRegions, unifiedDiff } from "./unified-diff.ts";
 const line = fc.constantFrom("a", "b", "c", "");
 const someLines = fc.array(line, { maxLength: 40 });
 
-/** The fewest lines that have to go and come, found the slow way. */
+/** Computes the minimum number of removed and added lines with a slow reference algorithm. */
 function fewestDifferences(before: readonly string[], after: readonly string[]): number {
   let row = after.map((_, index) => index + 1);
   row.unshift(0);

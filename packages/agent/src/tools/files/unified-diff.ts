@@ -1,13 +1,13 @@
 import { diffArrays } from "diff";
 import { decodeText } from "./file-text.ts";
 
-/** Enough to recognise the place. */
+/** Enough lines to recognize the place. */
 const CONTEXT_LINES = 3;
-/** What fits a person's patience; the file itself has the rest. */
+/** People do not read longer diffs here. The file has the rest. */
 const MAX_DIFF_LINES = 400;
-/** A line of data would fill the screen. */
+/** A long line of data would fill the screen. */
 const MAX_SHOWN_CHARS = 300;
-/** Of a line that is cut, before what is different. */
+/** Characters shown before the difference in a cut line. */
 const SHOWN_BEFORE_CHARS = 100;
 
 interface TextDiff {
@@ -17,8 +17,8 @@ interface TextDiff {
 }
 
 /**
- * The changes in the usual notation, for people. `whole` leaves nothing out of what changes: a person who is asked must
- * be able to see all of it, and the screen cuts by itself.
+ * Writes a unified diff for people. `whole` omits nothing: a person who is asked must be able to see the
+ * entire change, and the screen cuts long output itself.
  */
 export function unifiedDiff(before: string, after: string, reach: "short" | "whole" = "short"): TextDiff {
   const oldLines = linesWithEnds(before);
@@ -40,7 +40,7 @@ export function unifiedDiff(before: string, after: string, reach: "short" | "who
   };
 }
 
-/** Differences of two contents of a file. One that is no text counts as empty. */
+/** Compares two contents of a file. Binary content counts as empty. */
 export function diffOf(
   before: Buffer | undefined,
   after: Buffer,
@@ -53,10 +53,10 @@ export function diffOf(
 
 export const countsIn = ({ added, removed }: TextDiff): string => `+${added} −${removed}`;
 
-/** With their ends: a last line with one differs from the same without. */
+/** Keeps line ends, because a last line with a line end differs from one without. */
 const linesWithEnds = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 
-/** Regions whose context would touch are shown together. */
+/** Merges regions whose context lines would touch. */
 function hunksOf(regions: readonly Region[]): readonly (readonly Region[])[] {
   const hunks: Region[][] = [];
   for (const region of regions) {
@@ -69,7 +69,7 @@ function hunksOf(regions: readonly Region[]): readonly (readonly Region[])[] {
   return hunks;
 }
 
-/** One by one: a diff of a whole file has as many as the file has lines, and few are shown. */
+/** Lazy, because a diff of a whole file has many rows and only a few are shown. */
 function* hunkRows(
   hunk: readonly Region[],
   oldLines: readonly string[],
@@ -93,10 +93,10 @@ function* hunkRows(
   yield* rowsOf(" ", oldLines.slice(at, last.oldTo + after), MAX_SHOWN_CHARS);
 }
 
-/** Of nothing, the line behind which it stands. */
+/** An empty range refers to the line before it. */
 const span = (from: number, to: number): string => (to === from ? `${from},0` : `${from + 1},${to - from}`);
 
-/** `others` stand in their place in the other text. */
+/** `others` are the corresponding lines of the other text. */
 function* rowsOf(
   sign: string,
   lines: readonly string[],
@@ -109,7 +109,7 @@ function* rowsOf(
   }
 }
 
-/** Of a long line the part in which it differs from the other: who is asked must see what would change. */
+/** Cuts a long line around its difference, so that the person sees what would change. */
 function cutAround(line: string, mostChars: number, other: string | undefined): string {
   if (line.length <= mostChars) return line;
   let same = 0;
@@ -119,7 +119,7 @@ function cutAround(line: string, mostChars: number, other: string | undefined): 
   return `${from > 0 ? "…" : ""}${part}${from + mostChars < line.length ? "…" : ""}`;
 }
 
-/** Lines that were replaced: from the first to before the last, counted from 0. Either side may be empty. */
+/** A replaced range of lines, counted from 0, with exclusive ends. Either side can be empty. */
 interface Region {
   readonly oldFrom: number;
   readonly oldTo: number;
@@ -127,10 +127,13 @@ interface Region {
   readonly newTo: number;
 }
 
-/** More lines than anybody compares by eye; beyond it the search costs more than it tells. */
+/** More differing lines than a person can compare. Beyond this the search costs more than it is worth. */
 const MOST_DIFFERENCES = 1_000;
 
-/** The regions in which two lists of lines differ, in order. Too many differences become one region. */
+/**
+ * Finds the regions in which two lists of lines differ, in order. Merges too many differences into one
+ * region.
+ */
 export function changedRegions(before: readonly string[], after: readonly string[]): readonly Region[] {
   let start = 0;
   while (start < before.length && start < after.length && before[start] === after[start]) start += 1;
@@ -149,7 +152,7 @@ export function changedRegions(before: readonly string[], after: readonly string
     if (!added) oldAt += count;
     if (!removed) newAt += count;
     if (!added && !removed) continue;
-    // A removal and an addition in one place are one region.
+    // Merges a removal and an addition at the same position.
     const last = regions.at(-1);
     const isSame = last?.oldTo === oldFrom && last.newTo === newFrom;
     const from = isSame ? regions.pop() : undefined;

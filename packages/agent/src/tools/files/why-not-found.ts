@@ -1,17 +1,17 @@
 import { linesAt, placesOf } from "./find-text.ts";
 import { closenessTo } from "./similar.ts";
 
-/** Longer files are compared by their beginnings: a model waits for the answer. */
+/** Only the beginning of longer files is compared, because the model waits for the answer. */
 const MOST_COMPARED_CHARS = 1_000_000;
 const MOST_COMPARED_LINES = 20_000;
-/** Lines of the file times lines of the text: where all are alike, each is compared with each. */
+/** File lines times text lines. If all lines are similar, each is compared with each. */
 const MOST_COMPARISONS = 50_000_000;
-/** Below it two lines have little more in common than their language. */
+/** Lines below this similarity have little more in common than their language. */
 const LEAST_CLOSENESS = 0.6;
 const MAX_SHOWN_LINES = 12;
 const MAX_SHOWN_CHARS = 300;
 
-/** Why a text may not have been found, and what stands there instead: for a model that can mend it. */
+/** Explains to the model why a text was not found, and what the file contains instead. */
 export function whyNotFound(whole: string, wanted: string): string {
   const content = whole.slice(0, MOST_COMPARED_CHARS);
   const lines = content.split(/\r?\n/);
@@ -22,7 +22,7 @@ export function whyNotFound(whole: string, wanted: string): string {
     escaped(content, wanted) ??
     nearest(lines, wanted) ??
     (content === whole
-      ? "Nothing in the file looks like it."
+      ? "Nothing in the file is similar."
       : "Find it with Grep, and copy it from what Read shows.")
   );
 }
@@ -34,10 +34,10 @@ function withLineNumbers(content: string, wanted: string): string | undefined {
   if (!lines.every((line) => LINE_NUMBER.test(line))) return undefined;
   const bare = lines.map((line) => line.replace(LINE_NUMBER, "")).join("\n");
   if (placesOf(content, bare).length === 0) return undefined;
-  return "It begins its lines with the numbers that Read shows, which are not in the file: leave out each number and the tab behind it.";
+  return "Its lines start with the numbers that Read shows, which are not in the file. Leave out each number and the tab after it.";
 }
 
-/** Spaces and tabs told apart: a model does not see which it got wrong. */
+/** Compares spaces and tabs, because a model does not see which of them it got wrong. */
 function otherSpaces(lines: readonly string[], wanted: string): string | undefined {
   const parts = wanted.split(/\r?\n/).map(squeezed);
   while (parts.at(-1) === "") parts.pop();
@@ -47,14 +47,14 @@ function otherSpaces(lines: readonly string[], wanted: string): string | undefin
   const all = lines.map(squeezed);
   for (let at = 0; at + parts.length <= all.length; at += 1) {
     if (parts.every((part, index) => all[at + index] === part))
-      return `The same stands there with other spaces, tabs or empty lines around it:\n${shown(lines, at, parts.length, true)}\n(→ is a tab, · a space at an end of a line.)`;
+      return `The file has the same text with different spaces, tabs, or empty lines:\n${shown(lines, at, parts.length, true)}\n(→ is a tab, · a space at an end of a line.)`;
   }
   return undefined;
 }
 
 const squeezed = (line: string): string => line.trim().replaceAll(/\s+/g, " ");
 
-/** Signs that look alike, as word processors and models swap them. */
+/** Characters that look alike and that word processors and models confuse. */
 const PLAIN_SIGNS: readonly (readonly [RegExp, string])[] = [
   [/[\u2018\u2019\u201a\u201b\u2032]/g, "'"],
   [/[\u201c\u201d\u201e\u201f\u2033]/g, '"'],
@@ -74,18 +74,18 @@ function otherSigns(content: string, wanted: string): string | undefined {
   const [line = 1] = linesAt(simple, [place]);
   const rows = content.split(/\r?\n/);
   const many = wanted.split("\n").length;
-  return `The same stands there with signs that only look alike (quotes, dashes, spaces, accents). Copy them from the file:\n${shown(rows, line - 1, many, false)}`;
+  return `The file has the same text with characters that only look alike (quotes, dashes, spaces, accents). Copy them from the file:\n${shown(rows, line - 1, many, false)}`;
 }
 
 function escaped(content: string, wanted: string): string | undefined {
   const bare = wanted.replaceAll("\\n", "\n").replaceAll("\\t", "\t").replaceAll('\\"', '"');
   if (bare === wanted || placesOf(content, bare).length === 0) return undefined;
-  return 'It was escaped twice: the file has real line ends, tabs or quotes where it has \\n, \\t or \\".';
+  return 'It is escaped twice: the file has real line endings, tabs, or quotes where your text has \\n, \\t, or \\".';
 }
 
 function nearest(lines: readonly string[], wanted: string): string | undefined {
   const parts = wanted.split(/\r?\n/);
-  // The longest line says most about where it should be.
+  // The longest line is the best clue to the position.
   const probe = parts.reduce(
     (longest, part) => (part.trim().length > longest.trim().length ? part : longest),
     "",
@@ -99,7 +99,7 @@ function nearest(lines: readonly string[], wanted: string): string | undefined {
   }
   if (best.score < LEAST_CLOSENESS) return undefined;
   const from = Math.max(0, best.at - parts.indexOf(probe));
-  return `The nearest is this:\n${shown(lines, from, parts.length, false)}`;
+  return `The most similar text is this:\n${shown(lines, from, parts.length, false)}`;
 }
 
 function shown(lines: readonly string[], from: number, count: number, showsSpaces: boolean): string {

@@ -106,13 +106,15 @@ describe("Write refuses with words, and changes nothing", () => {
     await read("a.txt");
     await read("a.txt", { offset: 2, limit: 1 });
     put("a.txt", "mine\n");
-    expect(await attempt()).toMatch(/^REFUSED: .*somebody else has changed it/);
+    expect(await attempt()).toMatch(/^REFUSED: .*somebody else changed it/);
     expect(textOf("a.txt")).toBe("mine\n");
   });
 
   it("what is no text, a folder, below a file, half a character", async () => {
     put("binary", "a\0b");
-    expect(await answerOf(write, { file_path: "binary", content: "x" })).toMatch(/^REFUSED: .*no text/);
+    expect(await answerOf(write, { file_path: "binary", content: "x" })).toMatch(
+      /^REFUSED: .*not a text file/,
+    );
     expect(await answerOf(write, { file_path: ".", content: "x" })).toMatch(/^REFUSED: .*it is a folder/);
     expect(await answerOf(write, { file_path: "binary/x", content: "x" })).toMatch(
       /^REFUSED: .*a file, not a folder/,
@@ -120,7 +122,9 @@ describe("Write refuses with words, and changes nothing", () => {
     expect(await answerOf(write, { file_path: "half", content: "\ud800" })).toMatch(
       /^REFUSED: .*half a character/,
     );
-    expect(await answerOf(write, { file_path: "n".repeat(300), content: "" })).toMatch(/^REFUSED: .*longer/);
+    expect(await answerOf(write, { file_path: "n".repeat(300), content: "" })).toMatch(
+      /^REFUSED: .*too long/,
+    );
     expect(readdirSync(cwd)).toEqual(["binary"]);
   });
 

@@ -8,14 +8,14 @@ import { countsIn, diffOf } from "./unified-diff.ts";
 
 const inputSchema = z.object({
   file_path: pathInput,
-  content: textInput.describe("The whole content that the file is to have."),
+  content: textInput.describe("The complete new content of the file."),
 });
 
 type WriteInput = z.infer<typeof inputSchema>;
 
-const DESCRIPTION = `Makes a file, with the folders that it needs, or gives a file a whole new content. \
-A file that is there already must have been read whole with Read, and not have changed since. \
-To change parts of a file use Edit.`;
+const DESCRIPTION = `Creates a file and the folders that it needs, or replaces the whole content of a file. \
+If the file exists, read all of it with Read first. It must not have changed since then. \
+Use Edit to change parts of a file.`;
 
 export function writeTool(place: FilePlace): Tool {
   return defineTool({
@@ -40,7 +40,7 @@ async function write(place: FilePlace, input: WriteInput, context: ToolContext):
   const found = await currentFile(place, file);
   if (!input.content.isWellFormed())
     return failure(
-      "content has half a character (a lone surrogate), which no file can hold. Nothing was written.",
+      "content contains half a character (a lone surrogate), which a file cannot contain. Nothing was written.",
       "wrong input",
     );
   if (found.state === "unusable")
@@ -52,7 +52,7 @@ async function write(place: FilePlace, input: WriteInput, context: ToolContext):
   const after = encodeLike(before, input.content);
   if (before?.equals(after))
     return {
-      content: `${file.displayPath} has this content already; nothing was changed.`,
+      content: `${file.displayPath} already has this content, so nothing was changed.`,
       summary: "no change",
     };
   const failed = await makeChange(place, { file, before, after, range: undefined }, context);
@@ -68,13 +68,13 @@ async function write(place: FilePlace, input: WriteInput, context: ToolContext):
       };
 }
 
-/** Nothing can be lost of an empty file; of any other the agent must know all. */
+/** An empty file can be overwritten. For any other file, the agent must have seen all of it. */
 function whyNot(place: FilePlace, file: ResolvedPath, content: FileContent): ToolOutcome | undefined {
   const { displayPath } = file;
   if (content.bytes.length === 0) return undefined;
   if (decodeText(content.bytes) === undefined)
     return failure(
-      `${displayPath} was not written: what is there is no text. Move it away first if it is not needed.`,
+      `${displayPath} was not written: the existing file is not a text file. Move it away first if it is not needed.`,
       "no text",
     );
   const unknown = notKnown(place, file, content);
@@ -82,13 +82,16 @@ function whyNot(place: FilePlace, file: ResolvedPath, content: FileContent): Too
   const range = place.reads.get(file.realPath)?.range;
   if (range === undefined) return undefined;
   return failure(
-    `${displayPath} was not written: of what is there you have seen only lines ${range.from} to ${range.to}, or not all of a long line, ` +
-      "and the rest would be lost. Read it whole first, or change parts of it with Edit.",
+    `${displayPath} was not written: you have seen only lines ${range.from} to ${range.to} of it, or not all of a long line, ` +
+      "and the rest would be lost. Read all of it first, or change parts of it with Edit.",
     "not read whole",
   );
 }
 
-/** In the encoding of the file that is there, and with its line ends where they are all alike: Read does not show them. */
+/**
+ * Keeps the encoding of the existing file. Also keeps its line ends if they are uniform, because Read does
+ * not show them.
+ */
 function encodeLike(before: Buffer | undefined, content: string): Buffer {
   const old = before === undefined ? undefined : decodeText(before);
   if (old === undefined) return Buffer.from(content);

@@ -3,22 +3,25 @@ import { expandBraces, fitsName, type NamePattern, namePattern } from "@longhaul
 import { isDynamicPattern } from "tinyglobby";
 
 /**
- * Our own matcher of globs: the packages make regular expressions of them, and a model can write a pattern and a project
- * a name for which such an expression takes minutes. This one takes time that grows with both lengths only.
+ * Our own glob matcher. The packages turn globs into regular expressions, and some patterns and names make
+ * those take minutes. The time of this one is bounded by both lengths.
  */
 
-/** More than anybody writes out; braces behind braces multiply. */
+/** Nobody writes more alternatives. Consecutive braces multiply. */
 const MOST_ALTERNATIVES = 200;
 
-/** Which paths a glob means, told in bounded time. */
+/** Matches paths in bounded time. */
 export interface GlobPattern {
-  /** The names on the way to a file, from the folder that is searched. */
+  /** `path`: the names on the way to a file, from the searched folder. */
   matches(path: readonly string[]): boolean;
-  /** Whether something in this folder can match. */
+  /** Checks if something in this folder can match. */
   reaches(folder: readonly string[]): boolean;
 }
 
-/** `*`, `?`, `[a-z]` and `[!a-z]` within a name, `**` for any folders, `{a,b}`; a backslash takes the meaning away. */
+/**
+ * Supports `*`, `?`, `[a-z]` and `[!a-z]` within a name, `**` for any number of folders, and `{a,b}`. A
+ * backslash escapes.
+ */
 export function globPattern(pattern: string): GlobPattern {
   const alternatives = (alternativesOf(pattern) ?? []).map((each) =>
     each.split("/").filter(isStep).map(stepOf),
@@ -32,7 +35,7 @@ export function globPattern(pattern: string): GlobPattern {
 
 const isStep = (part: string): boolean => part !== "" && part !== ".";
 
-/** With each of what its braces offer; undefined where these are too many. */
+/** Expands the braces of a pattern. Undefined if there are too many alternatives. */
 const alternativesOf = (pattern: string): readonly string[] | undefined =>
   expandBraces(pattern, MOST_ALTERNATIVES);
 
@@ -40,7 +43,7 @@ type Step = "any-folders" | NamePattern;
 
 const stepOf = (part: string): Step => (part === "**" ? "any-folders" : namePattern(part));
 
-/** How far one can be in the steps after these names. */
+/** Returns the step positions that are possible after these names. */
 function placesAfter(steps: readonly Step[], names: readonly string[]): ReadonlySet<number> {
   let places = withSkipped(steps, [0]);
   for (const name of names) {
@@ -56,7 +59,7 @@ function placesAfter(steps: readonly Step[], names: readonly string[]): Readonly
   return places;
 }
 
-/** Any folders may be none. */
+/** `**` also matches no folder at all. */
 function withSkipped(steps: readonly Step[], places: readonly number[]): ReadonlySet<number> {
   const all = new Set<number>();
   for (const place of places) {
@@ -66,7 +69,9 @@ function withSkipped(steps: readonly Step[], places: readonly number[]): Readonl
   return all;
 }
 
-/** The fixed beginning of a pattern belongs to the folder: `/data/logs/*.txt` is `*.txt` in `/data/logs`. */
+/**
+ * Moves the fixed beginning of a pattern to the folder: `/data/logs/*.txt` becomes `*.txt` in `/data/logs`.
+ */
 export function targetOf(
   path: string | undefined,
   pattern: string,
@@ -80,11 +85,11 @@ export function targetOf(
   return { path: isAbsolute(base) || base.startsWith("~") ? base : join(path ?? ".", base), pattern: rest };
 }
 
-/** Beyond these nobody has written it. */
+/** No person writes a longer pattern. */
 const LONGEST_PATTERN_CHARS = 1_000;
 const MOST_STARS = 20;
 
-/** Why a pattern cannot be searched with, in words. */
+/** Explains why a pattern cannot be used. Undefined if it can. */
 export function problemWithPattern(pattern: string): string | undefined {
   if (pattern.length > LONGEST_PATTERN_CHARS)
     return `The pattern is longer than ${LONGEST_PATTERN_CHARS} characters.`;
@@ -92,5 +97,5 @@ export function problemWithPattern(pattern: string): string | undefined {
     return `The pattern has more than ${MOST_STARS} stars.`;
   if (alternativesOf(pattern) === undefined) return "The pattern has braces with too many alternatives.";
   const isUpwards = pattern.split(/[\\/]/).includes("..");
-  return isUpwards ? "A pattern cannot lead out of its folder by `..`: say the folder in `path`." : undefined;
+  return isUpwards ? "A pattern cannot leave its folder with `..`. Pass the folder in `path`." : undefined;
 }

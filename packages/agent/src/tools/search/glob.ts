@@ -6,19 +6,19 @@ import { throttled } from "../throttled.ts";
 import { problemWithPattern, targetOf } from "./glob-pattern.ts";
 import { newestFirst, shownBelow, walk, walkNotes } from "./walk.ts";
 
-/** Enough to see what there is; more is a sign that the pattern should say more. */
+/** Enough for an overview. More matches mean that the pattern should be more specific. */
 const MOST_SHOWN = 100;
 const PROGRESS_EVERY_MS = 250;
 
-const DESCRIPTION = `Finds files by their names, the newest change first, ${MOST_SHOWN} at most.
+const DESCRIPTION = `Finds files by name, most recently changed first, at most ${MOST_SHOWN}.
 
-- \`*\` is anything within a name, \`**\` any folders, \`{a,b}\` one of these: \`**/*.test.ts\`, \`src/{app,lib}/**/*.css\`. \`*.ts\` alone is only what lies in the folder itself.
-- Hidden files are found too. Not looked into are \`.git\`, \`node_modules\` and what .gitignore files leave out, unless the pattern or \`path\` names them: \`node_modules/zod/**/*.d.ts\`. Links are not followed.
-- To search what is in files use Grep.`;
+- \`*\` matches anything within a name, \`**\` matches any folders, \`{a,b}\` matches one of these: \`**/*.test.ts\`, \`src/{app,lib}/**/*.css\`. \`*.ts\` alone matches only files directly in the folder.
+- Glob finds hidden files too. It skips \`.git\`, \`node_modules\`, and everything that .gitignore files exclude, unless the pattern or \`path\` names it: \`node_modules/zod/**/*.d.ts\`. It does not follow links.
+- Use Grep to search the content of files.`;
 
 const input = z.object({
-  pattern: z.string().min(1).describe("Such as **/*.ts"),
-  path: z.string().optional().describe("The folder to look in; the working directory unless given."),
+  pattern: z.string().min(1).describe("For example **/*.ts"),
+  path: z.string().optional().describe("The folder to search. Default: the working directory."),
 });
 
 type GlobInput = z.infer<typeof input>;

@@ -9,50 +9,53 @@ import { problemWithPattern } from "./glob-pattern.ts";
 import { type FileSearch, type Row, SearchPattern, type SkipReason, searchFile } from "./search-file.ts";
 import { newestFirst, shownBelow, walk, walkNotes } from "./walk.ts";
 
-/** More than this around a match is reading, not searching. */
+/** More context than this is reading, not searching. */
 const MOST_CONTEXT_LINES = 50;
-/** Unless the model says how many it wants. */
+/** Default if the model sets no limit. */
 const USUAL_ENTRIES = 100;
 const MOST_ENTRIES = 2_000;
-/** What a search may take of the context; whoever wants more reads the file. */
+/** Share of the context for one search. To see more, the model reads the file. */
 const SHOWN_CHARS = 20_000;
-/** For the words behind what was found. */
+/** Reserve for the notes after the results. */
 const NOTES_CHARS = 500;
 const PROGRESS_EVERY_MS = 250;
-/** Read together: waiting for the disk is most of the work. */
+/** Files read in parallel, because most of the time is waiting for the disk. */
 const FILES_AT_ONCE = 8;
 
-const DESCRIPTION = `Searches what is in files, by a regular expression as in JavaScript: \`log.*Error\`, \`function\\s+\\w+\`, \`interface\\{\\}\`. Each line is searched by itself, unless \`multiline\` is set.
+const DESCRIPTION = `Searches the content of files with a JavaScript regular expression: \`log.*Error\`, \`function\\s+\\w+\`, \`interface\\{\\}\`. Grep searches line by line, unless \`multiline\` is set.
 
-- \`output_mode\`: \`files_with_matches\` (the default) gives paths, the newest change first; \`content\` gives the lines, as path:line:text, with \`-A\`, \`-B\`, \`-C\` lines around them as path-line-text; \`count\` gives how many lines match in each file.
-- \`path\`: a folder or a single file. \`glob\`: only files of these names, such as \`*.ts\` (at any depth), \`src/**/*.{ts,tsx}\`, \`!*.test.ts\`.
-- Hidden files are searched too. Not searched are \`.git\`, \`node_modules\` and what .gitignore files leave out (unless \`path\` or \`glob\` names them), binary and very large files. Links are not followed.
-- At most ${USUAL_ENTRIES} paths, lines or counts unless \`head_limit\` says otherwise. Long lines are cut around the match.
-- Use this rather than grep or rg in Bash.`;
+- \`output_mode\`: \`files_with_matches\` (the default) returns paths, most recently changed first. \`content\` returns the matching lines as path:line:text, and the lines around them (\`-A\`, \`-B\`, \`-C\`) as path-line-text. \`count\` returns the number of matching lines in each file.
+- \`path\`: a folder or a single file. \`glob\`: only files with these names, such as \`*.ts\` (at any depth), \`src/**/*.{ts,tsx}\`, \`!*.test.ts\`.
+- Grep searches hidden files too. It skips \`.git\`, \`node_modules\`, and everything that .gitignore files exclude, unless \`path\` or \`glob\` names it. It also skips binary files and very large files. It does not follow links.
+- Grep returns at most ${USUAL_ENTRIES} paths, lines, or counts unless \`head_limit\` says otherwise. It cuts long lines around the match.
+- Use Grep, not grep or rg in Bash.`;
 
 const lineCount = z.number().int().min(0).max(MOST_CONTEXT_LINES).optional();
 
 const grepInput = z.object({
-  pattern: z.string().min(1).describe("A regular expression, as in JavaScript."),
-  path: z.string().optional().describe("A folder or a file; the working directory unless given."),
+  pattern: z.string().min(1).describe("A JavaScript regular expression."),
+  path: z.string().optional().describe("A folder or a file. Default: the working directory."),
   glob: z
     .string()
     .min(1)
     .optional()
-    .describe("Only files like this, such as *.ts; with ! in front, all others."),
+    .describe("Search only files with this name pattern, such as *.ts. With ! in front, search all others."),
   output_mode: z.enum(["files_with_matches", "content", "count"]).optional(),
-  "-i": z.boolean().optional().describe("Capital and small letters are the same."),
-  "-n": z.boolean().optional().describe("Line numbers in content; true unless given."),
-  "-A": lineCount.describe("Lines after each match, in content."),
-  "-B": lineCount.describe("Lines before each match, in content."),
-  "-C": lineCount.describe("Lines before and after each match, in content."),
+  "-i": z.boolean().optional().describe("Ignore case."),
+  "-n": z.boolean().optional().describe("Show line numbers in content mode. Default: true."),
+  "-A": lineCount.describe("Lines to show after each match, in content mode."),
+  "-B": lineCount.describe("Lines to show before each match, in content mode."),
+  "-C": lineCount.describe("Lines to show before and after each match, in content mode."),
   head_limit: z
     .number()
     .int()
     .min(0)
     .optional()
-    .describe(`At most so many; 0: as many as can be, ${MOST_ENTRIES}.`),
-  multiline: z.boolean().optional().describe("A match may go over several lines, and . matches line ends."),
+    .describe(`Maximum number of results. 0 means the highest possible limit, ${MOST_ENTRIES}.`),
+  multiline: z
+    .boolean()
+    .optional()
+    .describe("Allow matches over several lines. Then . matches line endings."),
 });
 
 type GrepInput = z.infer<typeof grepInput>;
@@ -98,7 +101,8 @@ async function grep(place: FilePlace, input: GrepInput, context: ToolContext): P
     const chosen = isNamed
       ? { files: [root.realPath], isCut: false, unreadable: 0 }
       : await walk({ root: root.realPath, patterns: globPatterns(input.glob), signal });
-    // A file that may hold credentials is searched only when it is named: then the person was asked.
+    // A file that may contain credentials is searched only if the call names it, because then the person was
+    // asked.
     const files = isNamed ? chosen.files : chosen.files.filter((file) => !isSecretFile(file));
     const findings = await searchAll(files, {
       ...{ pattern, isNamed, signal, wishes },
@@ -138,7 +142,7 @@ function wishesOf(input: GrepInput): GrepWishes {
   };
 }
 
-/** A name alone means at any depth. */
+/** A name without a slash matches at any depth. */
 function globPatterns(glob: string | undefined): readonly string[] {
   if (glob === undefined) return ["**/*"];
   const isNot = glob.startsWith("!");
@@ -147,7 +151,7 @@ function globPatterns(glob: string | undefined): readonly string[] {
   return isNot ? ["**/*", `!${pattern}`] : [pattern];
 }
 
-/** Of a single file: no more than can be shown, and one line more to know that there is more. */
+/** Limits for a single file: as much as can be shown, plus one line to detect that there is more. */
 function limitsOf(wishes: GrepWishes): Pick<FileSearch, "limits" | "mostMatches"> {
   const { mode, before, after, mostEntries } = wishes;
   if (mode === "content") {
@@ -201,7 +205,7 @@ async function byAge(hits: readonly FileHit[], signal: AbortSignal): Promise<rea
 interface FileHit {
   /** The real path. */
   readonly file: string;
-  /** As it is shown. */
+  /** The path to show. */
   readonly path: string;
   readonly matches: number;
   readonly rows: readonly Row[];
@@ -211,15 +215,15 @@ interface GrepFindings {
   readonly hits: readonly FileHit[];
   readonly searched: number;
   readonly skipped: Readonly<Record<SkipReason, number>>;
-  /** Files that may hold credentials, and were therefore not searched. */
+  /** Number of files that were skipped because they may contain credentials. */
   readonly secret: number;
-  /** Files in which the pattern took too long. */
+  /** Number of files in which the pattern took too long. */
   readonly slow: number;
-  /** It was given up before all files were searched. */
+  /** True if the search stopped before all files were searched. */
   readonly isGivenUp: boolean;
-  /** There are more files than can be looked through. */
+  /** True if there are more files than a search covers. */
   readonly isCut: boolean;
-  /** Folders that could not be looked into. */
+  /** Number of folders that could not be read. */
   readonly unreadable: number;
 }
 
@@ -233,7 +237,7 @@ function grepOutcome(findings: GrepFindings, wishes: GrepWishes, limitChars: num
     isMore ? moreWords(wishes, shown.length, hits) : "",
     ...trouble(findings),
   ].filter((note) => note !== "");
-  // The pattern was of no use: the model must know it before it goes on as if nothing were there.
+  // The pattern was unusable. The model must know this before it concludes that nothing matches.
   const isError = findings.slow > 0 && hits.length === 0;
   const summary =
     isMore && wishes.mode === "content" ? `the first ${shown.length} lines` : summaryOf(hits, wishes);
@@ -251,7 +255,7 @@ function entriesOf(hits: readonly FileHit[], wishes: GrepWishes): readonly strin
   }
 }
 
-/** Between lines that do not follow each other. */
+/** Separates lines that are not adjacent. */
 const APART = "--";
 
 function contentOf({ path, rows }: FileHit, { before, after, hasNumbers }: GrepWishes): readonly string[] {
@@ -265,7 +269,7 @@ function contentOf({ path, rows }: FileHit, { before, after, hasNumbers }: GrepW
   });
 }
 
-/** As many as have room. */
+/** Returns as many entries as fit. */
 function fitting(entries: readonly string[], limitChars: number): readonly string[] {
   let room = limitChars;
   const end = entries.findIndex((entry) => {
@@ -277,7 +281,7 @@ function fitting(entries: readonly string[], limitChars: number): readonly strin
 
 function moreWords({ mode }: GrepWishes, shown: number, hits: readonly FileHit[]): string {
   return mode === "content"
-    ? `[There is more than these ${shown} lines: search for something rarer, or in fewer files.]`
+    ? `[There is more than these ${shown} lines. Search for something rarer, or in fewer files.]`
     : `[${hits.length} files match; these are the first ${shown}.]`;
 }
 
@@ -295,12 +299,12 @@ function trouble(findings: GrepFindings): readonly string[] {
   return [
     left.length > 0 ? `[Not searched: ${left.join(", ")}.]` : "",
     secret > 0
-      ? `[Not searched: ${count(secret, "file")} that may hold credentials. Name such a file in path to ask the user for it.]`
+      ? `[Not searched: ${count(secret, "file")} that may contain credentials. Name such a file in path to ask the user for permission.]`
       : "",
     slow > 0
-      ? `[The pattern takes too long: ${count(slow, "file")} could not be searched to the end. Simplify it.]`
+      ? `[The pattern takes too long. ${count(slow, "file")} could not be searched to the end. Simplify the pattern.]`
       : "",
-    isGivenUp ? `[The search was given up after ${count(searched, "file")}.]` : "",
+    isGivenUp ? `[The search stopped after ${count(searched, "file")}.]` : "",
     ...walkNotes(findings),
   ];
 }

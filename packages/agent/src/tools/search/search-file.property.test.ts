@@ -17,7 +17,7 @@ it("an excerpt has every line within reach of a match, once, in order, as far as
           : [],
       );
       expect(excerpt.matches).toBe(hits.length);
-      // What stands before a match comes with it, so that its rows may be a few more.
+      // Each match includes the lines before it, so there can be a few more rows.
       expect(excerpt.rows.length).toBeLessThanOrEqual(mostRows + before);
       expect(excerpt.rows).toEqual(wanted.slice(0, excerpt.rows.length));
       if (wanted.length > excerpt.rows.length) expect(excerpt.rows.length).toBeGreaterThanOrEqual(mostRows);

@@ -5,21 +5,21 @@ import { GuardedPattern, literalsInPattern, type PatternMatch } from "@longhaul/
 
 export interface FileSearch {
   readonly pattern: SearchPattern;
-  /** The model named this very file. */
+  /** True if the call names this file. */
   readonly isNamed: boolean;
   readonly limits: ExcerptLimits;
-  /** Matching lines after which nothing more of a file is wanted. */
+  /** Stop searching a file after this number of matching lines. */
   readonly mostMatches: number;
   readonly signal: AbortSignal;
 }
 
 interface SearchedFile {
   readonly excerpt: Excerpt;
-  /** The pattern took too long somewhere: what comes after it was not searched. */
+  /** The pattern took too long. The rest of the file was not searched. */
   readonly isSlow: boolean;
 }
 
-/** What is found in one file. Rejects only when it is aborted. */
+/** Searches one file. Rejects only when aborted. */
 export async function searchFile(path: string, search: FileSearch): Promise<SearchedFile | SkipReason> {
   const { isMultiline, bytes } = search.pattern;
   const text = await openText(path, { isNamed: search.isNamed, isWhole: isMultiline, bytes });
@@ -61,7 +61,7 @@ async function searchWhole(text: OpenedText, search: FileSearch): Promise<Search
   return { excerpt, isSlow: false };
 }
 
-/** All lines that a match goes over are lines that match. */
+/** All lines of a multi-line match count as matching lines. */
 function matchesByLine(
   lines: readonly string[],
   found: readonly PatternMatch[],
@@ -69,7 +69,7 @@ function matchesByLine(
   const byLine = new Map<number, PatternMatch>();
   let [at, start] = [0, 0];
   for (const [from, to] of found) {
-    // Matches come in their order, so lines are gone through once.
+    // Matches are in order, so the lines are scanned once.
     while (at < lines.length - 1 && start + lengthOf(lines, at) < from) start += lengthOf(lines, at++) + 1;
     for (
       let line = at, lineStart = start;
@@ -88,7 +88,7 @@ const lengthOf = (lines: readonly string[], at: number): number => lines[at]?.le
 interface ExcerptLimits {
   readonly before: number;
   readonly after: number;
-  /** Kept at most; matches are counted on. */
+  /** Maximum rows to keep. Later matches are still counted. */
   readonly mostRows: number;
 }
 
@@ -99,12 +99,12 @@ export interface Row {
   readonly isMatch: boolean;
 }
 
-/** Of a line: enough to see what it is. Lines that machines wrote have millions. */
+/** Enough of a line to recognize it. Generated lines can have millions of characters. */
 const LONGEST_ROW_CHARS = 400;
-/** Before the match, where a line is cut. */
+/** Characters shown before the match in a cut line. */
 const LEAD_CHARS = 120;
 
-/** The lines that match, with some before and after, out of lines that come one by one. */
+/** Collects matching lines with context from a stream of lines. */
 export class Excerpt {
   readonly #limits: ExcerptLimits;
   readonly #recent: Row[] = [];
@@ -117,7 +117,7 @@ export class Excerpt {
     this.#limits = limits;
   }
 
-  /** True while lines after the last match are still to come. */
+  /** True while context lines after the last match are still missing. */
   get isOpen(): boolean {
     return this.#afterLeft > 0 && this.rows.length < this.#limits.mostRows;
   }
@@ -144,45 +144,45 @@ export class Excerpt {
   }
 }
 
-/** The part of a long line around its match. */
+/** Cuts a long line around its match. */
 function cut(line: string, matchStart: number): string {
   if (line.length <= LONGEST_ROW_CHARS) return line;
   const start = Math.max(0, Math.min(matchStart - LEAD_CHARS, line.length - LONGEST_ROW_CHARS));
-  // Cut from both sides, so that no character is halved.
+  // Both helpers avoid half characters at the cuts.
   const part = headOf(tailOf(line, line.length - start), LONGEST_ROW_CHARS);
   const isEnd = start + LONGEST_ROW_CHARS >= line.length;
   return `${start > 0 ? "…" : ""}${part}${isEnd ? "" : "…"}`;
 }
 
-/** Processor time for one search. A tree that takes longer is searched better folder by folder. */
+/** CPU time for one search. A larger tree is better searched folder by folder. */
 const SEARCH_BUDGET_MS = 30_000;
-/** Files in which a pattern took too long, before it is given up: each holds everything up for a moment. */
+/** Stop after this number of slow files, because each one blocks the process for a moment. */
 const MOST_SLOW_FILES = 4;
 
 interface PatternOptions {
   readonly pattern: string;
   readonly ignoreCase: boolean;
-  /** A match may go over several lines, and `.` is also a line end. */
+  /** A match can span several lines, and `.` also matches a line end. */
   readonly isMultiline: boolean;
 }
 
-/** A pattern for one search, which ends whatever the pattern is. */
+/** A compiled search pattern. Its search always ends, whatever the pattern is. */
 export class SearchPattern {
   readonly #guarded: GuardedPattern;
   readonly isMultiline: boolean;
-  /** Bytes that stand in every match; undefined where that cannot be told. Most files are done with by looking for them. */
+  /** Bytes that every match contains. Undefined if unknown. They rule out most files quickly. */
   readonly bytes: Buffer | undefined;
   #slowFiles = 0;
 
-  /** @throws LonghaulError where it is no regular expression. */
+  /** @throws LonghaulError if it is not a regular expression. */
   constructor({ pattern, ignoreCase, isMultiline }: PatternOptions) {
     this.isMultiline = isMultiline;
-    // Flags in front of a pattern are how others write them.
+    // Other engines accept flags at the start of a pattern.
     const [, inFront = "", rest = pattern] = /^\(\?([ims]+)\)(.*)$/s.exec(pattern) ?? [];
     const flags = new Set(inFront);
     if (ignoreCase) flags.add("i");
     if (isMultiline) flags.add("m").add("s");
-    // Not always: with it a needless backslash, as in `\-`, is a mistake.
+    // Not by default, because the flag makes an unnecessary escape such as `\-` an error.
     if (/\\[pP]\{/.test(rest)) flags.add("u");
     this.#guarded = new GuardedPattern(rest, [...flags].join(""), SEARCH_BUDGET_MS);
     const [longest] = flags.has("i") ? [] : literalsInPattern(rest).toSorted((a, b) => b.length - a.length);
@@ -193,7 +193,7 @@ export class SearchPattern {
     return this.#slowFiles >= MOST_SLOW_FILES;
   }
 
-  /** The first match in each line, up to the first line that took too long. */
+  /** Finds the first match in each line, up to the first line that takes too long. */
   inLines(lines: readonly string[]): {
     readonly matches: readonly (PatternMatch | undefined)[];
     readonly isSlow: boolean;
@@ -208,7 +208,7 @@ export class SearchPattern {
     return { matches, isSlow: slowAt >= 0 };
   }
 
-  /** The first matches of a whole text, as many as asked for. */
+  /** Finds the first matches in a whole text, up to the limit. */
   inText(text: string, limit: number): readonly PatternMatch[] | "too-slow" {
     const found = this.isGivenUp ? "too-slow" : this.#guarded.allIn(text, limit);
     if (found === "too-slow") this.#slowFiles++;
@@ -216,37 +216,37 @@ export class SearchPattern {
   }
 }
 
-/** Of a text that is read in pieces: enough to be quick, little enough to hold. */
+/** Size of one piece of a streamed file: large enough for speed, small enough for memory. */
 const PIECE_BYTES = 1024 * 1024;
-/** In a tree: what is larger is data or made by a machine. */
+/** In a tree, larger files are data or generated. */
 const LARGEST_IN_TREE_BYTES = 8 * 1024 * 1024;
-/** A file that was named: the longest output of a command, and more. */
+/** For a file that the call names. Larger than the longest command output. */
 const LARGEST_NAMED_BYTES = 128 * 1024 * 1024;
-/** A line of this length is taken as it is, so that a file without line ends is not held as a whole. */
+/** A longer line is split here, so that a file without line ends is not held in memory as a whole. */
 const LONGEST_LINE_CHARS = 8 * 1024 * 1024;
 
 export type SkipReason = "binary" | "too-large" | "unreadable";
 
 interface OpenedText {
-  /** Lines in the order of the file, some at a time. */
+  /** Yields lines in file order, in batches. */
   lines(): AsyncGenerator<readonly string[]>;
   close(): Promise<void>;
 }
 
 interface OpenOptions {
   readonly isNamed: boolean;
-  /** It is needed as one text. */
+  /** True if the search needs the file as one text. */
   readonly isWhole: boolean;
-  /** Nothing is wanted of a file without these. */
+  /** A file without these bytes needs no search. */
   readonly bytes: Buffer | undefined;
 }
 
-/** A text file for searching. Only regular files are opened: a pipe or a device would be waited for. */
+/** Opens a text file for searching. Opens only regular files, because a pipe or a device could block. */
 async function openText(path: string, options: OpenOptions): Promise<OpenedText | SkipReason | "no-match"> {
   const largest = options.isNamed && !options.isWhole ? LARGEST_NAMED_BYTES : LARGEST_IN_TREE_BYTES;
   try {
     if (!(await stat(path)).isFile()) return "unreadable";
-    // In between it may have become something else, also a link that leads elsewhere.
+    // The path may have changed since the check, even to a link that leads elsewhere.
     const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     const opened = await textOf(handle, largest, options.bytes).catch(() => "unreadable" as const);
     if (typeof opened === "string") await handle.close();
@@ -264,7 +264,7 @@ async function textOf(
   const found = await handle.stat();
   if (!found.isFile()) return "unreadable";
   if (found.size > largest) return "too-large";
-  // One byte more, to see the end in the same go.
+  // One extra byte detects the end in the same read.
   const first = await read(handle, 0, Math.min(PIECE_BYTES, found.size + 1));
   if (first.includes(0)) return "binary";
   const isAll = first.length === found.size;
@@ -286,7 +286,7 @@ async function* linesOf(
   const decoder = new TextDecoder();
   let rest = "";
   let offset = 0;
-  // Not more than it was allowed to be: it may grow as fast as it is read.
+  // Stop at the size limit, because the file may grow while it is read.
   for (
     let piece = first;
     piece.length > 0 && offset <= largest;

@@ -7,7 +7,7 @@ import { globTool } from "./glob.ts";
 import { grepTool } from "./grep.ts";
 import { gitRootOf } from "./walk.ts";
 
-/** A folder of this name cannot be listed: permissions do not stop the superuser, as whom tests may run. */
+/** Tests simulate an unreadable folder by this name, because permissions do not stop a superuser. */
 const CLOSED = "closed";
 vi.mock("node:fs/promises", async (importOriginal) => {
   const original = await importOriginal<typeof import("node:fs/promises")>();
@@ -29,9 +29,7 @@ describe("a folder that cannot be listed", () => {
     const project = join(root, test[0]);
     mkdirSync(join(project, CLOSED), { recursive: true });
     writeFileSync(join(project, CLOSED, "a.txt"), "needle");
-    expect(await answerOf(tool(filePlace(project)), input)).toBe(
-      `${nothing}\n[1 folder could not be looked into.]`,
-    );
+    expect(await answerOf(tool(filePlace(project)), input)).toBe(`${nothing}\n[1 folder could not be read.]`);
   });
 });
 

@@ -8,40 +8,40 @@ import type { FilePlace } from "../files/file-place.ts";
 import { type GlobPattern, globPattern } from "./glob-pattern.ts";
 
 interface WalkRequest {
-  /** Where to begin: absolute, links followed. */
+  /** Start folder: absolute, with links resolved. */
   readonly root: string;
-  /** Relative to the root. One that begins with `!` leaves out what it matches. */
+  /** Relative to the root. A pattern that begins with `!` excludes its matches. */
   readonly patterns: readonly string[];
   readonly signal: AbortSignal;
-  /** How many files and folders were seen so far. */
+  /** Reports the number of files and folders seen so far. */
   onSeen?(count: number): void;
 }
 
 interface Walked {
-  /** Absolute, in the order of their names. */
+  /** Absolute paths, sorted by name. */
   readonly files: readonly string[];
-  /** There are more than anybody can look through: these are only some. */
+  /** True if there are more files than the limit, so the list is incomplete. */
   readonly isCut: boolean;
-  /** Folders that could not be looked into. */
+  /** Number of folders that could not be read. */
   readonly unreadable: number;
 }
 
-/** A disk full of files ends in memory otherwise. */
+/** Without a limit, a disk full of files would exhaust the memory. */
 const MOST_FILES = 200_000;
-/** What nobody searches unless they say so: what git keeps, and what others wrote. */
+/** Folders to skip unless the search names them: git's data and installed packages. */
 const USUALLY_SKIPPED: readonly string[] = [".git", "node_modules"];
-/** Looked at together. More than the system has threads for it is of no use. */
+/** Parallel calls. More than the system's thread pool gains nothing. */
 const STATS_AT_ONCE = 64;
 
 /**
- * The files below a folder, whatever the patterns say. Links are not followed, so that none leads out or in a circle.
- * Files that `.gitignore` files leave out are left out, unless the search begins there.
+ * Lists the files below a folder that match the patterns. Does not follow links, so none leads out or in a
+ * circle. Skips files that `.gitignore` files exclude, unless the search starts there.
  */
 export async function walk(request: WalkRequest): Promise<Walked> {
   const { root, patterns, signal } = request;
   const named = new Set([root, ...patterns].flatMap((text) => text.split(/[\\/{},]/)));
   const skipped = USUALLY_SKIPPED.filter((name) => !named.has(name));
-  // Whoever names one of these means what is in it, which hardly any .gitignore file lets through.
+  // A search that names one of these folders wants its contents, and most .gitignore files exclude them.
   const rules = skipped.length < USUALLY_SKIPPED.length ? undefined : await rulesAround(root);
   const search = new TreeSearch(request, new Set(skipped), rules);
   await search.lookInto([]);
@@ -52,13 +52,11 @@ export async function walk(request: WalkRequest): Promise<Walked> {
 
 /** Notes for the model on files and folders that a walk left out. */
 export const walkNotes = ({ isCut, unreadable }: Omit<Walked, "files">): readonly string[] => [
-  isCut ? "[There are more files than can be looked through: name a folder in path.]" : "",
-  unreadable > 0
-    ? `[${unreadable} ${unreadable === 1 ? "folder" : "folders"} could not be looked into.]`
-    : "",
+  isCut ? "[There are too many files to search. Name a folder in path.]" : "",
+  unreadable > 0 ? `[${unreadable} ${unreadable === 1 ? "folder" : "folders"} could not be read.]` : "",
 ];
 
-/** Of the same age: in the order of their names. */
+/** Sorts by modification time, then by name. */
 export async function newestFirst(files: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
   const aged: { readonly file: string; readonly changed: number }[] = [];
   for (let at = 0; at < files.length; at += STATS_AT_ONCE) {
@@ -72,17 +70,20 @@ export async function newestFirst(files: readonly string[], signal: AbortSignal)
   return aged.sort((a, b) => b.changed - a.changed).map(({ file }) => file);
 }
 
-/** Found below the real path, shown below the path that was meant: relative where it is in the working directory. */
+/** Shows a file below the requested path instead of the real one. Relative inside the working directory. */
 export const shownBelow = ({ cwd }: FilePlace, root: ResolvedPath, absolute: string): string =>
   shortPath(resolve(root.path, relative(root.realPath, absolute)), [cwd]);
 
-/** Undefined where the search begins in what is left out: then it was asked for. */
+/** Returns undefined if the search starts inside an excluded folder, because then it is intended. */
 async function rulesAround(root: string): Promise<IgnoreRules | undefined> {
   const rules = new IgnoreRules((await gitRootOf(root)) ?? root);
   return (await rules.leavesOut(root)) ? undefined : rules;
 }
 
-/** The folder at or above this one that has a `.git`, which is a file in worktrees and submodules. Runs nothing. */
+/**
+ * Finds the nearest folder at or above this one that has a `.git` entry, which is a file in worktrees and
+ * submodules. Runs no command.
+ */
 export async function gitRootOf(folder: string): Promise<string | undefined> {
   for (let at = folder; ; at = dirname(at)) {
     const isHere = await access(join(at, ".git")).then(
@@ -94,7 +95,7 @@ export async function gitRootOf(folder: string): Promise<string | undefined> {
   }
 }
 
-/** One walk through a tree. What is skipped is not seen. */
+/** One walk through a tree. Skipped entries do not count as seen. */
 class TreeSearch {
   readonly #request: WalkRequest;
   readonly #rules: IgnoreRules | undefined;
@@ -102,7 +103,7 @@ class TreeSearch {
   readonly #wanted: readonly GlobPattern[];
   readonly #unwanted: readonly GlobPattern[];
   #seen = 0;
-  /** Files that are meant, relative to the root, with `/` between the names. */
+  /** Matching files relative to the root, with `/` between the names. */
   readonly found: string[] = [];
   isCut = false;
   unreadable = 0;
@@ -118,7 +119,7 @@ class TreeSearch {
       .map((each) => globPattern(each.slice(1)));
   }
 
-  /** `names` lead from the root to the folder. */
+  /** `names`: path from the root to the folder. */
   async lookInto(names: readonly string[]): Promise<void> {
     const below: (readonly string[])[] = [];
     for (const entry of await this.#list(join(this.#request.root, ...names))) {
@@ -132,7 +133,7 @@ class TreeSearch {
   async #list(folder: string): Promise<readonly Dirent[]> {
     if (this.isCut || this.#request.signal.aborted) return [];
     try {
-      // One that has become a link meanwhile may lead where nobody was asked about.
+      // A folder that has become a link meanwhile may lead outside the allowed folders.
       if (!isWithin(await realpath(folder), this.#request.root)) return [];
       const isIgnored = await this.#rules?.filterFor(folder);
       const entries = (await readdir(folder, { withFileTypes: true })).filter(
@@ -158,7 +159,7 @@ class TreeSearch {
   }
 }
 
-/** A list of more than this was not written by anybody. */
+/** Nobody writes a longer list. */
 const LONGEST_LIST_BYTES = 1_000_000;
 
 interface Rules {
@@ -166,23 +167,26 @@ interface Rules {
   readonly list: Ignore;
 }
 
-/** What `.gitignore` files say about the paths of one tree, each about what lies below it. */
+/** The `.gitignore` rules of one tree. Each file applies to the paths below it. */
 class IgnoreRules {
   readonly #top: string;
   readonly #known = new Map<string, Promise<readonly Rules[]>>();
 
-  /** `top`: the folder above which no list counts, as a rule that of the repository. */
+  /** `top`: lists above this folder do not count. Usually the root of the repository. */
   constructor(top: string) {
     this.#top = top;
   }
 
-  /** Whether one thing in a folder is left out. Whoever asks goes from the top down: what is in it is not asked about. */
+  /**
+   * Returns a filter for the entries of a folder. Callers walk from the top down and never enter an excluded
+   * folder.
+   */
   async filterFor(folder: string): Promise<(name: string, isFolder: boolean) => boolean> {
     const rules = await this.#rulesFor(folder);
     return (name, isFolder) => isIgnored(rules, join(folder, name), isFolder);
   }
 
-  /** Whether a folder is left out, or anything above it is. */
+  /** Checks if a folder or any folder above it is excluded. */
   async leavesOut(folder: string): Promise<boolean> {
     for (let at = folder; isBelow(at, this.#top); at = dirname(at)) {
       if (isIgnored(await this.#rulesFor(dirname(at)), at, true)) return true;
@@ -190,7 +194,7 @@ class IgnoreRules {
     return false;
   }
 
-  /** The nearest list first. */
+  /** The nearest list comes first. */
   #rulesFor(folder: string): Promise<readonly Rules[]> {
     const known = this.#known.get(folder);
     if (known !== undefined) return known;
@@ -207,13 +211,16 @@ class IgnoreRules {
   }
 }
 
-/** As git does, no link is followed; and a pipe of that name would be waited for without end. */
+/** Like git, follows no link. A pipe with that name would block forever. */
 async function listAt(path: string): Promise<string> {
   const found = await lstat(path);
   return found.isFile() && found.size <= LONGEST_LIST_BYTES ? await readFile(path, "utf8") : "";
 }
 
-/** The library makes regular expressions of them: with more stars in a name, one long name takes it for ever. */
+/**
+ * The library turns patterns into regular expressions. With more stars in one name, a long name can take it
+ * forever.
+ */
 const MANY_STARS = /(?:\*+[^*/]+){3}\*/;
 const LONGEST_RULE_CHARS = 1_000;
 

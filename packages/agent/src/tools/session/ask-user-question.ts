@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineTool, type Tool, type ToolOutcome } from "../../tool.ts";
 import type { Workplace } from "../../workplace.ts";
 
-/** More at once is a form, and nobody likes to fill in forms. */
+/** More questions at once would be a form. */
 const MOST_QUESTIONS = 4;
 const MOST_OPTIONS = 6;
 const LONGEST_TEXT = 1_000;
@@ -15,18 +15,25 @@ const input = z.object({
     .array(
       z.object({
         question: text.describe("One clear question."),
-        header: z.string().trim().max(LONGEST_HEADER).optional().describe("A word or two for a heading."),
+        header: z
+          .string()
+          .trim()
+          .max(LONGEST_HEADER)
+          .optional()
+          .describe("One or two words for the heading."),
         options: z
           .array(
             z.object({
               label: text.describe("The answer in a few words."),
-              description: text.optional().describe("What choosing it means."),
+              description: text.optional().describe("What this choice means."),
             }),
           )
           .max(MOST_OPTIONS)
           .default([])
-          .describe("Answers to choose from, the one you would choose first; none for an open question."),
-        multiSelect: z.boolean().optional().describe("Whether several may be chosen."),
+          .describe(
+            "Answers to choose from. Put the one that you recommend first. Leave it empty for an open question.",
+          ),
+        multiSelect: z.boolean().optional().describe("True if the user may choose several answers."),
       }),
     )
     .min(1)
@@ -35,9 +42,9 @@ const input = z.object({
 
 type Asked = z.infer<typeof input>["questions"][number];
 
-const DESCRIPTION = `Asks the user, and waits for the answer.
+const DESCRIPTION = `Asks the user a question and waits for the answer.
 
-Use it when what is wanted is unclear and a wrong guess would cost much, or when there are ways to go that only the user can choose between. Do not ask what you can find out by looking, and do not ask for permission: tools do that by themselves. The user can always answer in words of their own.`;
+Use it if the request is unclear and a wrong guess would be costly, or if only the user can choose between several solutions. Do not ask what you can find out yourself. Do not ask for permission, because the tools do that. The user can always answer in free text.`;
 
 export function askUserQuestionTool({ person, agentId }: Pick<Workplace, "person" | "agentId">): Tool {
   return defineTool({
@@ -63,7 +70,7 @@ export function askUserQuestionTool({ person, agentId }: Pick<Workplace, "person
 }
 
 const NOBODY =
-  "Nobody can be asked: there is no user at a terminal. Go on with the assumption that is most likely to be right, and say in your answer what you assumed.";
+  "Nobody can be asked, because there is no user at a terminal. Continue with the most likely assumption, and say in your answer what you assumed.";
 
 const questionFor = ({ question, header, options, multiSelect }: Asked) => ({
   question,
@@ -72,7 +79,7 @@ const questionFor = ({ question, header, options, multiSelect }: Asked) => ({
   mayChooseSeveral: multiSelect ?? false,
 });
 
-/** In the form in which answers are found again when the conversation is compacted. */
+/** Uses the form in which a compaction finds answers. */
 const answered = (question: string, said: readonly string[]): string =>
   `${JSON.stringify(question)}=${JSON.stringify(said.join(", "))}`;
 
@@ -81,7 +88,7 @@ function outcomeOf(answers: readonly string[], open: readonly string[]): ToolOut
     ...(answers.length > 0 ? [`The user has answered:\n${answers.join("\n")}`] : []),
     ...(open.length > 0
       ? [
-          `The user did not want to answer:\n${open.join("\n")}\nDo not ask this again. Go on as seems best, or stop and say what you need.`,
+          `The user did not want to answer:\n${open.join("\n")}\nDo not ask this again. Decide yourself and continue, or stop and say what you need.`,
         ]
       : []),
   ];

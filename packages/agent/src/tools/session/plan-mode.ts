@@ -4,24 +4,24 @@ import { z } from "zod";
 import { defineTool, failure, type Tool } from "../../tool.ts";
 import type { Workplace } from "../../workplace.ts";
 
-/** About 12,000 tokens: a plan that is longer is no longer read before it is accepted. */
+/** About 12,000 tokens. Nobody reads a longer plan before accepting it. */
 const LONGEST_PLAN = 50_000;
-/** Plans speak of work that is nobody else's business. */
+/** Plans may be confidential. */
 const OWNER_ONLY = { file: 0o600, folder: 0o700 } as const;
 
 export function enterPlanModeTool({ state }: Pick<Workplace, "state">): Tool {
   return defineTool({
     name: "EnterPlanMode",
     description:
-      "Switches plan mode on: until a plan has been accepted, only tools that look will run. Use it before work that is large, risky, or can be done in ways that differ much, so that the user can choose before anything is changed. Not for questions, and not for small changes.",
+      "Turns plan mode on. Until the user accepts a plan, only tools that change nothing run. Use it before work that is large, risky, or has very different solutions, so that the user can choose before anything changes. Do not use it for questions or small changes.",
     input: z.object({}),
-    // It takes away and gives nothing, so it needs nobody's word.
+    // Plan mode only restricts the agent, so it needs no permission.
     isReadOnly: true,
     call: () => {
       const wasOn = state.isPlanMode;
       state.setPlanMode(true);
       return {
-        content: `Plan mode ${wasOn ? "was on already" : "is on"}. Look at everything that the plan depends on, and ask where something is open. Change nothing. Then call ExitPlanMode with the plan.`,
+        content: `Plan mode ${wasOn ? "was on already" : "is on"}. Read everything that the plan depends on, and ask if something is unclear. Do not change anything. Then call ExitPlanMode with the plan.`,
         summary: "on",
       };
     },
@@ -34,14 +34,16 @@ const exitInput = z.object({
     .trim()
     .min(1)
     .max(LONGEST_PLAN)
-    .describe("Markdown: what will be changed, where, in which steps, and how it will be checked."),
+    .describe(
+      "The plan in Markdown: what you will change, where, in which steps, and how you will check it.",
+    ),
 });
 
 export function exitPlanModeTool({ state }: Pick<Workplace, "state">): Tool {
   return defineTool({
     name: "ExitPlanMode",
     description:
-      "Shows the user your plan. If they accept it, plan mode ends and you carry it out. If not, plan mode stays on, and what they say tells you what to change. Only for plans of work; what you found out is simply said.",
+      "Shows your plan to the user. If the user accepts it, plan mode ends and you carry out the plan. If not, plan mode stays on, and the user's answer says what to change. Use it only for a plan of work. Report findings in a normal answer.",
     input: exitInput,
     title: ({ plan }) => firstLine(plan),
     needs: ({ plan }) =>
@@ -51,14 +53,14 @@ export function exitPlanModeTool({ state }: Pick<Workplace, "state">): Tool {
     call: async ({ plan }) => {
       if (!state.isPlanMode)
         return failure(
-          "Plan mode is not on, so there is nothing to leave. Go on with the work.",
+          "Plan mode is not on, so you cannot exit it. Continue with the work.",
           "not in plan mode",
         );
       await mkdir(dirname(state.planPath), { recursive: true, mode: OWNER_ONLY.folder });
       await writeFile(state.planPath, `${plan}\n`, { mode: OWNER_ONLY.file });
       state.setPlanMode(false);
       return {
-        content: `The plan is approved, and plan mode is off. It is kept in ${state.planPath}. Carry it out now; where it turns out to be wrong, say so.`,
+        content: `The plan is approved, and plan mode is off. The plan is saved in ${state.planPath}. Carry it out now. If a part of it turns out to be wrong, say so.`,
         summary: "approved",
         display: plan,
       };

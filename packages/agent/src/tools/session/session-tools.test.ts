@@ -29,7 +29,7 @@ const context: ToolContext = {
   onProgress: () => undefined,
 };
 
-/** The call and its answer as they stand in a session. */
+/** The call and its result in the form of a session. */
 async function inSession(tool: Tool, input: unknown): Promise<readonly Entry[]> {
   const { content, isError } = await tool.call(input, context);
   const c = new ConversationBuilder();
@@ -248,6 +248,6 @@ describe("recall", () => {
     expect(tool.title({ query: "port", file: "a.ts" })).toBe("port · a.ts");
     expect(tool.title("nonsense")).toBe("");
     expect((await tool.call({ query: "port" }, context)).content).toContain("the port is 4711");
-    expect((await tool.call({}, context)).content).toContain("Nothing was asked for");
+    expect((await tool.call({}, context)).content).toContain("Empty query");
   });
 });

@@ -3,35 +3,30 @@ import { z } from "zod";
 import { defineTool, type Tool } from "../../tool.ts";
 import type { Workplace } from "../../workplace.ts";
 
-/** A list that nobody can keep in view is no list; it stands in the conversation with each change. */
+/** A longer list is not useful, and every change repeats it in the conversation. */
 const MOST_TODOS = 100;
 const LONGEST_TODO = 500;
 
 const todo = z.object({
-  content: z
-    .string()
-    .trim()
-    .min(1)
-    .max(LONGEST_TODO)
-    .describe("What is to be done, as an order: Run the tests"),
+  content: z.string().trim().min(1).max(LONGEST_TODO).describe("The task, in the imperative: Run the tests"),
   status: z.enum(["pending", "in_progress", "completed"]),
   activeForm: z
     .string()
     .max(LONGEST_TODO)
     .optional()
-    .describe("The same while it is being done: Running the tests"),
+    .describe("The same task while it is in progress: Running the tests"),
 });
 
 const input = z.object({
-  todos: z.array(todo).max(MOST_TODOS).describe("The whole list; it takes the place of the one before."),
+  todos: z.array(todo).max(MOST_TODOS).describe("The whole list. It replaces the previous list."),
 });
 
-const DESCRIPTION = `Writes the list of what is to be done, for you and for the user, who sees it.
+const DESCRIPTION = `Writes the to-do list for you and for the user, who sees it.
 
-Use it for work of three steps or more, or when the user asks for several things. Not for one small thing.
-Give the whole list each time. Have one item in progress at a time. Mark an item as completed as soon as it is done and verified, never before: what is blocked or half done stays open. Add what comes up on the way, and leave out what has become pointless. The list is kept when the conversation is compacted.`;
+Use it for work with three steps or more, or if the user requests several things. Do not use it for one small task.
+Pass the whole list each time. Keep one item in progress at a time. Mark an item as completed as soon as it is done and verified, never before. An item that is blocked or half done stays open. Add new items when you find them, and remove items that are no longer needed. The list survives when the conversation is compacted.`;
 
-/** Nothing but the list changes, so it may be written in plan mode, too. */
+/** Changes only the list, so it is allowed in plan mode. */
 export function todoWriteTool({ state }: Pick<Workplace, "state">): Tool {
   return defineTool({
     name: "TodoWrite",
@@ -60,6 +55,6 @@ const MARKS: Readonly<Record<Todo["status"], string>> = {
 };
 
 function hint(current: number, open: number): string {
-  if (current > 1) return " Have only one in progress at a time.";
-  return current === 0 && open > 0 ? " Mark the one that you work on as in progress." : "";
+  if (current > 1) return " Keep only one in progress at a time.";
+  return current === 0 && open > 0 ? " Mark the item that you work on as in progress." : "";
 }

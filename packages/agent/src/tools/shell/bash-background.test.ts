@@ -25,7 +25,7 @@ const look = async (id: string): Promise<string> =>
 const kill = async (id: string): Promise<string> =>
   String((await killShellTool(place).call({ shell_id: id }, context)).content);
 
-/** A command that prints, waits until a file is there, prints and ends. */
+/** A command that prints, waits for a file, prints again and ends. */
 const twoSteps = (name: string): string =>
   `echo first; until [ -e ${name} ]; do sleep 0.05; done; echo second; exit 4`;
 
@@ -42,7 +42,7 @@ describe.skipIf(process.platform === "win32")("a command in the background", () 
     expect(await command?.ended).toEqual({ how: "exited", code: 4, leftBehind: false });
     expect(await look(id)).toMatch(/has ended after .* Exit code 4\nsecond$/);
     expect(await look(id)).toMatch(/Exit code 4\n\(nothing new\)$/);
-    expect(await kill(id)).toContain("had ended already. Exit code 4");
+    expect(await kill(id)).toContain("had already ended. Exit code 4");
   });
 
   it("has all that it prints in a file from the beginning", async () => {
@@ -57,9 +57,9 @@ describe.skipIf(process.platform === "win32")("a command in the background", () 
     const id = await start(`sh -c 'trap "" TERM; echo $$ > child; while :; do sleep 1; done' & wait`);
     const pid = await pidIn(join(folder, "child"));
     expect(isRunning(pid)).toBe(true);
-    expect(await kill(id)).toContain(`${id} was ended after`);
+    expect(await kill(id)).toContain(`${id} was stopped after`);
     await gone(pid);
-    expect(await look(id)).toContain("It was ended before it was done.");
+    expect(await look(id)).toContain("The command was stopped before it finished.");
   });
 
   it("goes on when the call that started it is aborted, and ends with the session", async () => {
@@ -81,14 +81,14 @@ describe.skipIf(process.platform === "win32")("a command in the background", () 
   it("that is not known is said to be none, with those there are", async () => {
     const id = await start("true");
     expect(await look("bash_none")).toMatch(
-      new RegExp(`There is no command bash_none\\. There are: .*${id}`),
+      new RegExp(`There is no command bash_none\\. Known commands: .*${id}`),
     );
     expect(await kill("bash_none")).toContain("There is no command bash_none");
     const other = shellPlace(folder);
     const outcome = await bashOutputTool(other).call({ bash_id: id }, context);
     expect(outcome).toMatchObject({
       isError: true,
-      content: expect.stringContaining("none in the background"),
+      content: expect.stringContaining("No command runs in the background."),
     });
   });
 });

@@ -39,7 +39,7 @@ describe.skipIf(process.platform === "win32")("Bash", () => {
     expect(outcome).toMatchObject({ content: "Exit code 3\nbefore", isError: true });
     expect(outcome.summary).toMatch(/^exit 3 · .* · 1 line$/);
     expect(await run("kill -9 $$")).toMatchObject({
-      content: "Ended by SIGKILL, with no exit code.",
+      content: "Stopped by SIGKILL, without an exit code.",
       isError: true,
     });
     expect(await run("true")).toMatchObject({ content: "(no output)", isError: false });
@@ -83,13 +83,15 @@ describe.skipIf(process.platform === "win32")("Bash", () => {
 
   it("ends a command when its time is over, and says so", async () => {
     const outcome = await run("echo begun; sleep 60", { timeout: 300 });
-    expect(outcome.content).toMatch(/^It was ended after 0\.3 s, the timeout.*run_in_background\.\nbegun$/);
+    expect(outcome.content).toMatch(
+      /^The command was stopped after 0\.3 s, its timeout.*run_in_background\.\nbegun$/,
+    );
     expect(outcome).toMatchObject({ isError: true, summary: expect.stringMatching(/^timed out · /) });
   });
 
   it("ends what a command left running, and says so", async () => {
     const { content, isError } = await run("sleep 60 >/dev/null & echo $! > left; echo done");
-    expect(content).toMatch(/^done\n\[The command had left processes running/);
+    expect(content).toMatch(/^done\n\[The command left processes running/);
     expect(isError).toBe(false);
     await gone(await pidIn(join(folder, "left")));
   });
@@ -98,7 +100,7 @@ describe.skipIf(process.platform === "win32")("Bash", () => {
     const stop = new AbortController();
     const loop = (name: string): string =>
       `sh -c 'trap "" TERM; echo $$ > ${name}; while :; do sleep 1; done'`;
-    // Not every system can start something apart from its group.
+    // Not every system can start a process outside its process group.
     const names = process.platform === "linux" ? ["deaf", "apart"] : ["deaf"];
     const deaf = `${names.map((name) => `${name === "apart" ? "setsid " : ""}${loop(name)} &`).join(" ")} wait`;
     const call = bashTool(place).call({ command: deaf }, context({ signal: stop.signal }));
@@ -126,9 +128,9 @@ describe.skipIf(process.platform === "win32")("Bash", () => {
 
   it("says why nothing was run", async () => {
     const nowhere = { ...place, cwd: join(folder, "nowhere") };
-    expect((await run("true", {}, nowhere)).content).toContain("nowhere is not there");
+    expect((await run("true", {}, nowhere)).content).toContain("nowhere does not exist");
     expect(await run(`: ${"x".repeat(4_000_000)}`)).toMatchObject({
-      content: expect.stringMatching(/^Nothing was run: .*write it into a file/),
+      content: expect.stringMatching(/^Nothing was run: .*Write it into a file/),
       isError: true,
       summary: expect.stringMatching(/^not started/),
     });

@@ -12,38 +12,42 @@ import { throttled } from "../throttled.ts";
 import { commandNeed } from "./command-need.ts";
 import { safeGit } from "./safe-git.ts";
 
-/** What the model need not say: enough for most builds, short enough to notice that something hangs. */
+/** Default timeout: enough for most builds, short enough to notice a hang. */
 const USUAL_TIMEOUT_MS = 120_000;
-/** What takes longer belongs in the background. */
+/** Longer commands belong in the background. */
 const LONGEST_TIMEOUT_MS = 600_000;
-/** Some 10,000 tokens: enough for what failed, little enough to read several in one window. */
+/** About 10,000 tokens: enough to see a failure, and several results fit into one window. */
 const LONGEST_RESULT_CHARS = 30_000;
-/** Of it, for how the command ended. */
+/** Part of it that is reserved for the line about how the command ended. */
 const WORDS_CHARS = 500;
-/** People read no faster. */
+/** People cannot read faster. */
 const PROGRESS_EVERY_MS = 200;
 
-const DESCRIPTION = `Runs a command in the shell (bash where there is one, else sh) and gives back what it printed, stdout and stderr together, and its exit code where it is not 0.
+const DESCRIPTION = `Runs a command in the shell (bash if it is installed, otherwise sh). Returns its output, stdout and stderr together, and its exit code if it is not 0.
 
-- Each command starts in the working directory: a \`cd\` or a variable does not carry over to the next. Use absolute paths, or \`cd somewhere && command\` in one call.
-- There is nobody to type: stdin is empty, so tell programs to ask nothing (\`--yes\`, \`-m "message"\`).
-- It is ended after \`timeout\` milliseconds (${USUAL_TIMEOUT_MS} unless given, ${LONGEST_TIMEOUT_MS} at most) with everything it started. What is left running with \`&\` ends with it too. For servers, watchers and long work use \`run_in_background\`: the call gives an id at once; look with BashOutput, end it with KillShell.
-- Of more than ${LONGEST_RESULT_CHARS} characters you see the beginning and the end, and are told in which file the whole is: search it with Grep or Read parts of it. Colours and overwritten progress lines are left out.
+- Each command starts in the working directory. A \`cd\` or a variable does not carry over to the next command. Use absolute paths, or \`cd somewhere && command\` in one call.
+- Nobody can type input, and stdin is empty. Run programs so that they do not ask questions (\`--yes\`, \`-m "message"\`).
+- After \`timeout\` milliseconds (default ${USUAL_TIMEOUT_MS}, at most ${LONGEST_TIMEOUT_MS}), the command is stopped together with everything that it started. A process started with \`&\` is stopped with it too. Use \`run_in_background\` for servers, watchers, and long work. The call then returns an id at once. Read the output with BashOutput, and stop the command with KillShell.
+- If the output has more than ${LONGEST_RESULT_CHARS} characters, you see its beginning and its end, and the path of a file with the whole output. Search that file with Grep, or read parts of it with Read. Colors and overwritten progress lines are left out.
 - Keys of model providers (such as ANTHROPIC_API_KEY) are not in its environment unless the user allows it.
-- To find and read files use Glob, Grep and Read, to change them Edit and Write, rather than find, grep, cat and sed. Commands that depend on each other go into one call with \`&&\`.`;
+- Use Glob, Grep, and Read to find and read files, and Edit and Write to change them, not find, grep, cat, and sed. Put commands that depend on each other into one call with \`&&\`.`;
 
 const bashInput = z.object({
   command: z
     .string()
     .refine((command) => command.trim() !== "", "is empty")
-    .refine((command) => !command.includes("\0"), "has a character 0 in it, which no command can have")
-    .describe("The command, as in a shell."),
-  timeout: z.number().positive().optional().describe(`Milliseconds, at most ${LONGEST_TIMEOUT_MS}.`),
-  description: z.string().optional().describe("What it does, in five to ten words."),
+    .refine((command) => !command.includes("\0"), "contains a NUL character, which a command cannot contain")
+    .describe("The shell command."),
+  timeout: z
+    .number()
+    .positive()
+    .optional()
+    .describe(`Timeout in milliseconds, at most ${LONGEST_TIMEOUT_MS}.`),
+  description: z.string().optional().describe("What the command does, in five to ten words."),
   run_in_background: z
     .boolean()
     .optional()
-    .describe("Gives an id at once; it runs until it ends or the session does."),
+    .describe("Return an id at once. The command runs until it ends or the session ends."),
 });
 
 type BashInput = z.infer<typeof bashInput>;
@@ -67,15 +71,15 @@ export function bashOutputTool({ shells }: Pick<Workplace, "shells">): Tool {
   return defineTool({
     name: "BashOutput",
     description:
-      "Gives what a command in the background has printed since you last looked, and whether it still runs. " +
-      "It does not wait: do something else, or sleep in a command, before you look again.",
-    input: z.object({ bash_id: z.string().describe("The id that Bash gave.") }),
+      "Returns the output of a background command since your last call, and whether the command still runs. " +
+      "BashOutput does not wait. Do something else, or run a sleep command, before you call it again.",
+    input: z.object({ bash_id: z.string().describe("The id that Bash returned.") }),
     isReadOnly: true,
     title: ({ bash_id }) => bash_id,
     call: async ({ bash_id }) => {
       const running = shells.find(bash_id);
       if (running === undefined) return unknownShell(bash_id, shells);
-      // Before the look: what it printed last is then part of it.
+      // Read before the output, so that the output contains everything up to the end.
       const { end } = running;
       const output = await running.look();
       const printed = output.text === "" ? "(nothing new)" : output.text;
@@ -90,23 +94,23 @@ export function bashOutputTool({ shells }: Pick<Workplace, "shells">): Tool {
 export function killShellTool({ shells }: Pick<Workplace, "shells">): Tool {
   return defineTool({
     name: "KillShell",
-    description: "Ends a command in the background, with everything it started.",
-    input: z.object({ shell_id: z.string().describe("The id that Bash gave.") }),
+    description: "Stops a background command and everything that it started.",
+    input: z.object({ shell_id: z.string().describe("The id that Bash returned.") }),
     title: ({ shell_id }) => shell_id,
-    // It ends only what the agent itself was allowed to start.
+    // It ends only commands that the agent was allowed to start.
     needs: () => [],
     call: async ({ shell_id }) => {
       const running = shells.find(shell_id);
       if (running === undefined) return unknownShell(shell_id, shells);
       if (running.end !== undefined) {
         return {
-          content: `${shell_id} had ended already. ${endWords(running.end).line}`,
+          content: `${shell_id} had already ended. ${endWords(running.end).line}`,
           summary: "had ended",
         };
       }
       await running.kill();
       return {
-        content: `${shell_id} was ended after ${duration(running.runsForMs)}. BashOutput still gives what it printed.`,
+        content: `${shell_id} was stopped after ${duration(running.runsForMs)}. BashOutput still returns its output.`,
         summary: "ended",
       };
     },
@@ -115,14 +119,15 @@ export function killShellTool({ shells }: Pick<Workplace, "shells">): Tool {
 
 function unknownShell(id: string, shells: Shells): ToolOutcome {
   const ids = shells.list().map((one) => one.id);
-  const known = ids.length === 0 ? "There is none in the background." : `There are: ${ids.join(", ")}.`;
+  const known =
+    ids.length === 0 ? "No command runs in the background." : `Known commands: ${ids.join(", ")}.`;
   return failure(
-    `There is no command ${id}. ${known} Commands in the background end with the session that started them.`,
+    `There is no command ${id}. ${known} Background commands end with the session that started them.`,
     "no such command",
   );
 }
 
-/** Not by an expression: one for white space around line ends takes minutes for a megabyte of spaces. */
+/** Not a regular expression: matching white space around line ends takes minutes for a megabyte of spaces. */
 const oneLine = (command: string): string =>
   command
     .split("\n")
@@ -143,7 +148,7 @@ function requestFor(place: Place, { command, run_in_background = false }: BashIn
 function runBehind(place: Place, input: BashInput): ToolOutcome {
   const { id } = place.shells.start(requestFor(place, input));
   return {
-    content: `It runs in the background as ${id}. BashOutput with this id gives what it prints, KillShell ends it.`,
+    content: `The command runs in the background as ${id}. Call BashOutput with this id to read its output, and KillShell to stop it.`,
     summary: `in the background as ${id}`,
   };
 }
@@ -162,11 +167,14 @@ async function run(place: Place, input: BashInput, context: ToolContext): Promis
   }
 }
 
-/** Whether it ended by itself. When the signal fires or the time is over, it is ended with all that it started. */
+/**
+ * Returns true if the command ended by itself. On a timeout or signal, ends it with all processes that it
+ * started.
+ */
 async function endedWithin(running: ShellCommand, limitMs: number, signal: AbortSignal): Promise<boolean> {
   let isOver = false;
   let stop = (): void => undefined;
-  // One that hangs in the kernel never ends, so the end of the killing is waited for as well.
+  // A process that hangs in the kernel never ends, so this also waits for the kill to finish.
   const stopped = new Promise<void>((resolve) => {
     stop = () => resolve(running.kill());
   });
@@ -203,49 +211,49 @@ async function outcomeOf(running: ShellCommand, timedOutMs: number | undefined):
 }
 
 const timeoutLine = (limitMs: number): string =>
-  `It was ended after ${duration(limitMs)}, the timeout, with everything it had started. ` +
+  `The command was stopped after ${duration(limitMs)}, its timeout, with everything that it had started. ` +
   (limitMs < LONGEST_TIMEOUT_MS
-    ? "Give it a longer timeout, or run_in_background."
-    : "Use run_in_background for what takes longer.");
+    ? "Set a longer timeout, or use run_in_background."
+    : "Use run_in_background for commands that take longer.");
 
 function stateLine({ id, runsForMs }: ShellCommand, end: ShellCommand["end"]): string {
   if (end === undefined) return `${id} is running, for ${duration(runsForMs)} so far.`;
   return `${id} has ended after ${duration(runsForMs)}. ${endWords(end).line || "Exit code 0"}`;
 }
 
-/** "3.2 s", "2 min 5 s". */
+/** Formats a duration, such as "3.2 s" or "2 min 5 s". */
 function duration(milliseconds: number): string {
   if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(1)} s`;
   const seconds = Math.round(milliseconds / 1_000);
   return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** How it ended, in one line for people: "exit 1 · 3.2 s · 120 lines". */
+/** Summarizes the end in one line for people, such as "exit 1 · 3.2 s · 120 lines". */
 const summaryOf = (how: string, runsForMs: number, { lines }: ShellOutput): string =>
   [how, duration(runsForMs), lines === 1 ? "1 line" : `${lines} lines`].join(" · ");
 
-/** In a word or two for people, and as the first line of a result for the model: empty where all is well. */
+/** A word or two for people, and the first line of a result for the model. Both are empty after a success. */
 function endWords(end: ShellEnd): { readonly short: string; readonly line: string } {
   switch (end.how) {
     case "exited":
       return { short: `exit ${end.code}`, line: end.code === 0 ? "" : `Exit code ${end.code}` };
     case "signalled":
-      return { short: end.signal, line: `Ended by ${end.signal}, with no exit code.` };
+      return { short: end.signal, line: `Stopped by ${end.signal}, without an exit code.` };
     case "killed":
-      return { short: "ended", line: "It was ended before it was done." };
+      return { short: "ended", line: "The command was stopped before it finished." };
     case "not-started":
       return { short: "not started", line: `Nothing was run: ${end.reason}.` };
   }
 }
 
-/** For the model, as the last line. */
+/** Last line of the result for the model. */
 function leftBehindLine(end: ShellEnd): string {
   return end.how === "exited" && end.leftBehind
-    ? "[The command had left processes running, which were ended with it. What is to go on needs run_in_background.]"
+    ? "[The command left processes running. They were stopped with it. Use run_in_background for processes that must keep running.]"
     : "";
 }
 
-/** What is there of these, each on lines of its own. */
+/** Joins the parts that are not empty, each on its own lines. */
 function paragraphs(...parts: readonly string[]): string {
   return parts
     .map((part) => part.trimEnd())

@@ -19,19 +19,19 @@ import { isGitReader, repositoryAt } from "./safe-git.ts";
 
 export interface CommandToAllow {
   readonly command: string;
-  /** In one line, for people. */
+  /** The command in one line, for people. */
   readonly line: string;
   readonly isBackground: boolean;
 }
 
-/** Longest title of a question. Its detail has the whole command. */
+/** Maximum length of a question's title. Its detail has the whole command. */
 const TITLE_CHARS = 200;
 /** Linux runs no longer command, and searching a megabyte for names would take seconds. */
 const LONGEST_COMMAND_CHARS = 131_072;
 
 type Place = Pick<Workplace, "cwd" | "paths">;
 
-/** The question about a command, with as wide an "always" as its text and its paths permit. */
+/** Builds the question about a command. "Always" covers as much as the command's text and paths allow. */
 export async function commandNeed(place: Place, toAllow: CommandToAllow): Promise<PermissionNeed> {
   const { command, line, isBackground } = toAllow;
   const run = isBackground ? "Run in the background" : "Run";
@@ -81,8 +81,9 @@ async function reachOf(place: Place, command: string): Promise<Reach> {
 }
 
 /**
- * Given a folder, `diff` looks at everything in it, also at credentials and through links. `git add` takes folders and
- * patterns, and what it adds a later look shows: only files that are there are plain.
+ * Checks if a command reads more than the files that it names. With a folder, `diff` reads everything in it,
+ * including credentials and linked files. `git add` accepts folders and patterns, and a later command could
+ * show what it added. So only existing files are safe.
  */
 async function takesMore({ paths }: Place, words: readonly string[]): Promise<boolean> {
   const isAdd = words[0] === "git" && words[1] === "add";
@@ -95,7 +96,7 @@ async function takesMore({ paths }: Place, words: readonly string[]): Promise<bo
     : found.some((each) => each?.isDirectory());
 }
 
-/** The reach of a look of git, which the settings of the repository may widen. */
+/** Reach of a read-only git command, which settings of the repository can extend. */
 async function reachOfGit({ cwd, paths }: Place, command: string): Promise<Reach | undefined> {
   if (!isGitReader(command) && !(isOnlyLooking(command) && /\bgit\b/.test(command))) return undefined;
   const { key, scope } = exactKey(command);
@@ -105,7 +106,7 @@ async function reachOfGit({ cwd, paths }: Place, command: string): Promise<Reach
       because: `in a repository whose own settings reach further (${shown(reasons.join(", "))})`,
       key,
     };
-  // Outside of a repository, git compares any two files, folders and all that is in them.
+  // Outside of a repository, `git diff` compares any two files or folders.
   if (folders.length === 0) return { key, scope };
   const resolved = await Promise.all(folders.map((folder) => paths.resolve(folder)));
   const outside = resolved.find(({ isInside }) => !isInside);
@@ -114,7 +115,7 @@ async function reachOfGit({ cwd, paths }: Place, command: string): Promise<Reach
   return { kind: "outside-path", because, key, scope };
 }
 
-/** The first word of the command that leads out of the folders that Read may look into, or to credentials. */
+/** Finds the first word that leads outside the readable folders, or to credentials. */
 async function firstOutside(
   { paths }: Place,
   words: readonly string[],
@@ -141,13 +142,15 @@ async function firstOutside(
   return undefined;
 }
 
-/** Everything in a word that a program may take for a path: `--file=/x`, `-f/x`, `HEAD:/x`, `a,b`. */
+/** Finds all parts of a word that a program may treat as a path: `--file=/x`, `-f/x`, `HEAD:/x`, `a,b`. */
 function pathsIn(word: string): readonly string[] {
   const parts = word.split(/[=:,]/).flatMap((part) => (part.startsWith("-") ? [part.slice(2)] : [part]));
   return [...new Set([word, ...parts])].filter((part) => part !== "");
 }
 
-/** Words that a program may take for a path, whatever joins them and whatever a variable holds. */
+/**
+ * Finds all words that a program may treat as a path, however they are joined, including values of variables.
+ */
 const namesIn = (command: string): readonly string[] =>
   command
     .replace(/\\\n|["'\\]/g, "")
@@ -155,10 +158,12 @@ const namesIn = (command: string): readonly string[] =>
     .split(/[\s;|&<>(){}`$=:,!@%^*?[\]]+/)
     .filter((name) => name !== "");
 
-/** "credentials" in a text means nothing; `.aws/credentials` does. */
+/** The word "credentials" alone means nothing. `.aws/credentials` does. */
 const isPathLike = (name: string): boolean => /[./~]/.test(name);
 
-/** Words of the command that name credentials. A name such as `x.key` is code more often than a file. */
+/**
+ * Finds words of the command that name credentials. A name such as `x.key` is code more often than a file.
+ */
 async function secretIn({ paths }: Place, command: string): Promise<string | undefined> {
   const names = namesIn(withoutMessage(command));
   for (const name of new Set([...names, ...names.flatMap(valuesIn)])) {
@@ -169,27 +174,27 @@ async function secretIn({ paths }: Place, command: string): Promise<string | und
   return undefined;
 }
 
-/** The value of an option may be attached, and options bundled: `curl -sT.env`. */
+/** Option values can be attached and options bundled, as in `curl -sT.env`. */
 const valuesIn = (name: string): readonly string[] =>
   /^-[^-]/.test(name) ? [2, 3, 4, 5].map((from) => name.slice(from)).filter((value) => value !== "") : [];
 
-/** A message of a commit is no path, whatever it speaks of. */
+/** A commit message is not a path, whatever it mentions. */
 const withoutMessage = (command: string): string =>
   /^\s*git\s+commit\b[^;&|\n]*$/.test(command)
     ? command.replace(/(\s-[a-z]*m\s+)(?:'[^']*'|"[^"$`\\]*")/g, "$1")
     : command;
 
-/** The file itself, or a folder in which everything is secret. */
+/** The file itself, or a folder that contains only secrets. */
 const isSecretName = (name: string): boolean =>
   isPathLike(name) && (isSecretFile(name) || isSecretFile(`${name}/any`));
 
-/** Programs that write to the files that they are given. */
+/** Programs that write to their file arguments. */
 const WRITERS =
   /^(?:cp|mv|ln|tee|rm|rmdir|touch|truncate|install|patch|dd|rsync|chmod|chown|unzip|tar|mkdir|ed|ex|sponge|wget|curl|perl|g?sed|rename|shred|unlink)$/;
-/** Subcommands of git that change files of the working tree. */
+/** Git subcommands that change files of the working tree. */
 const GIT_WRITERS = /^(?:checkout|restore|mv|rm|apply|am|reset|switch|clean|worktree|config|submodule)$/;
 
-/** A guarded file that the command may write to: behind `>`, or given to a program that writes. */
+/** Finds a guarded file that the command may write to: after `>`, or as argument of a program that writes. */
 function guardedIn(command: string): (GuardedFile & { readonly name: string }) | undefined {
   for (const part of commandsIn(command)) {
     const behind = [...part.matchAll(/>+\s*(\S+)/g)].flatMap(([, target = ""]) => namesIn(target));
@@ -201,7 +206,7 @@ function guardedIn(command: string): (GuardedFile & { readonly name: string }) |
   return undefined;
 }
 
-/** The words behind a program that writes, wherever in the command it stands: behind `sudo`, `time` or a variable. */
+/** Finds arguments of a writing program anywhere in the command, also after `sudo`, `time` or a variable. */
 function writtenBy(part: string): readonly string[] {
   const names = namesIn(part);
   const isReading = /\bg?sed\s+-n\b/.test(part) && !/\s(?:-[a-z]*i|--in-place)/.test(part);
@@ -216,5 +221,5 @@ function writtenBy(part: string): readonly string[] {
   return [...written, ...written.flatMap(valuesIn)];
 }
 
-/** A name may be as long as a file system permits. */
+/** Shortens a name, because a file system allows long ones. */
 const shown = (name: string): string => (name.length <= TITLE_CHARS ? name : `${headOf(name, TITLE_CHARS)}…`);

@@ -19,7 +19,7 @@ const contentOf = (path: string): string | undefined =>
   existsSync(path) ? readFileSync(path, "utf8") : undefined;
 
 const LIMIT = 400;
-/** Of all lengths: what is usual with fast-check would hardly ever reach the limit. */
+/** All lengths. The default sizes of fast-check would rarely reach the limit. */
 const pieces = fc.array(fc.string({ unit: fc.constantFrom(..."abc \n漢😀é"), maxLength: 120, size: "max" }), {
   maxLength: 20,
   size: "max",
@@ -47,7 +47,7 @@ describe("what the model sees of an output", () => {
         expect(text.startsWith(head) && text.endsWith(tail)).toBe(true);
         const between = text.slice(head.length, text.length - tail.length);
         expect(leftOut).toEqual({ characters: between.length, lines: between.split("\n").length - 1 });
-        // Two halves of characters at most are given away.
+        // The cut loses at most two half characters.
         expect(shown.length).toBeGreaterThanOrEqual(LIMIT - 14);
       }),
     );

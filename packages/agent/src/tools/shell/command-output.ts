@@ -8,15 +8,18 @@ import { TerminalText } from "./terminal-text.ts";
 const PROGRESS_LINE_CHARS = 200;
 
 interface OutputOptions {
-  /** What one look gives at most. */
+  /** Maximum characters of one read. */
   readonly shownChars: number;
   readonly file: OutputFile;
-  /** It is looked at more than once: what an earlier look has shown must be in the file as well. */
+  /**
+   * True if the output is read more than once. The file then also keeps the parts that earlier reads
+   * returned.
+   */
   readonly isKeptFromStart: boolean;
   readonly onLine?: ((line: string) => void) | undefined;
 }
 
-/** What a command prints: a part for the model, and where that is not all, the whole in a file. */
+/** Output of a command. The model gets a part of it. If that is not all, a file has everything. */
 export class CommandOutput {
   readonly #options: OutputOptions;
   readonly #decoder = new StringDecoder("utf8");
@@ -30,7 +33,7 @@ export class CommandOutput {
     this.#isInFile = options.isKeptFromStart;
   }
 
-  /** Resolves when the next piece may come. */
+  /** Resolves when the next piece can be added. */
   async add(bytes: Buffer): Promise<void> {
     const settled = this.#terminal.add(this.#decoder.write(bytes));
     const written = this.#keep(settled);
@@ -46,7 +49,7 @@ export class CommandOutput {
     return { text: shown.render((leftOut) => this.#leftOutWords(leftOut)), lines: shown.lines };
   }
 
-  /** When nothing more comes. */
+  /** Ends the output. */
   async finish(): Promise<void> {
     await this.#keep(this.#terminal.add(this.#decoder.end()) + this.#terminal.flush());
     await this.#options.file.close();
@@ -84,10 +87,10 @@ interface LeftOut {
   readonly lines: number;
 }
 
-/** What went wrong stands at the end more often than at the beginning. */
+/** Errors are at the end more often than at the beginning. */
 const HEAD_SHARE = 1 / 3;
 
-/** The beginning and the end of a text of any length, in bounded memory. */
+/** Keeps the beginning and the end of a text of any length in bounded memory. */
 export class CappedText {
   readonly #limit: number;
   #head = "";
@@ -112,14 +115,14 @@ export class CappedText {
     if (text === "") return;
     if (this.#head.length < this.#limit) this.#head += text.slice(0, this.#limit - this.#head.length);
     this.#tail += text;
-    // Cut now and then, not each time: pieces may be single characters.
+    // Cut only sometimes, because pieces can be single characters.
     if (this.#tail.length > 2 * this.#limit) this.#tail = this.#tail.slice(-this.#limit);
     this.#length += text.length;
     this.#lineEnds += lineEndsIn(text);
     this.#last = text.slice(-1);
   }
 
-  /** All of it, or head and tail with these words between them: never more than the limit. */
+  /** Returns all text, or the beginning and the end with a note between them. Never exceeds the limit. */
   render(words: (leftOut: LeftOut) => string): string {
     if (this.#length <= this.#limit) return this.#head;
     const longest = words({ characters: this.#length, lines: this.lines }).length;
@@ -137,10 +140,13 @@ function lineEndsIn(text: string): number {
   return count;
 }
 
-/** More than anybody reads of a log; a command that prints for ever does not fill the disk. */
+/** Nobody reads more of a log. An endless command must not fill the disk. */
 const LARGEST_FILE_BYTES = 64 * 1024 * 1024;
 
-/** The whole output of a command, for its user alone. Never rejects: that it cannot be kept does not stop a command. */
+/**
+ * File with the whole output of a command, readable only by its user. Never rejects, because a failed write
+ * must not stop the command.
+ */
 export class OutputFile {
   readonly #folder: () => Promise<string>;
   readonly #name: string;
@@ -158,13 +164,13 @@ export class OutputFile {
     this.#limit = limitBytes;
   }
 
-  /** Resolves when it is written: who waits for it is never far ahead of the disk. */
+  /** Resolves when the text is written, so that a waiting caller never gets far ahead of the disk. */
   write(text: string): Promise<void> {
     this.#queue = this.#queue.then(() => this.#append(text));
     return this.#queue;
   }
 
-  /** When all is written that was given so far. */
+  /** Resolves when everything passed so far is written. */
   settled(): Promise<void> {
     return this.#queue;
   }
@@ -174,7 +180,7 @@ export class OutputFile {
     return this.#queue;
   }
 
-  /** Where it is and how much of it, as part of a sentence. */
+  /** Describes the file's path and completeness, as part of a sentence. */
   get words(): string {
     if (this.#problem !== undefined) return `it could not be kept in a file (${this.#problem})`;
     if (this.#isCut) return `the first ${Math.floor(this.#limit / 1024 / 1024)} MB are in ${this.#path}`;
@@ -197,7 +203,7 @@ export class OutputFile {
 
   async #open(): Promise<FileHandle> {
     this.#path = join(await this.#folder(), this.#name);
-    // Nobody else's file, and no link that was laid there, is written to.
+    // Never writes to an existing file or link.
     return open(this.#path, "wx", 0o600);
   }
 }
@@ -205,7 +211,7 @@ export class OutputFile {
 function wholeCharacters(bytes: Buffer, limit: number): Buffer {
   if (bytes.length <= limit) return bytes;
   let end = limit;
-  // Bytes that go on a character begin with the bits 10.
+  // Continuation bytes of a character begin with the bits 10.
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
   return bytes.subarray(0, end);
 }

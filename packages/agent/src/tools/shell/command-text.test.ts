@@ -167,7 +167,7 @@ describe("the key of a command", () => {
 const plain = fc.constantFrom(
   ...["npm test", "git status", "ls", "cat a", "npm run x", "make all", "echo", "rm a"],
 );
-/** What joins, hides or replaces commands in some shell. */
+/** Text that joins, hides or replaces commands in some shell. */
 const joint = fc.constantFrom(
   ...[";", "&", "&&", "|", "||", "\n", "\r", "$(", "`", "<", ">", "<(", ">>", "\\", "$", "(", ")", "{", "}"],
   ...["#", "!", "~", "*", "?", "[", "]", "%", "^", "\u0000", "\t", "\u0085", "\u2028"],
@@ -207,10 +207,10 @@ describe("whatever a command is", () => {
     );
     const shared = candidates.filter((command) => commandKey(command).key.startsWith("shell:"));
     expect(shared.length).toBeGreaterThan(50);
-    // The trap is run before each simple command. Nothing is found to run, as there is no PATH.
+    // The trap runs before each simple command. Without a PATH, no program is found.
     const script = `PATH=; for c in "$@"; do ( n=0; trap 'n=$((n+1))' DEBUG; eval "$c"; trap - DEBUG; echo "count:$n" ) 2>/dev/null; done`;
     const output = execFileSync("bash", ["-c", script, "bash", ...shared], { cwd: folder, encoding: "utf8" });
-    // The eval itself, what it evaluates, and the end of the trap.
+    // The eval itself, the command that it evaluates, and the end of the trap.
     expect(new Set(output.match(/^count:.*$/gm))).toEqual(new Set(["count:3"]));
   });
 });

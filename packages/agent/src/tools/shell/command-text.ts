@@ -1,20 +1,23 @@
 /**
- * Reads a command off its text alone, without running or resolving anything. It answers how far a permission for the
- * command reaches (`commandKey`), and whether all parts of a combined command only look or change no file.
+ * Analyzes a command by its text alone, without running or resolving anything. It decides how far a
+ * permission for the command reaches (`commandKey`), and whether all parts of a combined command only read or
+ * change no file.
  *
- * The key comes in two kinds:
- * - `shell:…` for one simple command. For the commands in the lists below it is their first words (`shell:npm test`), so
+ * There are two kinds of keys:
+ * - `shell:…` for one simple command. For the commands in the lists below it is their first words (`shell:npm
+ *   test`), so
  *   one permission covers them with other arguments. For all others it is the whole command.
- * - `shell-exact:…` for everything that a shell could make more than one command of, and for programs that run what
- *   their arguments say. No rule that ends in `*` matches such a key: `shell:npm test*` does not allow
+ * - `shell-exact:…` for everything that a shell could split into several commands, and for programs that run
+ *   their
+ *   arguments. No rule that ends in `*` matches such a key: `shell:npm test*` does not allow
  *   `npm test; rm -rf x`, whose key begins with `shell-exact:`.
  */
 
 interface CommandKey {
   readonly key: string;
-  /** In words: what "always" would allow. */
+  /** Describes what "always" would allow. */
   readonly scope: string;
-  /** The words without quotes, where one key covers the command with other arguments. */
+  /** The words without quotes, if one key covers the command with other arguments. */
   readonly words?: readonly string[];
 }
 
@@ -35,28 +38,30 @@ export const exactKey = (command: string): CommandKey => ({
 const unquoted = (word: string): string => word.replace(/["']/g, "");
 
 /**
- * Signs that mean themselves in every shell, quoted or not. All others (`;` `&` `|` `$` backticks, backslashes,
- * redirections, brackets, `%` and `^` of Windows, line ends) may join, hide or replace commands somewhere.
+ * Characters that are literal in every shell, quoted or not. All others (`;` `&` `|` `$` backticks,
+ * backslashes, redirections, brackets, `%` and `^` of Windows, line ends) can join, hide or replace commands
+ * in some shell.
  */
 const PLAIN = "\\p{L}\\p{N}_./:=@+,\\-";
 const WORD = `(?:[${PLAIN}]|"[${PLAIN} ]*"|'[${PLAIN} ]*')+`;
 const SIMPLE = new RegExp(`^ *${WORD}(?: +${WORD})* *$`, "u");
 const WORDS = new RegExp(WORD, "gu");
 
-/** The words of a command as they are written, with quotes; undefined where it may be more than one command. */
+/** Splits a command into its words, with quotes. Undefined if it may be more than one command. */
 export function simpleWords(command: string): readonly string[] | undefined {
   if (!SIMPLE.test(command)) return undefined;
   const words = command.match(WORDS) ?? [];
-  // `PATH=/tmp/evil npm test` runs another npm. A program in quotes, or in letters that look like others, is odd enough.
+  // `PATH=/tmp/evil npm test` runs another npm. A quoted program or one with look-alike letters is suspicious
+  // too.
   return /^[A-Za-z0-9_./@+-]+$/.test(words[0] ?? "") ? words : undefined;
 }
 
-/** Names of programs or subcommands, a row for each kind. */
+/** Names of programs or subcommands, one row per kind. */
 const names = (...rows: readonly string[]): ReadonlySet<string> =>
   new Set(rows.flatMap((row) => row.split(" ")));
 const oneOf = (...patterns: readonly string[]): RegExp => new RegExp(`^(?:${patterns.join("|")})$`);
 
-/** They run what their arguments say, or read code from them. */
+/** Programs that run their arguments or read code from them. */
 const RUNNERS = names(
   "sudo doas su runuser pkexec chroot unshare nsenter setpriv",
   "sh bash dash zsh ksh fish csh tcsh ash busybox cmd powershell pwsh",
@@ -69,13 +74,15 @@ const RUNNERS = names(
   "tar rsync less more man crontab systemd-run osascript wsl direnv asdf mise",
 );
 
-/** With an option in front they may run any code (`node -e`, `python -c`, `git -c alias.x=!rm`). */
+/**
+ * An option before the subcommand can make these run any code (`node -e`, `python -c`, `git -c alias.x=!rm`).
+ */
 const OPTIONS_FIRST_ARE_CODE = names(
   "node deno bun python python2 python3 ruby perl php lua R Rscript julia",
   "git npm pnpm yarn cargo go make gmake java gradle mvn ghci swift elixir",
 );
 
-/** Subcommands that run what comes behind them. */
+/** Subcommands that run the words after them. */
 const RUNNING_SUBCOMMANDS = oneOf(
   "npm (?:exec|x)",
   "(?:pnpm|yarn) (?:exec|dlx)",
@@ -86,12 +93,15 @@ const RUNNING_SUBCOMMANDS = oneOf(
   "git (?:bisect|submodule|rebase|filter-branch|config|difftool|mergetool)",
 );
 
-/** Options by which programs that only look, test or build start others, or work where they are told, after all. */
+/** Options that make read-only, test or build programs start other programs or work in another place. */
 const STARTS_OTHERS =
   /^-.*(?:exec|shell|pager|pack|diff-cmd|ext-diff|eval|command|program|hook|plugin|require|import|loader|preload|editor|config|runner|wrapper|compiler|vettool|flags|rsh|script|out|prefix|manifest|cwd|registry|install)/i;
-/** The same in one letter: `go build -o /home/x/.profile`, `npm test -C /tmp/x`. To git and grep they mean nothing bad. */
+/**
+ * The same as single letters: `go build -o /home/x/.profile`, `npm test -C /tmp/x`. They are harmless in git
+ * and grep.
+ */
 const ELSEWHERE = /^-[Co]/;
-/** `make test SHELL=/tmp/x`: a setting in the middle may name a program. */
+/** `make test SHELL=/tmp/x`: a variable assignment in the middle can name a program. */
 const SETTING = /^[A-Za-z_]\w*[:+]*=/;
 
 function mayRunOthers(quoted: readonly string[]): boolean {
@@ -102,7 +112,7 @@ function mayRunOthers(quoted: readonly string[]): boolean {
   if (REGISTRY_LOOKS.test(`${name} ${first}`) && !others.every((word) => PACKAGE_OR_OPTION.test(word)))
     return true;
   if (name === "tsc" && !isOnlyCheck(words)) return true;
-  // A file of arguments may hold any option.
+  // A file of arguments can contain any option.
   if (CHECKERS.has(name) && words.some((word) => word.startsWith("@"))) return true;
   if (RUNNERS.has(name) || RUNNING_SUBCOMMANDS.test(`${name} ${first}`)) return true;
   if (isModule(name, words)) return others.slice(1).some(isRisky);
@@ -113,11 +123,11 @@ function mayRunOthers(quoted: readonly string[]): boolean {
   return [first, ...others].some((word) => isRisky(word) || (hasElsewhere && ELSEWHERE.test(word)));
 }
 
-/** Given an address in place of a package's name, they start git, and connect to any host. */
+/** With an address instead of a package name, they start git and connect to any host. */
 const REGISTRY_LOOKS = /^(?:npm|pnpm|yarn) (?:view|info|show|outdated|ls|list)$/;
 const PACKAGE_OR_OPTION = /^(?:--?[a-z-]+(?:=\w+)?|(?:@[\w.-]+\/)?[\w.-]+(?:@[\w.-]+)?)$/;
 
-/** Without `--noEmit`, or with settings from another file than a guarded one, tsc writes files anywhere. */
+/** Without `--noEmit`, or with settings from an unguarded file, tsc can write files anywhere. */
 const isOnlyCheck = (words: readonly string[]): boolean =>
   words.includes("--noEmit") &&
   words
@@ -126,39 +136,39 @@ const isOnlyCheck = (words: readonly string[]): boolean =>
       /^(?:--noEmit|--pretty|--skipLibCheck|-p|--project|\.|(?:[\w-]+\/)*tsconfig[\w.-]*\.json)$/.test(word),
     );
 
-/** Programs that only look, and the subcommands of git whose options are known. */
+/** Read-only programs, and git subcommands whose options are known. */
 const isListed = (name: string, first: string): boolean =>
   READERS.has(name) || (name === "git" && GIT_STAGERS.has(first));
 
 const isRisky = (word: string): boolean => STARTS_OTHERS.test(word) || SETTING.test(word);
 
-/** Without its folder and what Windows puts behind it. */
+/** Program name without its folder and without Windows extensions. */
 const nameOf = (program: string): string =>
   (program.split("/").at(-1) ?? "").replace(/\.(?:exe|cmd|bat|com)$/i, "");
 
-/** Modules that test and check, as programs of their own do. */
+/** Python modules that test and check, like separate programs. */
 const MODULES = names("pytest unittest mypy ruff black");
 
 const isModule = (name: string, [, option, module = ""]: readonly string[]): boolean =>
   /^python3?$/.test(name) && option === "-m" && MODULES.has(module);
 
-/** Programs that only look, whatever their arguments. */
+/** Programs that only read, whatever their arguments. */
 export const READERS: ReadonlySet<string> = names(
   "ls cat head tail wc pwd which stat du df echo grep diff cmp",
   "basename dirname realpath readlink uname whoami true false sleep",
 );
 
-/** One word: they check or test, whatever their arguments. */
+/** Single-word programs that check or test, whatever their arguments. */
 const CHECKERS = names("tsc eslint pytest vitest jest mocha ruff mypy");
 
-/** Subcommands of git that change nothing. */
+/** Git subcommands that change nothing. */
 export const GIT_READERS: ReadonlySet<string> = names(
   "status diff log show blame ls-files rev-parse shortlog describe",
 );
-/** They name files without changing them; `git commit` runs hooks all the same. */
+/** Subcommands that name files without changing them. `git commit` still runs hooks. */
 const GIT_STAGERS: ReadonlySet<string> = new Set([...GIT_READERS, "add", "commit"]);
 
-/** Two words, the second from the list. */
+/** Programs with a subcommand from this list. */
 const SUBCOMMANDS: Readonly<Record<string, ReadonlySet<string>>> = {
   git: GIT_STAGERS,
   npm: names("test ls outdated view"),
@@ -167,33 +177,35 @@ const SUBCOMMANDS: Readonly<Record<string, ReadonlySet<string>>> = {
   bun: names("test"),
   cargo: names("build check test clippy fmt doc tree bench"),
   go: names("build test vet fmt list version"),
-  // Not its tests: what they may do is said in options behind it (`deno test -A`).
+  // Without `test`, because options after it set its permissions (`deno test -A`).
   deno: names("check lint fmt"),
 };
-/** A script of the project, by its name. */
+/** Runs a project script by its name. */
 const RUNS_SCRIPTS = oneOf("(?:npm|pnpm|yarn|bun) run", "npm run-script");
 const TARGETS = names("make gmake just");
-/** How much at once, and how loud. All others may lead to another file with other rules, in full or cut short. */
+/**
+ * Parallelism and verbosity. All other options, in full or abbreviated, can lead to a file with other rules.
+ */
 const OPTION_OF_MAKE = /^-(?:j\d*|k|s)$/;
-/** The name of a script or a target: no option, no path, no quotes. */
+/** Name of a script or a target: no option, no path, no quotes. */
 const NAME = /^[A-Za-z0-9][\w:.-]*$/;
 
-/** As many first words as say what the command does; undefined for what is not known. */
+/** The first words that determine what the command does. Undefined for unknown commands. */
 function prefixOf(words: readonly string[]): string | undefined {
   const [program = "", first = "", second = "", ...others] = words;
   if (READERS.has(program) || CHECKERS.has(program)) return program;
   if (Object.hasOwn(SUBCOMMANDS, program) && SUBCOMMANDS[program]?.has(first)) return `${program} ${first}`;
   if (RUNS_SCRIPTS.test(`${program} ${first}`) && NAME.test(second)) return `${program} ${first} ${second}`;
-  // What comes behind a target is another one: `make test deploy`.
+  // A word after a target is another target: `make test deploy`.
   const isOneTarget = [second, ...others].every((word) => word === "" || word.startsWith("-"));
   if (TARGETS.has(program) && NAME.test(first) && isOneTarget) return `${program} ${first}`;
   return isModule(program, words) ? `${program} -m ${second}` : undefined;
 }
 
 /**
- * Options of programs that only look, by which they look at nothing but the files that they are told. A list of what is
- * known to be harmless, because programs take options in more spellings than anybody can forbid: abbreviated, bundled,
- * with the value attached. Everything else asks for exactly this command.
+ * Options with which read-only programs read nothing but the files that they name. This is an allowlist,
+ * because programs accept options in too many spellings to forbid: abbreviated, bundled, with an attached
+ * value. With any other option, the agent asks for exactly this command.
  */
 const OPTIONS: Readonly<Record<string, RegExp | undefined>> = Object.assign(Object.create(null), {
   ls: /^-(?:[aAlhtrRS1dFisUcgpnG]+|-(?:all|almost-all|human-readable|reverse|recursive|color(?:=\w+)?))$/,
@@ -258,45 +270,48 @@ const GIT_OPTIONS: Readonly<Record<string, RegExp | undefined>> = Object.assign(
     "--(?:amend|no-edit|signoff|quiet|message|all)",
     "--message=[\\w .:,@/+-]*",
   ),
-  // It may add credentials, which a later look would show: only files that are named.
+  // It may add credentials, which a later command would show. So only files that are named.
   add: oneOf("-v", "--verbose"),
 });
 
-/** True where no option of the command reaches further than the files that it names. */
+/** Returns true if no option of the command reaches further than the files that it names. */
 function hasPlainOptions([program = "", first = "", ...others]: readonly string[]): boolean {
   const known = program === "git" ? GIT_OPTIONS[first] : OPTIONS[program];
   const words = program === "git" ? others : [first, ...others];
-  // Also behind `--`, which may be the value of the option before it: `grep -e -- -r`.
+  // Also checks words after `--`, which may be the value of the option before it: `grep -e -- -r`.
   const options = words.filter((word) => word.startsWith("-") && !/^--?$/.test(word));
   return options.every((option) => known?.test(option) ?? false);
 }
 
-/** Commands that a shell may see in a text, each by itself. */
+/** Splits a text into the commands that a shell may see in it. */
 export const commandsIn = (command: string): readonly string[] =>
   command.replace(/>\||>&|&>/g, ">").split(/&&|\|\||[;|&\n]/);
 
-/** Programs that only look, or take what another one prints. */
+/** Programs that only read files or the output of another program. */
 const LOOKS: ReadonlySet<string> = new Set([...READERS, ...names("cd jq cut tr column nl rev tac test")]);
 
-/** System programs whose work does not depend on the project's code. */
+/** System programs that do not depend on the project's code. */
 const RUNS_NO_PROJECT_CODE: ReadonlySet<string> = new Set([
   ...LOOKS,
   ...names("rm rmdir mv cp mkdir touch chmod chown ln", "curl wget kill pkill ps"),
   ...names("printf sort uniq unzip zip gzip gunzip sha256sum md5sum base64 date"),
 ]);
 
-/** Commands that look, of git and of others, whatever joins them. In another folder git finds another repository. */
+/**
+ * Returns true if all commands only read, however they are joined. In another folder, git would find another
+ * repository.
+ */
 export const isOnlyLooking = (command: string): boolean =>
   isOnlyOf(command, LOOKS, GIT_READERS) && !(/\bgit\b/.test(command) && /\bcd\b/.test(command));
 
-/** Commands that change no file in the working tree. `git commit` may still run hooks. */
+/** Returns true if no command changes a file in the working tree. `git commit` may still run hooks. */
 export const changesNoFile = (command: string): boolean => isOnlyOf(command, LOOKS, GIT_STAGERS);
 
-/** Commands of the system, whose work does not depend on the project's code. */
+/** Returns true for system commands that do not depend on the project's code. */
 export const runsNoProjectCode = (command: string): boolean =>
   isOnlyOf(command, RUNS_NO_PROJECT_CODE, new Set());
 
-/** True where the command is made of nothing but these programs and these subcommands of git. */
+/** Returns true if the command consists only of these programs and these git subcommands. */
 function isOnlyOf(command: string, programs: ReadonlySet<string>, subcommands: ReadonlySet<string>): boolean {
   const bare = command
     .replace(/'[^']*'|"[^"$`\\]*"/g, "Q")
@@ -304,7 +319,7 @@ function isOnlyOf(command: string, programs: ReadonlySet<string>, subcommands: R
   if (/[<>`$\\(){}"']/.test(bare)) return false;
   return commandsIn(bare).every((part) => {
     const [program = "", subcommand = ""] = part.trim().split(/\s+/);
-    // It writes a file after all.
+    // This option writes a file.
     if (program === "git" && /\s--out/.test(part)) return false;
     return program === "" || programs.has(program) || (program === "git" && subcommands.has(subcommand));
   });

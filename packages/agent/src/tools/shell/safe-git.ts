@@ -5,19 +5,21 @@ import { promisify } from "node:util";
 import { commandKey, GIT_READERS, isOnlyLooking, simpleWords } from "./command-text.ts";
 
 /**
- * Looks of git (`git status`, `git log`, …), in a form in which no setting of the repository starts a program, and the
- * reasons for which such a look asks all the same: the repository may come from anybody, and so may its settings.
+ * Read-only git commands (`git status`, `git log`, …), rewritten so that no setting of the repository starts
+ * a program. Also the reasons why such a command still asks: anybody may have written the repository and its
+ * settings.
  */
 
-/** A command of git that only looks, in a form in which no setting of the repository starts a program. */
+/** A read-only git command, rewritten so that no setting of the repository starts a program. */
 interface SafeGit {
   readonly command: string;
   readonly environment: Readonly<Record<string, string>>;
 }
 
 /**
- * Undefined for every other command, which runs as it is written. A command that is made of several looks gets the
- * settings by its environment. That leaves the programs of drivers, which are looked for before the question.
+ * Returns undefined for every other command, which runs unchanged. A combination of several read-only
+ * commands gets the settings through its environment. That does not cover the programs of drivers, which
+ * `repositoryAt` detects before the question.
  */
 export function safeGit(command: string): SafeGit | undefined {
   if (!isGitReader(command))
@@ -31,15 +33,15 @@ export function safeGit(command: string): SafeGit | undefined {
   };
 }
 
-/** True for one simple command of git that changes nothing. */
+/** Returns true for one simple git command that changes nothing. */
 export function isGitReader(command: string): boolean {
   const [program, subcommand = ""] = commandKey(command).words ?? [];
   return program === "git" && GIT_READERS.has(subcommand);
 }
 
 /**
- * Settings that start programs, each with a value that starts none. They go before those of the repository, whose
- * files the agent, or the author of the project, may have written.
+ * Settings that start programs, each with a value that starts none. They override those of the repository,
+ * whose files the agent or the author of the project may have written.
  */
 const SAFE_SETTINGS: readonly string[] = [
   "safe.bareRepository=explicit",
@@ -59,7 +61,7 @@ const SAFE_SETTINGS: readonly string[] = [
   "protocol.allow=never",
 ];
 
-/** No lock that starts a hook when it is released, no download of missing objects, no question. */
+/** Prevents locks that start a hook on release, downloads of missing objects, and prompts. */
 const SAFE_VARIABLES: Readonly<Record<string, string>> = {
   GIT_OPTIONAL_LOCKS: "0",
   GIT_NO_LAZY_FETCH: "1",
@@ -67,7 +69,7 @@ const SAFE_VARIABLES: Readonly<Record<string, string>> = {
   GIT_ALLOW_PROTOCOL: "none",
 };
 
-/** No settings beat an option: neither those of the repository nor those of a submodule. */
+/** Options override all settings, both of the repository and of a submodule. */
 const SAFE_OPTIONS: Readonly<Record<string, string>> = {
   status: "--ignore-submodules=dirty",
   diff: "--no-ext-diff --no-textconv --ignore-submodules=dirty --submodule=short",
@@ -76,7 +78,7 @@ const SAFE_OPTIONS: Readonly<Record<string, string>> = {
   blame: "--no-textconv --no-ignore-revs-file",
 };
 
-/** The settings as variables, behind those that the user's own environment has. */
+/** The settings as variables, after those of the user's own environment. */
 function safeEnvironment(): Readonly<Record<string, string>> {
   const first = Number(process.env.GIT_CONFIG_COUNT) || 0;
   const variables = SAFE_SETTINGS.flatMap((setting, at) => {
@@ -91,25 +93,28 @@ function safeEnvironment(): Readonly<Record<string, string>> {
 }
 
 interface Repository {
-  /** Reasons for which even a look asks each time. */
+  /** Reasons why even a read-only command asks each time. */
   readonly reasons: readonly string[];
-  /** Folders that git reads from: the working tree, git's own folder and its objects. None outside of a repository. */
+  /**
+   * Folders that git reads: the working tree, git's own folder and its objects. Empty outside of a
+   * repository.
+   */
   readonly folders: readonly string[];
 }
 
-/** Reading settings takes milliseconds. A file that never ends was put there on purpose. */
+/** Reading settings takes milliseconds. An endless file is there on purpose. */
 const LONGEST_LOOK_MS = 5_000;
-/** Thousands of settings fit. */
+/** Enough for thousands of settings. */
 const MOST_OUTPUT_BYTES = 1_000_000;
-/** Entries of git's own folder that are looked at. */
+/** Maximum entries of git's own folder to check. */
 const MOST_ENTRIES = 20_000;
 
-/** A pattern of names of settings. They may hold any character. */
+/** Builds a pattern for setting names, which can contain any character. */
 const settings = (...names: readonly string[]): RegExp => new RegExp(`^(?:${names.join("|")})$`, "s");
 
 /**
- * Settings by which even a look runs programs or quotes other files, and that no option switches off. Filters run for
- * every changed file, and without them the differences would be wrong.
+ * Settings that make even a read-only command run programs or quote other files, and that no option switches
+ * off. Filters run for every changed file, and without them the diff would be wrong.
  */
 const DANGEROUS = settings(
   "filter\\..*\\.(?:clean|smudge|process)",
@@ -118,7 +123,7 @@ const DANGEROUS = settings(
   "diff\\.orderfile",
 );
 
-/** Settings that options switch off in a simple command. A combined one cannot be given options. */
+/** Settings that options switch off in a simple command. A combined command cannot get options. */
 const DANGEROUS_COMBINED = settings(
   "diff\\.(?:external|submodule|.*\\.(?:command|textconv))",
   "merge\\..*\\.driver",
@@ -127,8 +132,8 @@ const DANGEROUS_COMBINED = settings(
 );
 
 /**
- * Looks at the repository around a folder without running anything of it. The user's own settings do not count, they are
- * trusted. In a combined command no option keeps git out of submodules.
+ * Inspects the repository around a folder without running its code. Trusts the user's own settings. In a
+ * combined command, no option keeps git out of submodules.
  */
 export async function repositoryAt(cwd: string, use: "alone" | "combined"): Promise<Repository> {
   try {
@@ -156,7 +161,7 @@ async function git(cwd: string, ...args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-/** Undefined where there is no repository with a working tree. */
+/** Returns undefined without a repository that has a working tree. */
 async function foldersOf(
   cwd: string,
 ): Promise<Readonly<Record<"top" | "own" | "common" | "objects", string>> | undefined> {
@@ -176,7 +181,10 @@ function dangerousIn(listed: string, use: "alone" | "combined"): readonly string
   return [...new Set(names.filter(isDangerous))];
 }
 
-/** Git makes no links in its own folder. One may lead to a file that git quotes when it makes no sense. */
+/**
+ * Finds links, which git never creates in its own folder. A link can lead to a file that git quotes in an
+ * error message.
+ */
 async function linksIn(folder: string): Promise<readonly string[]> {
   const open = [folder];
   const found: string[] = [];

@@ -8,13 +8,13 @@ import type { ShellCommand, ShellEnd, ShellOutput, ShellRequest, Shells } from "
 import { CommandOutput, OutputFile } from "./command-output.ts";
 
 export interface ShellsOptions {
-  /** Of the commands; that of this process unless given. */
+  /** Environment of the commands. Default: the environment of this process. */
   readonly environment?: Environment | undefined;
-  /** Lets the commands see the keys of model providers (ANTHROPIC_API_KEY and the like). They do not unless asked for. */
+  /** Lets commands see the keys of model providers, such as ANTHROPIC_API_KEY. Default: false. */
   readonly passProviderKeys?: boolean | undefined;
 }
 
-/** Runs the commands of one session. Those in the background go on until it is closed. */
+/** Creates the shells of one session. Background commands run until they are closed. */
 export function createShells(options: ShellsOptions = {}): Shells {
   const { environment = process.env, passProviderKeys = false } = options;
   const shared = passProviderKeys ? environment : withoutProviderKeys(environment);
@@ -23,8 +23,8 @@ export function createShells(options: ShellsOptions = {}): Shells {
   let isClosed = false;
   return {
     start: (request) => {
-      if (isClosed) throw new Error("The session is over: no command can be started.");
-      // Not counted: a session that is gone on with would give an id again that the model knows from before.
+      if (isClosed) throw new Error("The session has ended, so no command can be started.");
+      // Random instead of counted, because a resumed session could repeat an id that the model already knows.
       const id = `bash_${randomBytes(4).toString("hex")}`;
       const command = new RunningCommand(id, request, { ...shared, ...request.environment });
       running.add(command);
@@ -41,11 +41,13 @@ export function createShells(options: ShellsOptions = {}): Shells {
   };
 }
 
-/** After the end of a command, for what it printed last. What it left behind may keep the pipe open for ever. */
+/**
+ * Wait for the last output after a command has ended. Its child processes could keep the pipe open forever.
+ */
 const DRAIN_MS = 250;
-/** While something still comes. The pipe holds little, so what comes longer is not the command's own. */
+/** Repeat while output arrives. The pipe holds little, so later output is not from the command itself. */
 const MOST_DRAINS = 8;
-/** To hear that it has gone, after it was ended. One that hangs in the kernel is not waited for. */
+/** Wait for the exit after a kill. A process that hangs in the kernel is not waited for. */
 const LAST_WORD_MS = 1_000;
 
 class RunningCommand implements ShellCommand {
@@ -110,7 +112,8 @@ class RunningCommand implements ShellCommand {
       return this.#notStarted(request, exit.error);
     }
     const leftBehind = await this.#clearUp(reading);
-    // Whatever still holds the pipe has left the command's group: a daemon, which is meant to go on.
+    // A process that still holds the pipe has left the command's group. It is a daemon and keeps running on
+    // purpose.
     output.destroy();
     await reading;
     await this.#output.finish();
@@ -124,7 +127,7 @@ class RunningCommand implements ShellCommand {
     return { how: "not-started", reason: await whyNotStarted(request, error) };
   }
 
-  /** Reads only as fast as it is kept, so that memory is bounded whatever a command prints. */
+  /** Reads only as fast as the output is stored, so that memory stays bounded. */
   async #read(output: Readable): Promise<void> {
     try {
       for await (const bytes of output) {
@@ -132,11 +135,14 @@ class RunningCommand implements ShellCommand {
         await this.#output.add(bytes);
       }
     } catch {
-      // It was closed by us, or the pipe broke: what has come is what there is.
+      // We closed it, or the pipe broke. Keep the output so far.
     }
   }
 
-  /** Waits for the rest of the output, and ends what the command left in its group; whether there was any. */
+  /**
+   * Waits for the remaining output and ends the processes that the command left in its group. Returns true if
+   * there were any.
+   */
   async #clearUp(reading: Promise<void>): Promise<boolean> {
     await this.#drain(reading);
     if (this.#pid === undefined || !(await isGroupRunning(this.#pid))) return false;
@@ -160,14 +166,14 @@ type Exit =
 function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve) => {
     child.once("exit", (code, signal) => resolve({ code, signal }));
-    // Stays: a second error, of a signal that could not be sent, would otherwise end this process.
+    // Never removed: a second error, from a signal that could not be sent, would otherwise end this process.
     child.on("error", (error) => resolve({ error }));
   });
 }
 
 /**
- * Whether the work was done within the time. A busy event loop fires its timers before it reads what has long been
- * there, so one round of reading is let pass first.
+ * Returns true if the work finished in time. A busy event loop fires timers before it reads data that already
+ * arrived, so this lets one round of reading pass first.
  */
 async function orAfter(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
   const timer = new AbortController();
@@ -189,16 +195,16 @@ interface ProcessRequest {
 }
 
 /**
- * One pipe for both outputs, which two pipes read one after the other could not give back in their order. The shell that
- * opens it is replaced by bash, or by itself, so there is one process as before.
+ * Uses one pipe for stdout and stderr, because two pipes would lose their relative order. The opening shell
+ * replaces itself with bash or sh, so there is still one process.
  */
 const INTO_ONE_PIPE =
   'if command -v bash >/dev/null 2>&1; then exec bash -c -- "$1" 2>&1; fi; exec sh -c -- "$1" 2>&1';
 
 /**
- * Nothing to read for it, and a process group of its own, by which it is ended with all that it started. `output` has
- * both outputs, in the order in which they were written where the system lets us know it.
- * @throws what node throws where the system does not even try.
+ * Starts a process without input, in its own process group, so that it can be ended with all its children.
+ * `output` has stdout and stderr, in the order of writing if the system allows it.
+ * @throws the error of Node if the system cannot start a process.
  */
 function startProcess({ command, cwd, environment: env }: ProcessRequest): {
   readonly child: ChildProcess;
@@ -223,19 +229,22 @@ function startProcess({ command, cwd, environment: env }: ProcessRequest): {
   return { child, output };
 }
 
-/** Why nothing was run, for the model. Node says ENOENT both for a missing shell and for a missing folder. */
+/**
+ * Explains to the model why nothing ran. Node reports ENOENT both for a missing shell and for a missing
+ * folder.
+ */
 async function whyNotStarted({ cwd }: ProcessRequest, error: unknown): Promise<string> {
   const isFolder = (await stat(cwd).catch(() => undefined))?.isDirectory() ?? false;
-  if (!isFolder) return `the working directory ${cwd} is not there`;
+  if (!isFolder) return `the working directory ${cwd} does not exist`;
   const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
   return code === "E2BIG"
-    ? "it is longer than the system takes: write it into a file and run that"
+    ? "the command is too long for the system. Write it into a file and run the file"
     : `the shell could not be started (${code})`;
 }
 
 /**
- * Keys of model providers, as their SDKs read them: what pays for the agent is not for the commands it runs, nor for
- * whatever these print or send. Everything else of the environment is passed on as it is.
+ * Variables with keys of model providers, as their SDKs read them. The keys pay for the agent and must not
+ * reach the commands that it runs or their output. All other variables are passed on.
  */
 const PROVIDER_KEYS = new RegExp(
   `^(?:${[
@@ -247,7 +256,7 @@ const PROVIDER_KEYS = new RegExp(
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The environment of the commands. Names in any case: on Windows there is no difference. */
+/** Removes the keys of model providers. Compares names without case, as Windows does. */
 function withoutProviderKeys(environment: Environment): Environment {
   return Object.fromEntries(
     Object.entries(environment).filter(([name]) => !PROVIDER_KEYS.test(name.toUpperCase())),

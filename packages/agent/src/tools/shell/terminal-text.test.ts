@@ -10,7 +10,7 @@ function read(pieces: readonly string[]): string {
 describe("what a command prints on a terminal", () => {
   it.each([
     ["plain text is as it is", "a\tb\nc", "a\tb\nc"],
-    ["colours go", "\u001b[1;31mred\u001b[0m \u001b[38;5;9mx\u001b[K\n", "red x\n"],
+    ["colors go", "\u001b[1;31mred\u001b[0m \u001b[38;5;9mx\u001b[K\n", "red x\n"],
     [
       "titles and links go, what they are laid over stays",
       "\u001b]0;title\u0007a\u001b]8;;http://x\u001b\\b",

@@ -1,45 +1,48 @@
 /**
- * Our own reader of control characters: packages such as strip-ansi remove colors, but do not replay what a carriage
- * return or a backspace writes over, and want the whole text at once.
+ * Our own reader of control characters. Packages such as strip-ansi remove colors, but they do not replay
+ * what a carriage return or a backspace overwrites, and they need the whole text at once.
  */
 
-/** A line is held back until it is whole, as a carriage return may void it; not longer than this, whatever comes. */
+/**
+ * A line is held back until it is complete, because a carriage return may void it. Longer lines are released
+ * anyway.
+ */
 const LONGEST_HELD_CHARS = 16_384;
 
 /**
- * Sequences that a terminal obeys: colours and cursor moves, titles and links, character sets. Their length is bounded,
- * so that the beginning of one that never ends is not held back for ever.
+ * Sequences that a terminal obeys: colors and cursor moves, titles and links, character sets. Their length is
+ * bounded, so that an unfinished one is not held back forever.
  */
 const SEQUENCE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
   /(?:\u001b\[|\u009b)[0-?]{0,64}[ -/]{0,8}[@-~]|\u001b[\]PX^_][^\u0007\u001b]{0,4000}(?:\u0007|\u001b\\)|\u001b[ -/]{0,8}[0-OQ-WYZ\\`-~]/g;
-/** One whose end has not come yet. */
+/** An unfinished sequence. */
 const BEGUN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
   /(?:(?:\u001b\[|\u009b)[0-?]{0,64}[ -/]{0,8}|\u001b[\]PX^_][^\u0007\u001b]{0,4000}\u001b?|\u001b[ -/]{0,8})$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
 const ANY_CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
-/** All but tabs and what moves within or between lines. */
+/** All except tabs and characters that move within or between lines. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
 const OTHER_CONTROLS = /[\u0000-\u0007\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 const BACKSPACE = "\b";
 const MOVES = new RegExp(`([\\r\\n${BACKSPACE}])`);
 
 /**
- * What a person would read on a terminal in the end: without colours, and of a line that was written over again and
- * again (a progress bar) only its last state. The same text comes out in whatever pieces it came in.
+ * Returns the text that a person finally sees on a terminal: without colors, and only the last state of an
+ * overwritten line, such as a progress bar. The result does not depend on how the input is split into pieces.
  */
 export class TerminalText {
   #begun = "";
   #line = "";
   #isReturned = false;
 
-  /** The line that is being written. */
+  /** The line that is still being written. */
   get line(): string {
     return this.#line;
   }
 
-  /** What is settled by this piece. */
+  /** Adds a piece and returns the text that became final. */
   add(piece: string): string {
     const text = this.#begun + piece;
     this.#begun = "";
@@ -53,7 +56,7 @@ export class TerminalText {
       .join("");
   }
 
-  /** What was held back. Nothing of it can be voided any more. */
+  /** Returns the text that was held back. It can no longer be voided. */
   flush(): string {
     const rest = this.#line;
     this.#line = "";
@@ -75,7 +78,7 @@ export class TerminalText {
     if (part === "\r") this.#isReturned = true;
     else if (part === BACKSPACE) this.#line = this.#line.slice(0, -1);
     else if (part !== "") {
-      // Nothing is voided before something is written over it: `\r\n` is but the end of a line.
+      // Only a new character voids the line, because `\r\n` is an ordinary line end.
       if (this.#isReturned) this.#line = "";
       this.#isReturned = false;
       this.#line += part;
@@ -86,7 +89,7 @@ export class TerminalText {
   #surplus(): string {
     const length = this.#line.length;
     if (length <= LONGEST_HELD_CHARS) return "";
-    // Whole steps, so that it does not depend on the pieces in which it came.
+    // Whole steps, so that the result does not depend on the pieces.
     const settled = Math.floor((length - 1) / LONGEST_HELD_CHARS) * LONGEST_HELD_CHARS;
     const surplus = this.#line.slice(0, settled);
     this.#line = this.#line.slice(settled);

@@ -9,18 +9,22 @@ import type { PrivateNetwork } from "./web-address.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** Bytes after decompression. The rest of a longer page is cut, because no model reads that much. */
+/** Bytes after decompression. A longer page is cut, because no model reads that much. */
 export const MAX_BODY_BYTES: number = 10 * MIB;
 /**
- * Bytes that a server may send in all. Chunk framing and headers of an honest server add a few percent to a body. Chunk
- * extensions, trailers and compressed data that expands to nothing are endless without adding a byte to it.
+ * Bytes that a server may send in total. Chunk framing and headers of an honest server add a few percent to a
+ * body. Chunk extensions, trailers and compressed data that expands to nothing can be endless without adding
+ * a byte to it.
  */
 const MAX_RECEIVED_BYTES = 12 * MIB;
-/** Bytes before the response begins. Interim responses (1xx) and empty lines are endless, and no page needs many. */
+/**
+ * Bytes before the response begins. Interim responses (1xx) and empty lines can be endless, and no page needs
+ * many.
+ */
 const MAX_BYTES_BEFORE_RESPONSE = 64 * KIB;
 /** Bytes of one set of headers. The default of Node, kept even if its command line raises it. */
 const MAX_HEADER_BYTES = 16 * KIB;
-/** Other codes, such as 304, do not tell where the page is. */
+/** Other codes, such as 304, do not say where the page is. */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const HEADERS = {
   "user-agent": "longhaul (an agent that reads a page for its user)",
@@ -62,7 +66,7 @@ interface Answer {
   failure(): unknown;
 }
 
-/** Sends one request and follows nothing. */
+/** Sends one request without following redirects. */
 export async function download(url: URL, options: DownloadOptions): Promise<Download> {
   const { response, failure } = await answerOf(url, options);
   const { statusCode: status = 0, headers } = response;
@@ -73,7 +77,7 @@ export async function download(url: URL, options: DownloadOptions): Promise<Down
   const body = await readSome(unpacked(response, headers["content-encoding"])).catch((error: unknown) => {
     throw failure() ?? error;
   });
-  // A body without a length ends with the connection, so Node takes a reset or the time limit for its end.
+  // A body without a length ends with the connection, so Node treats a reset or the time limit as its end.
   const hasLength = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
   if (!body.isCut && !hasLength && failure() !== undefined) throw failure();
   return { kind: "body", status, type: headers["content-type"] ?? "", ...body };
@@ -127,7 +131,7 @@ function answerOf(url: URL, { signal, ...options }: DownloadOptions): Promise<An
   });
 }
 
-/** Checks the very addresses that the connection uses. A second lookup could give another answer. */
+/** Checks the same addresses that the connection uses. A second lookup could give another answer. */
 function guarded(options: Omit<DownloadOptions, "signal">): LookupFunction {
   const { lookup = dnsLookup as LookupFunction, network, mayBePrivate } = options;
   return (hostname, how, tell) =>
@@ -154,7 +158,7 @@ function unpacked(response: IncomingMessage, encoding = "identity"): Readable {
       "unknown compression",
     );
   }
-  // A failure of one stream destroys the other, and the reader gets it.
+  // A failure of one stream destroys the other, and the reader gets the error.
   return pipeline(response, unpack(), () => undefined);
 }
 
@@ -177,7 +181,7 @@ async function readSome(body: Readable): Promise<{ readonly bytes: Buffer; reado
   return { bytes: Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES), isCut: length > MAX_BODY_BYTES };
 }
 
-/** A failure that this tool found, in words for the model: what happened and what to do. */
+/** A failure that this tool detected, as text for the model: what happened and what to do. */
 class FetchFailure extends Error {
   /** A few words for people. */
   readonly summary: string;
@@ -192,7 +196,7 @@ class FetchFailure extends Error {
 const MAX_FOREIGN_CHARS = 200;
 const OTHER_SOURCE = "Use another source.";
 
-/** Codes of node's errors, with a few words for people and a sentence for the model. */
+/** Codes of Node's errors, with a few words for people and a sentence for the model. */
 const KNOWN: readonly (readonly [code: RegExp, summary: string, words: string])[] = [
   [/^ENOTFOUND$/, "no such host", "The host name has no address. Check its spelling."],
   [
@@ -230,7 +234,9 @@ const KNOWN: readonly (readonly [code: RegExp, summary: string, words: string])[
   ],
 ];
 
-/** Node's errors in words for the model. Quotes nothing that a server wrote, apart from a short unknown message. */
+/**
+ * Describes Node's errors to the model. Quotes nothing that a server wrote, except a short unknown message.
+ */
 export function connectionFailure(error: unknown): FetchFailure {
   if (error instanceof FetchFailure) return error;
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";

@@ -49,7 +49,10 @@ const callFor = async (url: string, options: Options = {}): Promise<ToolOutcome 
   );
   return { ...outcome, content: String(outcome.content) };
 };
-/** The outcome of one call. Waits until the client has closed its connection, so a leak fails every test. */
+/**
+ * Returns the outcome of one call. Waits until the client has closed its connection, so a leak fails every
+ * test.
+ */
 async function outcomeOf(
   answer: (socket: Socket) => void,
   options: Options = {},
@@ -143,7 +146,7 @@ describe("redirects of a hostile server", () => {
 
 describe("a hostile name server", () => {
   const NAME = "rebound.example.org";
-  /** All of them lead to this machine, but only one counts as public. */
+  /** All of them resolve to this machine, but only one counts as public. */
   const onlyFirstIsPublic: PrivateNetwork = {
     hasAddress: (address) => address !== "127.0.0.1",
     hasHost: () => false,
@@ -385,7 +388,7 @@ describe("slow answers of a hostile server", () => {
         socket.write(`HTTP/1.1 ${TEXT}\r\ncontent-encoding: gzip\r\n\r\n`);
         socket.write(gzip);
       },
-      // Node takes the end of this connection for the end of the page.
+      // Node treats the end of this connection as the end of the page.
       (socket) => {
         socket.write(`HTTP/1.1 ${TEXT}\r\n\r\n`);
         drip(socket);
@@ -445,7 +448,7 @@ describe("broken answers of a hostile server", () => {
   });
 
   it("reports a page that a closed or reset connection cut short", async () => {
-    // A reset at once looks like an ordinary end to the system, so the client first reads what there is.
+    // To the system, an immediate reset looks like an ordinary end, so the client first reads what there is.
     const reset = (start: string) => (socket: Socket) =>
       socket.write(start, () => setTimeout(() => socket.resetAndDestroy(), 50));
     for (const answer of [
@@ -533,7 +536,7 @@ describe("the text of a hostile page", () => {
   });
 
   it("cuts a page at two million characters when nested quotes make it far longer", async () => {
-    // Each line gets 190 quotation marks: 62 KB of markup make over 4 MB of text.
+    // Each line gets 190 quote markers: 62 KB of markup become over 4 MB of text.
     const html = "<blockquote>".repeat(190) + "a<br>".repeat(12_000);
     const { content, summary } = await outcomeOf(response("200 OK\r\ncontent-type: text/html", html));
     const [, chars = ""] = /^(\d+) characters, cut/.exec(summary ?? "") ?? [];

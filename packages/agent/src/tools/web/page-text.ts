@@ -10,7 +10,7 @@ const HTML_TYPES = /^(?:text\/html|application\/xhtml\+xml)$/;
 const HEAD_BYTES = 2_048;
 /** Characters. Binary data is unreadable from the start. */
 const SAMPLE_CHARS = 100_000;
-/** The share of a sample that has no meaning as text. A page in a wrong charset that is still readable stays below. */
+/** Share of a sample that is meaningless as text. A page in a wrong but readable charset stays below it. */
 const MAX_UNREADABLE_SHARE = 0.2;
 const UNREADABLE = /(?![\n\r\t\f])[\p{Cc}\ufffd]/gu;
 
@@ -20,8 +20,8 @@ interface PageText {
 }
 
 /**
- * The text that a page shows, without hidden characters. Undefined if it is not text. The type is what the server
- * declares, such as `text/html; charset=utf-8`. It can be empty or wrong.
+ * Extracts the visible text of a page. Undefined if it is not text. `type` is what the server declares, such
+ * as `text/html; charset=utf-8`, and can be empty or wrong.
  */
 export async function pageText(
   { type, bytes }: { readonly type: string; readonly bytes: Buffer },
@@ -74,7 +74,7 @@ const MEMORY_LIMIT_MB = 512;
 const as = (format: string, selectors: readonly string[], options = {}) =>
   selectors.map((selector) => ({ selector, format, options }));
 
-/** Not its tables: a cell that says it spans a billion columns would end the whole process. */
+/** Without tables: a cell that claims to span a billion columns would crash the process. */
 const OPTIONS: HtmlToTextOptions = {
   wordwrap: false,
   limits: { maxInputLength: MAX_HTML_CHARS, maxDepth: 200 },
@@ -90,7 +90,7 @@ const OPTIONS: HtmlToTextOptions = {
   ],
 };
 
-/** Loaded there and nowhere else, by where it is from here. */
+/** The worker imports it by a path relative to this file. */
 const WORK = `
   const { parentPort, workerData } = require("node:worker_threads");
   const { convert } = require(workerData.module);
@@ -98,8 +98,8 @@ const WORK = `
 `;
 
 /**
- * Converts a page in a thread that can be ended, because some pages of a few kilobytes take the parser minutes. The
- * fallback for those removes only the tags.
+ * Converts a page in a worker thread that can be stopped, because some pages of a few kilobytes take the
+ * parser minutes. The fallback for those only removes the tags.
  */
 export async function htmlText(
   html: string,
@@ -119,13 +119,13 @@ export async function htmlText(
   };
 }
 
-/** Undefined where it fails, or is not done when the signal fires. */
+/** Returns undefined if it fails or the signal fires first. */
 async function convertInThread(html: string, signal: AbortSignal): Promise<string | undefined> {
   const module = createRequire(import.meta.url).resolve("html-to-text");
   const worker = new Worker(WORK, {
     eval: true,
     execArgv: [],
-    // Its warnings are not for the terminal.
+    // Keeps its warnings off the terminal.
     stdout: true,
     stderr: true,
     workerData: { module, html, options: OPTIONS, maxChars: MAX_HTML_CHARS },
@@ -143,7 +143,10 @@ async function convertInThread(html: string, signal: AbortSignal): Promise<strin
   }
 }
 
-/** By hand and in one go: an expression could be made to look at the rest of the page from every bracket on. */
+/**
+ * Scans manually in one pass. A hostile page could make a regular expression scan the rest from every
+ * bracket.
+ */
 export const withoutTags = (html: string): string =>
   html
     .split("<")
@@ -153,11 +156,12 @@ export const withoutTags = (html: string): string =>
 
 const LINE_ENDS = /\r\n?|[\u2028\u2029]/g;
 /**
- * Characters that a terminal obeys or that nobody sees: escape sequences, bidirectional marks, and the invisible letters
- * that carry hidden instructions to models. Joiners and the emoji selectors belong to visible characters.
+ * Characters that a terminal obeys or that are invisible: escape sequences, bidirectional marks, and
+ * invisible letters that carry hidden instructions to models. Joiners and emoji selectors are kept, because
+ * they belong to visible characters.
  */
 const HIDDEN = /(?!\n|\t|\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Text from a server without its hidden characters: a person would see the same. */
+/** Removes hidden characters from a server's text. The visible text stays the same. */
 export const withoutHidden = (text: string): string =>
   text.replace(LINE_ENDS, "\n").replace(HIDDEN, "").toWellFormed();

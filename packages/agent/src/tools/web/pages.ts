@@ -30,10 +30,10 @@ export interface PagesOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** Fetches pages as far as their permissions reach, and keeps them for a while. */
+/** Fetches pages within their permissions and caches them for a while. */
 export class Pages {
   readonly #options: PagesOptions;
-  /** By permission and address. A page from a private network needs the same permission again. */
+  /** By permission and address. A cached page from a private network needs the same permission again. */
   readonly #kept: LRUCache<string, Extract<Fetched, { readonly kind: "page" }>>;
   /** Hosts with a public name and a private address. */
   readonly #foundPrivate = new Set<string>();
@@ -103,10 +103,10 @@ export type Fetched =
   | { readonly kind: "private"; readonly address: string }
   | {
       readonly kind: "failed";
-      /** For the model: what happened and what to do. */
+      /** Text for the model: what happened and what to do. */
       readonly why: string;
       readonly summary: string;
-      /** The beginning of the error page, written by the server. */
+      /** Beginning of the error page that the server sent. */
       readonly said?: string;
     };
 
@@ -129,7 +129,7 @@ export async function fetchPage(
   } catch (error) {
     options.signal.throwIfAborted();
     if (error instanceof PrivateAddressError) return { kind: "private", address: error.address };
-    // The end of the time limit breaks whatever was running, with an error of its own.
+    // The time limit interrupts the current step with a separate error.
     if (end?.reason instanceof TimeLimitError)
       return failed(
         `The page was not complete after ${options.timeoutMs / 1_000} seconds. Try again once, then use another source.`,

@@ -5,7 +5,7 @@ import { privateNetwork, readAddress } from "./web-address.ts";
 const network = privateNetwork();
 
 describe("the private network", () => {
-  it("has this machine, its neighbours, and where clouds keep credentials, however they are written", () => {
+  it("has this machine, its neighbors, and where clouds keep credentials, however they are written", () => {
     const hosts = [
       ...[
         "localhost",

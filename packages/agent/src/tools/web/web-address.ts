@@ -12,7 +12,7 @@ export interface WebAddress {
 const MAX_ADDRESS_CHARS = 2_000;
 
 interface WrongAddress {
-  /** A sentence for the model. */
+  /** The problem as a sentence for the model. */
   readonly wrong: string;
   /** Only for a model that wrote the address itself. A redirect to a file must not advise it to read the file. */
   readonly advice: string;
@@ -44,7 +44,7 @@ export function readAddress(text: string, network: PrivateNetwork): WebAddress |
   return url.href.length > MAX_ADDRESS_CHARS ? TOO_LONG : { url, isPrivate };
 }
 
-/** A redirect that needs a call and a permission of its own. */
+/** A redirect that needs its own call and permission. */
 export interface OtherAddress {
   readonly kind: "redirect";
   readonly to: string;

@@ -282,16 +282,17 @@ describe("permission", () => {
     const tool = webFetchTool({ smallModel: noModel() }, { lookup });
     const url = `https://rebound.example.org:${new URL(origin).port}/`;
     const call = (callId: string) => tool.call({ url, prompt: "?" }, context({ callId }));
-    // A call that was refused, whose id comes again.
+    // A refused call whose id is used again.
     await keys(tool, "http://localhost/", "one");
     expect(await keys(tool, url, "one")).toEqual([`web:${new URL(url).host}`]);
     expect(await keys(tool, url, "two")).toEqual([`web:${new URL(url).host}`]);
     expect(await call("one")).toMatchObject({ isError: true, summary: "private network" });
-    // The second was asked about when nobody knew: what was allowed then was the public host.
+    // The question for the second call came before the host was known to be private, so it allowed only a
+    // public host.
     expect(await call("two")).toMatchObject({ isError: true, summary: "private network" });
     expect(requests).toEqual([]);
     expect(await keys(tool, url, "three")).toEqual([`web-private:${new URL(url).host}`]);
-    // The server is reached now, but it does not speak HTTPS.
+    // The server is reached now, but it does not support HTTPS.
     expect(await call("three")).toMatchObject({ isError: true, summary: "no HTTPS" });
   });
 

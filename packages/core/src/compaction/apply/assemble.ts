@@ -9,12 +9,13 @@ import type {
 } from "../../messages/entry.ts";
 import type { Ledger } from "../../messages/fact-ledger.ts";
 import { isFromQueue } from "../../messages/lines.ts";
-import { savedTokens } from "../../messages/responses.ts";
+import { savedTokensOf } from "../../messages/responses.ts";
 import { isStandIn } from "../../messages/stand-ins.ts";
-import { turnedBack } from "../../messages/undo-marks.ts";
+import { rewindRecordOf } from "../../messages/undo-marks.ts";
 import { countMessages } from "../../request/flatten/count-messages.ts";
 import type { CompactionPlan } from "../plan/compaction-plan.ts";
 import type { Restored } from "../restore/restored.ts";
+import { PROMPT_VERSION } from "../summary/prompt-version.ts";
 import type { SummaryVariant } from "../summary/summary-message.ts";
 import type { WrittenSummary } from "../write/summary-chain.ts";
 import type { KeptMessages } from "./kept-messages.ts";
@@ -111,8 +112,8 @@ export function assemble(
 const isRewrite = (entry: Entry): boolean =>
   isStandIn(entry) ||
   isFromQueue(entry) ||
-  savedTokens(entry) !== undefined ||
-  turnedBack(entry) !== undefined;
+  savedTokensOf(entry) !== undefined ||
+  rewindRecordOf(entry) !== undefined;
 
 /** The conversation to go on with. */
 export function rebuild(compacted: Omit<CompactedEntries, "tokensAfter">): readonly Entry[] {
@@ -130,6 +131,7 @@ function newBoundary(
   const longhaul = {
     overheadTokens: plan.overheadTokens,
     tokenRatio: plan.tokenRatio,
+    promptVersion: PROMPT_VERSION,
     ...(withoutThinkingUpTo === undefined ? {} : { withoutThinkingUpTo }),
     ...(tier === "memory" ? { tier } : {}),
     ...(ledger === undefined ? {} : { ledger }),
@@ -137,7 +139,7 @@ function newBoundary(
   };
   // The size after it is known when all entries are there.
   const sizes = { preTokens: plan.tokensBefore, postTokens: 0 };
-  const messagesSummarized = countMessages(plan.summarised);
+  const messagesSummarized = countMessages(plan.summarized);
   return createBoundary(
     { trigger: plan.trigger, ...sizes, longhaul, messagesSummarized },
     plan.entries,

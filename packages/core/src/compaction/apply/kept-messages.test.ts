@@ -127,7 +127,7 @@ describe("a summary of the provider's own", () => {
   it("is taken in by the next compaction like any other", () => {
     const rebuilt = rebuild(assembled(""));
     const wholly = planCompaction({ entries: rebuilt }, { keepRecentTokens: 500 });
-    expect(wholly.summarised).toContain(rebuilt[1]);
+    expect(wholly.summarized).toContain(rebuilt[1]);
     const upToFirstKept = planCompaction({ entries: rebuilt }, { variant: "up-to", at: 6 });
     expect(upToFirstKept.kept[0]).toBe(rebuilt[6]);
   });

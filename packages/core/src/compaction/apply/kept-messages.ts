@@ -16,7 +16,7 @@ export interface KeptMessages {
   /** {@link CompactionPlan.pending}, as they can be sent. */
   readonly pending: readonly Entry[];
   readonly pendingTokens: number;
-  /** The newest of the conversation's entries up to which thinking was left out; see `BoundaryKnowledge`. */
+  /** The newest of the conversation's entries up to which thinking was left out; see `BoundaryRecord`. */
   readonly withoutThinkingUpTo: string | undefined;
 }
 
@@ -68,8 +68,8 @@ function firstChange(plan: CompactionPlan, { isSigned }: KeepOptions): number | 
  * A signed summary covers what follows only if that begins with the other speaker's message, and if the request for the
  * summary had the summarized messages as they were: a request cannot end in whitespace of the assistant.
  */
-function isCovered({ summarised, kept }: CompactionPlan): boolean {
-  const last = summarised.findLast((entry) => speakerOf(entry) !== undefined);
+function isCovered({ summarized, kept }: CompactionPlan): boolean {
+  const last = summarized.findLast((entry) => speakerOf(entry) !== undefined);
   const first = kept.find((entry) => speakerOf(entry) !== undefined);
   if (last === undefined || first === undefined) return true;
   return speakerOf(last) !== speakerOf(first) && !endsInWhitespace(last);
@@ -86,14 +86,14 @@ function speakerOf(entry: Entry): "user" | "assistant" | undefined {
 }
 
 /** The mark of an earlier compaction, if it still covers a kept message: the thinking before it stays out. */
-function earlierMark({ entries, kept, keptPlace, summarised }: CompactionPlan): string | undefined {
+function earlierMark({ entries, kept, keptPlace, summarized }: CompactionPlan): string | undefined {
   const [first] = entries;
   const mark = first !== undefined && isCompactBoundary(first) ? markOf(first) : undefined;
   if (mark === undefined) return undefined;
   const isMarked = (entry: Entry): boolean => entry.uuid === mark;
   if (kept.some(isMarked)) return mark;
   // All that is kept came before the marked one.
-  const isAllBefore = keptPlace === "before" && summarised.some(isMarked);
+  const isAllBefore = keptPlace === "before" && summarized.some(isMarked);
   return isAllBefore ? lastUuid(kept) : undefined;
 }
 

@@ -82,7 +82,7 @@ describe("kept messages after a summary that the provider signed", () => {
   it("keep it where nobody has spoken on one side", () => {
     const { entries } = talk(3);
     const plan = upTo(entries, 2);
-    const silent = { ...plan, summarised: [TITLE] };
+    const silent = { ...plan, summarized: [TITLE] };
     expect(thoughtsIn(keptMessages(silent, SIGNED))).toBe(2);
     expect(keptMessages({ ...plan, kept: [TITLE] }, SIGNED).entries).toEqual([TITLE]);
   });
@@ -106,7 +106,7 @@ describe("what an earlier compaction left out", () => {
     expect(markAfter(from(entries, 7))).toBe("e-6");
   });
 
-  it("is of no more concern once all of it is summarised", () => {
+  it("is of no more concern once all of it is summarized", () => {
     expect(markAfter(upTo(marked("e-4").entries, 6))).toBeUndefined();
   });
 

@@ -69,7 +69,7 @@ describe("carrying out a clearing", () => {
     expect(applyClearing(cleared, clearing, UNBOUND).entries).toBe(cleared);
     const later = new ConversationBuilder("later");
     const since = [...cleared, later.assistant([thinking("since"), { type: "text", text: "on" }])];
-    expect(applyClearing(since, clearing, BOUND)).toEqual({ entries: since, thinkingLeftOut: 0 });
+    expect(applyClearing(since, clearing, BOUND)).toEqual({ entries: since, removedThinkingBlocks: 0 });
   });
 
   it("leaves out thinking after what was changed where the model binds it, and only there", () => {
@@ -83,11 +83,11 @@ describe("carrying out a clearing", () => {
     const clearing = allButNewest(talk.entries, 1);
     expect(clearing.results.map(({ id }) => id)).toEqual(["b"]);
     const bound = applyClearing(talk.entries, clearing, BOUND);
-    expect(bound.thinkingLeftOut).toBe(1);
+    expect(bound.removedThinkingBlocks).toBe(1);
     expect(JSON.stringify(bound.entries)).toContain("before b");
     expect(JSON.stringify(bound.entries)).not.toContain("before c");
     const unbound = applyClearing(talk.entries, clearing, UNBOUND);
-    expect(unbound.thinkingLeftOut).toBe(0);
+    expect(unbound.removedThinkingBlocks).toBe(0);
     expect(JSON.stringify(unbound.entries)).toContain("before c");
   });
 });

@@ -7,7 +7,7 @@ import {
   responseIdOf,
 } from "../../messages/entry.ts";
 import type { ContentBlock, ToolResultBlock, ToolUseBlock } from "../../messages/message.ts";
-import { showsModelSpoke } from "../../messages/responses.ts";
+import { isModelOutput } from "../../messages/responses.ts";
 import { CLEARED_RESULT_TEXT, isCleared, withClearedResultsAt } from "../../messages/stand-ins.ts";
 import { FILE_TOOLS, type FileTools, filePathIn, fileUseOf, toolsOf } from "../../messages/tool-kinds.ts";
 import { withoutThinkingFrom } from "../../messages/without-thinking.ts";
@@ -139,7 +139,7 @@ export function chooseByHand(index: ResultIndex, options: ByHandOptions = {}): C
 export interface AppliedClearing {
   readonly entries: readonly Entry[];
   /** Thinking blocks that the model would refuse after the changed history. */
-  readonly thinkingLeftOut: number;
+  readonly removedThinkingBlocks: number;
 }
 
 /** The conversation to go on with; indexes stay what they were. Looks at no entry but those that the clearing names, unless thinking is bound. */
@@ -156,9 +156,9 @@ export function applyClearing(
     for (const index of repeatedAt) places.add(index);
   }
   const cleared = withClearedResultsAt(entries, places, ids);
-  if (!bindsThinking || cleared === entries) return { entries: cleared, thinkingLeftOut: 0 };
+  if (!bindsThinking || cleared === entries) return { entries: cleared, removedThinkingBlocks: 0 };
   const unbound = withoutThinkingFrom(cleared, clearing.followedFrom);
-  return { entries: unbound.entries, thinkingLeftOut: unbound.blocks };
+  return { entries: unbound.entries, removedThinkingBlocks: unbound.blocks };
 }
 
 export type TokensOf = (block: ContentBlock) => number;
@@ -273,7 +273,7 @@ export class ResultIndex {
   add(entry: Entry, entryIndex: number, tokensOf: TokensOf, tokensBefore = 0): void {
     if (!isEntry(entry)) return;
     this.#tokensBefore = tokensBefore;
-    if (showsModelSpoke(entry)) this.#noteSeen(entry);
+    if (isModelOutput(entry)) this.#noteSeen(entry);
     if (entry.type === "assistant" && !isSynthetic(entry)) this.#addUses(entry, entryIndex);
     if (entry.type !== "user") return;
     for (const block of entryBlocks(entry)) {

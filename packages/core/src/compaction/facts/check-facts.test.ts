@@ -20,7 +20,7 @@ const directive = (id: string, text: string): LedgerFact =>
 function ledgerOf(facts: readonly LedgerFact[], fields: Partial<LedgerInput> = {}): Ledger {
   return makeLedger({
     facts: deepFreeze(facts),
-    plan: { summarised: [], summarisedTokens: 0 },
+    plan: { summarized: [], summarizedTokens: 0 },
     kept: { entries: [], tokens: 0 },
     restored: { items: [], skipped: [] },
     quotedTokens: 0,
@@ -51,7 +51,7 @@ describe("the ledger of a compaction", () => {
       skipped: [{ kind: "files", name: "b.ts", reason: "gone" }],
     };
     const ledger = ledgerOf(facts, {
-      plan: { summarised: [first, second].flatMap((entry) => entry ?? []), summarisedTokens: 40 },
+      plan: { summarized: [first, second].flatMap((entry) => entry ?? []), summarizedTokens: 40 },
       kept: { entries: third === undefined ? [] : [third], tokens: 7 },
       restored,
       quotedTokens: 12,
@@ -59,7 +59,7 @@ describe("the ledger of a compaction", () => {
     });
     expect(ledger).toEqual({
       facts,
-      summarised: { messages: 2, tokens: 40, from: "e-1", to: "e-2" },
+      summarized: { messages: 2, tokens: 40, from: "e-1", to: "e-2" },
       kept: { messages: 1, tokens: 7 },
       restored: [{ kind: "files", name: "a.ts", tokens: 3 }],
       skipped: [{ kind: "files", name: "b.ts", reason: "gone" }],
@@ -128,7 +128,7 @@ describe("the ledger of a compaction", () => {
     );
     const ledger = ledgerOf([...files, ...rules]);
     expect(ledger.facts.filter(({ kind }) => kind === "directive")).toHaveLength(600);
-    expect(ledger.facts.length + (ledger.untold ?? 0)).toBe(3_600);
+    expect(ledger.facts.length + (ledger.unlisted ?? 0)).toBe(3_600);
     expect(JSON.stringify(ledger).length).toBeLessThan(900_000);
     expect(ledgerOf(ledger.facts).facts).toEqual(ledger.facts);
   });

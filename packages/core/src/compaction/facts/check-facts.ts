@@ -12,11 +12,12 @@ import { headOf, tailOf } from "../../messages/text.ts";
 import { contentText } from "../../messages/untrusted.ts";
 import { attachmentContent } from "../../request/flatten/attachment-content.ts";
 import { countMessages } from "../../request/flatten/count-messages.ts";
-import { wordsIn } from "../../request/flatten/words-in.ts";
+import { readableText } from "../../request/flatten/readable-text.ts";
 import type { KeptMessages } from "../apply/kept-messages.ts";
 import type { CompactionPlan } from "../plan/compaction-plan.ts";
 import type { Restored } from "../restore/restored.ts";
 import { clip, headAndTail } from "../summary/clip.ts";
+import { PROMPT_VERSION } from "../summary/prompt-version.ts";
 import { extractFacts } from "./extract-facts.ts";
 import { findFacts } from "./find-facts.ts";
 import { FACTS_BUDGET_TOKENS, quotedDirectives, quoteFacts } from "./quote-facts.ts";
@@ -60,7 +61,7 @@ export function checkFacts({
   previous,
   hasTranscript,
 }: CheckInput): CheckedFacts {
-  const { facts, earlier } = extractFacts(plan.summarised, {
+  const { facts, earlier } = extractFacts(plan.summarized, {
     previous: previousLedger(plan.entries) ?? previous ?? previousQuotation(plan.entries),
     following: plan.keptPlace === "after" ? plan.kept : plan.pending,
   });
@@ -76,7 +77,7 @@ export function checkFacts({
     const texts = attachments.flatMap((attachment) =>
       attachment === undefined ? [] : withPlainPaths(contentText(attachmentContent(attachment))),
     );
-    return makeLedger({
+    const made = makeLedger({
       facts: withFates(facts, [
         ["summary", inSummary],
         ["kept", inKept],
@@ -90,12 +91,14 @@ export function checkFacts({
       earlier,
       hasTranscript,
     });
+    return { ...made, promptVersion: PROMPT_VERSION };
   };
   return { quotation: text, ledger };
 }
 
 /** The words of these entries, to find facts in. */
-export const searched = (entries: readonly Entry[]): readonly string[] => withPlainPaths(wordsIn(entries));
+export const searched = (entries: readonly Entry[]): readonly string[] =>
+  withPlainPaths(readableText(entries));
 
 /** Paths of Windows stand in facts as other paths do. */
 const withPlainPaths = (text: string): readonly string[] =>
@@ -107,7 +110,7 @@ export interface LedgerInput {
    * nowhere is `recoverable`; it is gone where there is no transcript.
    */
   readonly facts: readonly LedgerFact[];
-  readonly plan: Pick<CompactionPlan, "summarised" | "summarisedTokens"> &
+  readonly plan: Pick<CompactionPlan, "summarized" | "summarizedTokens"> &
     Partial<Pick<CompactionPlan, "unseen">>;
   /** In one list, wherever they stand. */
   readonly kept: Pick<KeptMessages, "entries" | "tokens">;
@@ -137,15 +140,15 @@ const MAX_NEEDLES = 16;
 export function makeLedger(input: LedgerInput): Ledger {
   const { plan, kept, restored, quotedTokens, earlier, hasTranscript } = input;
   const facts = toldFacts(input.facts).map((fact) => withFate(fact, hasTranscript));
-  const untold = input.facts.length - facts.length;
+  const unlisted = input.facts.length - facts.length;
   const { shortened = [] } = plan.unseen ?? {};
-  const uuids = plan.summarised.flatMap(({ uuid }) => uuid ?? []);
+  const uuids = plan.summarized.flatMap(({ uuid }) => uuid ?? []);
   const [from, to] = [uuids[0], uuids.at(-1)];
   return {
     facts,
-    summarised: {
-      messages: countMessages(plan.summarised),
-      tokens: plan.summarisedTokens,
+    summarized: {
+      messages: countMessages(plan.summarized),
+      tokens: plan.summarizedTokens,
       ...(from === undefined ? {} : { from }),
       ...(to === undefined ? {} : { to }),
     },
@@ -154,7 +157,7 @@ export function makeLedger(input: LedgerInput): Ledger {
     restored: restored.items.map(({ kind, name, tokens }) => ({ kind, name, tokens })),
     skipped: restored.skipped.map(({ kind, name, reason }) => ({ kind, name, reason })),
     quotedTokens,
-    ...(untold === 0 ? {} : { untold }),
+    ...(unlisted === 0 ? {} : { unlisted }),
     ...(earlier === undefined ? {} : { earlier }),
   };
 }
@@ -190,7 +193,7 @@ function previousQuotation(entries: readonly Entry[]): PreviousLedger | undefine
   if (summary?.uuid === undefined || said.length === 0) return undefined;
   const nothing = { messages: 0, tokens: 0 };
   const facts = said.map((fact) => ({ ...fact, fate: "quoted" as const }));
-  const ledger = { facts, summarised: nothing, kept: nothing, restored: [], skipped: [], quotedTokens: 0 };
+  const ledger = { facts, summarized: nothing, kept: nothing, restored: [], skipped: [], quotedTokens: 0 };
   return { boundary: summary.uuid, ledger };
 }
 

@@ -93,7 +93,7 @@ describe("the status of what people ask for", () => {
   });
 
   it("ends with its corrections when the person moves on after them", () => {
-    expect(statusesOf("Add a login page", "No, wrong colour", "Write the changelog")).toEqual([
+    expect(statusesOf("Add a login page", "No, wrong color", "Write the changelog")).toEqual([
       "done",
       "done",
       "active",

@@ -98,9 +98,9 @@ function sheetOf(
   const room = Math.max(0, MAX_FACTS - fresh.length);
   const kept = old.filter((fact, index) => index < room || fact.status === "active");
   const facts = byImportance([...kept.toReversed(), ...fresh]);
-  const untold = old.length - kept.length + (previous?.ledger.earlier?.facts ?? 0);
-  if (previous === undefined || untold === 0) return { facts, earlier: undefined };
-  return { facts, earlier: { boundary: previous.boundary, facts: untold } };
+  const unlisted = old.length - kept.length + (previous?.ledger.earlier?.facts ?? 0);
+  if (previous === undefined || unlisted === 0) return { facts, earlier: undefined };
+  return { facts, earlier: { boundary: previous.boundary, facts: unlisted } };
 }
 
 /** Requests come before work, open items before closed ones, and words of people before figures in them. */

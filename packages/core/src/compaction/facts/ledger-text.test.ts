@@ -14,7 +14,7 @@ const fact = (id: string, fields: Partial<LedgerFact> = {}): LedgerFact => ({
 
 const ledger = (facts: readonly LedgerFact[], fields: Partial<Ledger> = {}): Ledger => ({
   facts,
-  summarised: { messages: 40, tokens: 90_000 },
+  summarized: { messages: 40, tokens: 90_000 },
   kept: { messages: 3, tokens: 700 },
   restored: [],
   skipped: [],
@@ -32,8 +32,8 @@ describe("a ledger in words for the agent", () => {
     ];
     expect(ledgerText(ledger(facts), { recallTool: "recall" })).toBe(
       [
-        "Of this conversation 40 messages (about 90000 tokens) were replaced by the summary. Of 4 facts found in them 3 are in your context: 1 in the summary, 1 in messages that were kept, 1 quoted, 0 in what was put back. 1 are not, but stand in the transcript. Nothing is gone.",
-        "Not in your context; `recall` gives the message of an id:",
+        "The summary replaced 40 messages of this conversation (about 90000 tokens). Facts found in them: 4. In your context: 3 (1 in the summary, 1 in kept messages, 1 quoted, 0 in restored content). Only in the transcript: 1. Nothing is lost.",
+        "Not in your context. Call `recall` with an id to read the message:",
         "- [directive, done] rename the module (e-d)",
       ].join("\n"),
     );
@@ -41,16 +41,16 @@ describe("a ledger in words for the agent", () => {
 
   it("says what is gone where there is no transcript", () => {
     const text = ledgerText(ledger([fact("a", { fate: "gone" })]));
-    expect(text).toContain("1 are gone");
-    expect(text).not.toContain("Nothing is gone");
-    expect(text).toContain("- [file] changed a.ts (gone)");
+    expect(text).toContain("no transcript of them: 1.");
+    expect(text).not.toContain("Nothing is lost");
+    expect(text).toContain("- [file] changed a.ts (lost)");
   });
 
   it("promises nothing in a transcript where there is none", () => {
     const facts = Array.from({ length: 900 }, (_, nth) => fact(`f${nth}`, { fate: "gone" }));
     for (const recallTool of [undefined, "recall"]) {
       const [opening, heading, ...lines] = ledgerText(ledger(facts), { recallTool }).split("\n");
-      expect(opening).toContain("900 are gone: there is no transcript of them.");
+      expect(opening).toContain("Lost, because there is no transcript of them: 900.");
       expect(heading).toBe("Not in your context:");
       expect(lines.at(-1)).toBe(`- and ${900 - lines.length + 1} more, without a transcript.`);
     }
@@ -59,12 +59,12 @@ describe("a ledger in words for the agent", () => {
 
   it("stays within its budget however many facts there are, and counts the rest", () => {
     const facts = Array.from({ length: 900 }, (_, nth) => fact(`f${nth}`, { text: "word ".repeat(200) }));
-    const many = ledger(facts, { untold: 50, earlier: { boundary: "e-0", facts: 25 } });
+    const many = ledger(facts, { unlisted: 50, earlier: { boundary: "e-0", facts: 25 } });
     for (const maxTokens of [200, 500, 2_000]) {
       const text = ledgerText(many, { maxTokens });
       expect(ESTIMATORS.o200k(text)).toBeLessThanOrEqual(maxTokens);
       const listed = text.split("\n").filter((line) => line.startsWith("- [")).length;
-      expect(text).toContain(`${900 - listed + 75}${listed > 0 ? " more" : ""}, in the transcript alone`);
+      expect(text).toContain(`${900 - listed + 75}${listed > 0 ? " more" : ""}, only in the transcript`);
     }
   });
 
@@ -74,6 +74,6 @@ describe("a ledger in words for the agent", () => {
       name: `f${nth}.ts`,
       tokens: 1,
     }));
-    expect(ledgerText(ledger([], { restored }))).toMatch(/Put back: f0\.ts, .*f7\.ts and 2 more\.$/);
+    expect(ledgerText(ledger([], { restored }))).toMatch(/Restored: f0\.ts, .*f7\.ts and 2 more\.$/);
   });
 });

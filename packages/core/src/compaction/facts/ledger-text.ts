@@ -29,28 +29,28 @@ export function ledgerText(ledger: Ledger, options: LedgerTextOptions = {}): str
     if (tokens + REST_TOKENS > maxTokens) break;
     lines.push(line);
   }
-  const rest = absent.length - lines.length + (ledger.untold ?? 0) + (ledger.earlier?.facts ?? 0);
+  const rest = absent.length - lines.length + (ledger.unlisted ?? 0) + (ledger.earlier?.facts ?? 0);
   const more = lines.length > 0 ? `- and ${rest} more` : `- ${rest}`;
-  const restLine = hasTranscript ? `${more}, in the transcript alone.` : `${more}, without a transcript.`;
+  const restLine = hasTranscript ? `${more}, only in the transcript.` : `${more}, without a transcript.`;
   return [opening, ...heading, ...lines, ...(rest === 0 ? [] : [restLine])].join("\n");
 }
 
 const REST_TOKENS = 24;
 
-function openingOf({ facts, summarised, restored, shortened = [] }: Ledger): string {
+function openingOf({ facts, summarized, restored, shortened = [] }: Ledger): string {
   const counts = countFates(facts);
   const inContext = facts.filter(isInContext).length;
   const sentences = [
-    `Of this conversation ${summarised.messages} messages (about ${summarised.tokens} tokens) were replaced by the summary.`,
+    `The summary replaced ${summarized.messages} messages of this conversation (about ${summarized.tokens} tokens).`,
     facts.length === 0
-      ? "No facts were found in them that a summary could lack."
-      : `Of ${facts.length} facts found in them ${inContext} are in your context: ${counts.summary} in the summary, ${counts.kept} in messages that were kept, ${counts.quoted} quoted, ${counts.restored} in what was put back.`,
-    ...(counts.recoverable === 0 ? [] : [`${counts.recoverable} are not, but stand in the transcript.`]),
-    counts.gone === 0 ? "Nothing is gone." : `${counts.gone} are gone: there is no transcript of them.`,
+      ? "No facts to check were found in them."
+      : `Facts found in them: ${facts.length}. In your context: ${inContext} (${counts.summary} in the summary, ${counts.kept} in kept messages, ${counts.quoted} quoted, ${counts.restored} in restored content).`,
+    ...(counts.recoverable === 0 ? [] : [`Only in the transcript: ${counts.recoverable}.`]),
+    counts.gone === 0 ? "Nothing is lost." : `Lost, because there is no transcript of them: ${counts.gone}.`,
     ...(shortened.length === 0
       ? []
       : [`Shortened tool results: ${listOf(shortened.map(({ toolUseId }) => toolUseId))}.`]),
-    ...(restored.length === 0 ? [] : [`Put back: ${listOf(restored.map(({ name }) => name))}.`]),
+    ...(restored.length === 0 ? [] : [`Restored: ${listOf(restored.map(({ name }) => name))}.`]),
   ];
   return sentences.join(" ");
 }
@@ -66,10 +66,10 @@ function listOf(all: readonly string[]): string {
 const howToGet = ({ recallTool }: LedgerTextOptions): string =>
   recallTool === undefined
     ? "Not in your context (with the id of the message in the transcript):"
-    : `Not in your context; \`${recallTool}\` gives the message of an id:`;
+    : `Not in your context. Call \`${recallTool}\` with an id to read the message:`;
 
 function lineOf({ kind, status, text, fate, entryIds }: LedgerFact): string {
-  const id = fate === "gone" ? "gone" : (entryIds[0] ?? "no id");
+  const id = fate === "gone" ? "lost" : (entryIds[0] ?? "no id");
   const label = status === undefined ? kind : `${kind}, ${status}`;
   return `- [${label}] ${clip(oneLine(text), LINE_CHARS)} (${id})`;
 }

@@ -91,16 +91,16 @@ function shrink(forms: Map<Fact, Form>): void {
 type Form = "whole" | "needed" | "ends";
 
 const LABELS: Readonly<Record<FactKind, string>> = {
-  directive: "Said by the user, newest first [id status]:",
+  directive: "User messages, newest first [id status]:",
   todo: "Open to-do items:",
-  question: "Asked of the user, no answer yet:",
-  decision: "Asked → answered by the user:",
+  question: "Questions to the user without an answer:",
+  decision: "Questions → the user's answers:",
   error: "Errors:",
   file: "Files:",
   reference: "References:",
   quantity: "Quantities the user named:",
   command: "Commands → outcome:",
-  plan: "Plans of the ASSISTANT, which the user did not write:",
+  plan: "Plans that the ASSISTANT wrote, not the user:",
 };
 
 /** Short ones share a line. */

@@ -34,7 +34,7 @@ function afterTen(entries: readonly Entry[]): string {
   for (let round = 0; round < COMPACTIONS; round++) {
     const ledger: Ledger = {
       facts: sheet.facts.map((fact) => ({ ...fact, fate: "quoted" })),
-      summarised: { messages: 0, tokens: 0 },
+      summarized: { messages: 0, tokens: 0 },
       kept: { messages: 0, tokens: 0 },
       restored: [],
       skipped: [],

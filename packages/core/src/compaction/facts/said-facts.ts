@@ -1,6 +1,6 @@
 import type { DirectiveStatus, Fact } from "../../messages/fact-ledger.ts";
 import { headOf, tailOf } from "../../messages/text.ts";
-import type { FollowedTodo } from "../../messages/todo-ledger.ts";
+import type { TrackedTodo } from "../../messages/todo-ledger.ts";
 import { clip, oneLine } from "../summary/clip.ts";
 import type { BackgroundTask, OpenBefore, Plan, SessionDigest } from "../summary/readers/readers.ts";
 import { endsWithQuestion, lastSentences, proseSentences } from "../summary/readers/readers.ts";
@@ -29,7 +29,7 @@ export function askedFacts(read: ReadEntries): readonly DraftFact[] {
 
 const start = (text: string, maxChars: number): string => headOf(oneLine(text), maxChars).trim();
 
-function todoFact({ content, status, id }: FollowedTodo): DraftFact {
+function todoFact({ content, status, id }: TrackedTodo): DraftFact {
   const item = start(content, TODO_CHARS);
   const mark = status === "in_progress" ? IN_PROGRESS : "";
   const number = id === undefined ? "" : ` (task ${id})`;
@@ -51,7 +51,7 @@ export function openBefore(carried: readonly Fact[]): OpenBefore | undefined {
   const facts = carried.filter(({ kind }) => kind === "todo").reverse();
   if (facts.length === 0) return undefined;
   const runningTasks: BackgroundTask[] = [];
-  const todos: FollowedTodo[] = [];
+  const todos: TrackedTodo[] = [];
   for (const { text } of facts) {
     const [, taskId, title = ""] = WAITING_FOR.exec(text) ?? [];
     if (taskId !== undefined) {

@@ -1,13 +1,13 @@
 import { type Entry, isCompactBoundary, isSummaryEntry } from "../../messages/entry.ts";
 import { LonghaulError } from "../../messages/errors.ts";
 import { indexOfMessage } from "../../messages/lines.ts";
-import { previousSound, soundCuts } from "../../messages/pairs.ts";
+import { previousSoundCut, soundCuts } from "../../messages/pairs.ts";
 
 /** The place where a conversation is cut: by a wish for recent messages, or at a message that somebody picked. */
 
 export interface RecentWish {
   readonly keepTokens: number;
-  /** To keep a call with its result, so much may be kept; what is larger still is summarised. */
+  /** To keep a call with its result, so much may be kept; what is larger still is summarized. */
   readonly mostTokens: number;
 }
 
@@ -36,12 +36,12 @@ export function cutForRecent(
  */
 export function cutUpTo(entries: readonly Entry[], picked: number): number {
   const sound = soundCuts(entries);
-  return nextSound(sound, Math.max(previousSound(sound, picked), firstAfterLeadingSummary(entries)));
+  return nextSound(sound, Math.max(previousSoundCut(sound, picked), firstAfterLeadingSummary(entries)));
 }
 
-/** The picked message is the first that is summarised, or one before it where that would tear something apart. */
+/** The picked message is the first that is summarized, or one before it where that would tear something apart. */
 export function cutFrom(entries: readonly Entry[], picked: number): number {
-  return previousSound(soundCuts(entries), picked);
+  return previousSoundCut(soundCuts(entries), picked);
 }
 
 /** An earlier boundary and its summary are not kept as they are: summaries chain. */
@@ -79,9 +79,13 @@ export function locateMessage(entries: readonly Entry[], ref: MessageRef): numbe
 }
 
 export function messageNotFound(ref: MessageRef | undefined): LonghaulError {
-  return new LonghaulError("message-not-found", "There is no such message in the current conversation.", {
+  const why =
+    ref === undefined
+      ? "the call names no message"
+      : `the current conversation has no message ${typeof ref === "number" ? `with the index ${ref}` : ref}`;
+  return new LonghaulError("message-not-found", `No message found: ${why}.`, {
     remedy:
-      "Give the uuid of a message, or its index counted from 0. What an earlier compaction summarised can no longer be chosen.",
+      "Pass the uuid of a message, or its index counted from 0. You cannot choose messages that an earlier compaction summarized.",
     facts: ref === undefined ? {} : { message: ref },
   });
 }

@@ -5,10 +5,10 @@ import { indexPairs } from "../../messages/pairs.ts";
 import { planCompaction } from "./compaction-plan.ts";
 
 describe("a plan", () => {
-  it("keeps about the asked tokens of the newest messages and summarises the rest", () => {
+  it("keeps about the asked tokens of the newest messages and summarizes the rest", () => {
     const { entries } = longSession();
     const plan = planCompaction({ entries }, { keepRecentTokens: 5_000 });
-    expect([...plan.summarised, ...plan.kept]).toEqual(entries);
+    expect([...plan.summarized, ...plan.kept]).toEqual(entries);
     expect(plan.keptTokens).toBeGreaterThan(2_000);
     expect(plan.keptTokens).toBeLessThan(6_000);
   });
@@ -35,7 +35,7 @@ describe("a plan", () => {
   it("keeps at most a quarter of a short conversation by default, and what is asked for as it is", () => {
     const { entries } = longSession(12);
     const plan = planCompaction({ entries });
-    const messageTokens = plan.summarisedTokens + plan.keptTokens;
+    const messageTokens = plan.summarizedTokens + plan.keptTokens;
     expect(messageTokens).toBeLessThan(20_000);
     expect(plan.keptTokens).toBeGreaterThan(0);
     expect(plan.keptTokens).toBeLessThanOrEqual(messageTokens / 4);
@@ -45,15 +45,15 @@ describe("a plan", () => {
     expect(asked.keptTokens).toBeGreaterThan(messageTokens / 2);
   });
 
-  it("summarises whatever there is when it is forced, even an earlier summary alone", async () => {
+  it("summarizes whatever there is when it is forced, even an earlier summary alone", async () => {
     const c = new ConversationBuilder();
     c.boundary();
     const summary = c.summary("what was said ".repeat(100));
     const onlySummary = (): unknown => planCompaction({ entries: c.entries });
     expect(await codeOf(onlySummary)).toBe("not-enough-messages");
-    expect(planCompaction({ entries: c.entries }, { force: true }).summarised).toContain(summary);
+    expect(planCompaction({ entries: c.entries }, { force: true }).summarized).toContain(summary);
     c.user("and now?");
-    expect(planCompaction({ entries: c.entries }, { force: true }).summarised).toContain(summary);
+    expect(planCompaction({ entries: c.entries }, { force: true }).summarized).toContain(summary);
     const empty = (): unknown => planCompaction({ entries: [] }, { force: true });
     expect(await codeOf(empty)).toBe("not-enough-messages");
   });
@@ -72,7 +72,7 @@ describe("a plan", () => {
     expect(plan.overheadTokens).toBeLessThan(30_010);
   });
 
-  it("fails with 'not enough messages' when there is nothing to summarise", async () => {
+  it("fails with 'not enough messages' when there is nothing to summarize", async () => {
     expect(await codeOf(async () => planCompaction({ entries: [] }))).toBe("not-enough-messages");
     const c = new ConversationBuilder();
     c.boundary();
@@ -85,20 +85,20 @@ describe("a plan at a message that the user picked", () => {
   const { entries } = longSession(10);
   const uuidAt = (index: number): string => entries[index]?.uuid ?? "";
 
-  it("from: summarises that message and what follows, and keeps what came before as it is", () => {
+  it("from: summarizes that message and what follows, and keeps what came before as it is", () => {
     const plan = planCompaction({ entries }, { variant: "from", at: uuidAt(20) });
     expect(plan.kept).toEqual(entries.slice(0, 20));
-    expect(plan.summarised).toEqual(entries.slice(20));
+    expect(plan.summarized).toEqual(entries.slice(20));
     expect(plan).toMatchObject({ variant: "from", keptPlace: "before" });
     for (const [index, entry] of plan.kept.entries()) expect(entry).toBe(entries[index]);
   });
 
-  it("up to: summarises what came before that message, and keeps it and the later ones", () => {
+  it("up to: summarizes what came before that message, and keeps it and the later ones", () => {
     const plan = planCompaction({ entries }, { variant: "up-to", at: uuidAt(20) });
-    expect(plan.summarised).toEqual(entries.slice(0, 20));
+    expect(plan.summarized).toEqual(entries.slice(0, 20));
     expect(plan.kept).toEqual(entries.slice(20));
     expect(plan).toMatchObject({ variant: "up-to", keptPlace: "after" });
-    expect(plan.keptTokens + plan.summarisedTokens + plan.overheadTokens).toBeCloseTo(plan.tokensBefore, -1);
+    expect(plan.keptTokens + plan.summarizedTokens + plan.overheadTokens).toBeCloseTo(plan.tokensBefore, -1);
   });
 
   it("takes an index counted from the last boundary as well", () => {
@@ -118,9 +118,9 @@ describe("a plan at a message that the user picked", () => {
     const result = entries.findIndex((entry) => JSON.stringify(entry).includes('"tool_result"'));
     for (const variant of ["from", "up-to"] as const) {
       const at = uuidAt(result + 4);
-      const { kept, summarised } = planCompaction({ entries }, { variant, at });
+      const { kept, summarized } = planCompaction({ entries }, { variant, at });
       expect(indexPairs(kept).orphanResults).toEqual([]);
-      expect(indexPairs(summarised).orphanResults).toEqual([]);
+      expect(indexPairs(summarized).orphanResults).toEqual([]);
       expect(indexPairs(kept).unanswered).toEqual([]);
     }
   });
@@ -133,7 +133,7 @@ describe("a plan at a message that the user picked", () => {
     }
   });
 
-  it("fails with 'not enough messages' where nothing is left to summarise", async () => {
+  it("fails with 'not enough messages' where nothing is left to summarize", async () => {
     const plan = { variant: "up-to", at: 0 } as const;
     expect(await codeOf(() => planCompaction({ entries }, plan))).toBe("not-enough-messages");
   });
@@ -149,7 +149,7 @@ describe("a plan at a message that the user picked", () => {
     const from = planCompaction({ entries: c.entries }, { variant: "from", at: 6 });
     expect(from.kept[0]).toBe(summary);
     const upTo = planCompaction({ entries: c.entries }, { variant: "up-to", at: 6 });
-    expect(upTo.summarised).toContain(summary);
+    expect(upTo.summarized).toContain(summary);
     expect([...from.kept, ...upTo.kept].some((entry) => entry.type === "system")).toBe(false);
     const pickedSummary = planCompaction({ entries: c.entries }, { variant: "from", at: 1 });
     expect(pickedSummary.kept).toEqual([]);
@@ -195,7 +195,7 @@ describe("what a plan measures", () => {
     const plan = planCompaction({ entries }, { countText, measured, keepRecentTokens: 600 });
     expect(plan.tokensBefore).toBe(40_000);
     expect(plan.kept).toEqual(entries.slice(-4));
-    expect(plan).toMatchObject({ keptTokens: 600, summarisedTokens: 76 * 150, tokenRatio: 1.5 });
+    expect(plan).toMatchObject({ keptTokens: 600, summarizedTokens: 76 * 150, tokenRatio: 1.5 });
     expect(plan.overheadTokens).toBe(40_000 - 80 * 150);
   });
 
@@ -208,7 +208,7 @@ describe("what a plan measures", () => {
     expect(planCompaction({ entries: c.entries }, { keepRecentTokens: 300 }).isKeptRewritten).toBe(false);
   });
 
-  it("keeps entries of one response whole up to twice the wish, and summarises what is larger still", () => {
+  it("keeps entries of one response whole up to twice the wish, and summarizes what is larger still", () => {
     const last = (words: number): ConversationBuilder => {
       const c = new ConversationBuilder();
       for (let turn = 0; turn < 9; turn++) c.user("word ".repeat(2_100));

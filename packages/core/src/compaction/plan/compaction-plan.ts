@@ -2,10 +2,10 @@ import { type CountText, measureContent } from "../../measure/tokens/measure.ts"
 import { type Entry, isCompactBoundary, isSummaryEntry } from "../../messages/entry.ts";
 import { LonghaulError } from "../../messages/errors.ts";
 import type { ShortenedResult } from "../../messages/fact-ledger.ts";
-import { requireOwnShapes } from "../../messages/given-messages.ts";
 import type { MessageContent } from "../../messages/message.ts";
-import { previousSound, soundCuts } from "../../messages/pairs.ts";
-import { unseenFrom } from "../../messages/responses.ts";
+import { previousSoundCut, soundCuts } from "../../messages/pairs.ts";
+import { requireApiMessages } from "../../messages/require-messages.ts";
+import { firstUnseenIndex } from "../../messages/responses.ts";
 import { withClearedResults } from "../../messages/stand-ins.ts";
 import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/budget.ts";
 import type { SummaryVariant } from "../summary/summary-message.ts";
@@ -36,10 +36,10 @@ const KEEP_OVERSHOOT = 2;
 export interface PlanOptions extends SizeOptions {
   readonly trigger?: "manual" | "auto";
   /**
-   * - `whole` (default): all but the newest messages is summarised.
-   * - `from`: the picked message and all after it are summarised; what came before stays as it is, an earlier
+   * - `whole` (default): all but the newest messages is summarized.
+   * - `from`: the picked message and all after it are summarized; what came before stays as it is, an earlier
    *   summary included, so that the provider's cache of it stays valid.
-   * - `up-to`: what came before the picked message is summarised; it and all after it are kept.
+   * - `up-to`: what came before the picked message is summarized; it and all after it are kept.
    *
    * A call whose results no model has seen stays with them, in every variant. The cut moves back where it would part a
    * call from its result; with `up-to` it moves on past an earlier summary, which is never kept as it is.
@@ -51,7 +51,7 @@ export interface PlanOptions extends SizeOptions {
   readonly keepRecentTokens?: number | undefined;
   /** Replaces the default of 10,000; the quarter still applies. */
   readonly usualKeepRecentTokens?: number | undefined;
-  /** Summarise whatever there is, even if that is only an earlier summary. */
+  /** Summarize whatever there is, even if that is only an earlier summary. */
   readonly force?: boolean | undefined;
   /** Size that the result should stay below. */
   readonly targetTokens?: number | undefined;
@@ -59,7 +59,7 @@ export interface PlanOptions extends SizeOptions {
   readonly limitTokens?: number | undefined;
 }
 
-/** A decision as data: what would be summarised and what kept, with the tokens of each. */
+/** A decision as data: what would be summarized and what kept, with the tokens of each. */
 export interface CompactionPlan
   extends Pick<
     SizedConversation,
@@ -70,8 +70,8 @@ export interface CompactionPlan
   readonly tokensBefore: number;
   /** The same by the estimate that also counts the result: only these two can be compared. */
   readonly estimateBefore: number;
-  readonly summarised: readonly Entry[];
-  readonly summarisedTokens: number;
+  readonly summarized: readonly Entry[];
+  readonly summarizedTokens: number;
   readonly kept: readonly Entry[];
   readonly keptTokens: number;
   /** Place of the kept messages: before the summary or after it. */
@@ -116,7 +116,7 @@ export function unchangedTokens(
 
 /** Plans a compaction of the whole conversation, or of the part that the options choose. */
 export function planCompaction(snapshot: Snapshot, options: PlanOptions = {}): CompactionPlan {
-  requireOwnShapes(snapshot.entries);
+  requireApiMessages(snapshot.entries);
   const sized = sizeUp(snapshot, options);
   const { variant = "whole", trigger = "manual", force, targetTokens, limitTokens } = options;
   const { entries, tokens, overheadTokens } = sized;
@@ -253,7 +253,7 @@ export function planFromPrepared(
   const sized = sizeUp(snapshot, options);
   const isThere = ids.length > 0 && ids.every((id, at) => sized.entries[at]?.uuid === id);
   const replaced = sized.entries.slice(0, Math.min(ids.length, unseenCut(sized)));
-  if (!isThere || !replaced.some(isWorthSummarising)) return undefined;
+  if (!isThere || !replaced.some(isWorthSummarizing)) return undefined;
   return planAt(sized, { trigger: "auto", variant: "whole", cut: ids.length });
 }
 
@@ -281,9 +281,9 @@ export function planAt(sized: SizedConversation, planned: PlannedCut): Compactio
   const isFrom = variant === "from";
   const cut = cutBesideUnseen(sized, planned, unseenAt);
   const end = isFrom ? Math.max(cut, unseenAt) : entries.length;
-  const summarised = isFrom ? entries.slice(cut, end) : entries.slice(0, cut);
+  const summarized = isFrom ? entries.slice(cut, end) : entries.slice(0, cut);
   const isTooLong = unseenAt < entries.length && tokensOf(unseenAt) > room.wishTokens;
-  if (!summarised.some(force || isTooLong ? isMessage : isWorthSummarising)) {
+  if (!summarized.some(force || isTooLong ? isMessage : isWorthSummarizing)) {
     throw notEnoughMessages(entries.length, variant);
   }
   const older = entries.slice(0, cut).filter((entry) => !isCompactBoundary(entry));
@@ -304,8 +304,8 @@ export function planAt(sized: SizedConversation, planned: PlannedCut): Compactio
     pairs,
     tokensSent,
     clearedToolUseIds,
-    summarised,
-    summarisedTokens: isFrom ? tokensOf(cut, end) : tokensOf(0, cut),
+    summarized,
+    summarizedTokens: isFrom ? tokensOf(cut, end) : tokensOf(0, cut),
     kept,
     keptTokens: isFrom ? tokensOf(0, cut) : tokensOf(cut),
     keptPlace: isFrom ? "before" : "after",
@@ -335,9 +335,9 @@ function counting({
 
 /** Index of the newest call whose results no model has seen; the number of entries where all were seen. */
 export function unseenCut({ entries, pairs }: SizedConversation): number {
-  const at = unseenFrom(entries);
+  const at = firstUnseenIndex(entries);
   if (at === entries.length) return at;
-  return Math.max(previousSound(soundCuts(entries, pairs()), at), firstAfterSummary(entries));
+  return Math.max(previousSoundCut(soundCuts(entries, pairs()), at), firstAfterSummary(entries));
 }
 
 /** Other recent messages give way before an unseen result is shortened, unless the user chose to keep them. */
@@ -376,19 +376,25 @@ export function fitUnseen(plan: CompactionPlan, room: KeptRoom): CompactionPlan 
 }
 
 /** Nothing is gained by a summary of a summary alone. */
-export const isWorthSummarising = (entry: Entry): boolean => isMessage(entry) && !isSummaryEntry(entry);
+export const isWorthSummarizing = (entry: Entry): boolean => isMessage(entry) && !isSummaryEntry(entry);
 
 const isMessage = (entry: Entry): boolean => entry.type === "assistant" || entry.type === "user";
 
-const REMEDIES: Readonly<Record<SummaryVariant, string>> = {
-  whole: "Everything there is would be kept as it is. Keep fewer recent tokens, or go on with the session.",
-  from: "Nothing stands from that message on that a summary could shorten. Choose an earlier one.",
-  "up-to": "Nothing stands before that message that a summary could shorten. Choose a later one.",
+const TOO_LITTLE: Readonly<Record<SummaryVariant, readonly [why: string, remedy: string]>> = {
+  whole: [
+    "all of them would stay as they are",
+    "Keep fewer recent tokens, or continue the session and compact later.",
+  ],
+  from: ["nothing from that message on is long enough for a summary", "Choose an earlier message."],
+  "up-to": ["nothing before that message is long enough for a summary", "Choose a later message."],
 };
 
 function notEnoughMessages(entries: number, variant: SummaryVariant): LonghaulError {
-  const remedy = entries === 0 ? "Nothing has been said in this session yet." : REMEDIES[variant];
-  return new LonghaulError("not-enough-messages", "There are not enough messages to compact.", {
+  const [why, remedy] =
+    entries === 0
+      ? ["the session has no messages yet", "Use the session first and compact it later."]
+      : TOO_LITTLE[variant];
+  return new LonghaulError("not-enough-messages", `There are not enough messages to compact: ${why}.`, {
     remedy,
     facts: { entries },
   });

@@ -41,12 +41,12 @@ describe("a plan", () => {
     expect(kept(3_201)).toBe(0);
   });
 
-  it("summarises answers alone too, and reads past what is no entry", () => {
+  it("summarizes answers alone too, and reads past what is no entry", () => {
     const c = new ConversationBuilder();
     c.assistant("an answer");
     const list = [null, 7, ...c.entries, "text"] as unknown as readonly Entry[];
     const plan = planCompaction({ entries: list }, { keepRecentTokens: 0 });
-    expect(plan.summarised).toEqual(c.entries);
+    expect(plan.summarized).toEqual(c.entries);
     expect(plan.entries).toEqual(c.entries);
   });
 
@@ -134,23 +134,23 @@ describe("a newest round that is too long", () => {
     expect(plan).toMatchObject({ trigger: "auto", variant: "whole", isKeptRewritten: true });
     expect(plan.kept.map(({ type }) => type)).toEqual(["assistant", "user", "progress"]);
     expect(plan.kept[0]).toBe(c.entries[40]);
-    expect(plan.summarised).toEqual(c.entries.slice(0, 40));
+    expect(plan.summarized).toEqual(c.entries.slice(0, 40));
   });
 
-  it("is summarised where nothing else is there to summarise", () => {
+  it("is summarized where nothing else is there to summarize", () => {
     const c = new ConversationBuilder();
     c.user(LONG);
     const plan = planReactive({ entries: c.entries }, { failure, targetTokens: 40_000 });
-    expect([plan.summarised.length, plan.kept.length]).toEqual([1, 0]);
+    expect([plan.summarized.length, plan.kept.length]).toEqual([1, 0]);
     const later = new ConversationBuilder();
     later.boundary();
     later.summary("so far");
     later.user(LONG);
     const again = planReactive({ entries: later.entries }, { failure, targetTokens: 40_000 });
-    expect([again.summarised.length, again.kept.length]).toEqual([3, 0]);
+    expect([again.summarized.length, again.kept.length]).toEqual([3, 0]);
   });
 
-  it("is summarised with an earlier summary that stands inside it", () => {
+  it("is summarized with an earlier summary that stands inside it", () => {
     const c = longSession(10);
     c.assistant([{ type: "tool_use", id: "log", name: "Bash", input: {} }]);
     c.summary("so far");

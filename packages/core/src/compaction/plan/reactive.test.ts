@@ -36,9 +36,9 @@ async function sizeAfter(plan: CompactionPlan): Promise<number> {
 }
 
 describe("a plan after a call that was too long", () => {
-  it("summarises from the front and keeps the newest verbatim, below the target", async () => {
+  it("summarizes from the front and keeps the newest verbatim, below the target", async () => {
     const plan = reactive({ kind: "too-long", tokens: 80_020, limit: 64_000 });
-    expect([...plan.summarised, ...plan.kept]).toEqual(entries);
+    expect([...plan.summarized, ...plan.kept]).toEqual(entries);
     expect(plan.kept.length).toBeGreaterThan(8);
     expect(plan.trigger).toBe("auto");
     expect(await sizeAfter(plan)).toBeLessThan(TARGET);
@@ -99,7 +99,7 @@ describe("a plan after a call that was too long", () => {
     const planFor = (usualRatio?: number): CompactionPlan =>
       planReactive({ entries }, { failure, targetTokens: TARGET, measured, usualRatio });
     expect(planFor().tokenRatio).toBeCloseTo(1.2);
-    expect(planFor().summarisedTokens + planFor().keptTokens).toBeLessThan(estimate * 1.21);
+    expect(planFor().summarizedTokens + planFor().keptTokens).toBeLessThan(estimate * 1.21);
     // Pictures may count for less than we think, so texts never count for less than is usual.
     expect(planFor(1.35).tokenRatio).toBeCloseTo(1.35);
   });
@@ -164,7 +164,7 @@ describe("a plan after a call that was too long", () => {
 
   it("never keeps everything again, however small it seems to us", () => {
     const plan = reactive(TOO_LONG, entries, 10_000_000);
-    expect(plan.summarised.length).toBeGreaterThan(entries.length / 6);
+    expect(plan.summarized.length).toBeGreaterThan(entries.length / 6);
   });
 
   it("fails with 'not enough messages' where there are none", async () => {
@@ -179,7 +179,7 @@ describe("an earlier summary that is too long", () => {
     c.tool("read", "Read", { file_path: "/project/a.ts" }, "line\n".repeat(2_000));
     c.user("Go on.");
     const plan = reactive({ kind: "too-long", tokens: 80_000, limit: 64_000 }, c.entries);
-    expect(plan.summarised.map(({ uuid }) => uuid)).toEqual(earlier.map(({ uuid }) => uuid));
+    expect(plan.summarized.map(({ uuid }) => uuid)).toEqual(earlier.map(({ uuid }) => uuid));
     expect(plan.kept).toEqual(c.entries.slice(earlier.length));
     expect(await sizeAfter(plan)).toBeLessThan(TARGET);
   });
@@ -198,7 +198,7 @@ describe("a newest round that alone is too long", () => {
     const plan = reactive({ kind: "too-long", tokens: 240_000, limit: 200_000 }, c.entries);
     const kept = JSON.stringify(plan.kept);
     expect(kept).toMatch(
-      /first line.*characters of this result are left out .* recall it by the id log.*last line/,
+      /first line.*characters of this result are left out .* Recall it with the id log.*last line/,
     );
     expect(indexPairs(plan.kept).unanswered).toEqual([]);
     expect(plan.isKeptRewritten).toBe(true);
@@ -226,10 +226,10 @@ describe("a newest round that alone is too long", () => {
     expect(20_500 - plan.overheadTokens).toBeLessThan(2_500);
     expect(plan.keptTokens).toBeLessThan(2_000);
     expect(JSON.stringify(plan.kept)).toMatch(/first line.*last line/);
-    expect(plan.summarised.length).toBe(41);
+    expect(plan.summarized.length).toBe(41);
   });
 
-  it("is summarised with the rest where no tool result is unseen and its head and tail would not fit", () => {
+  it("is summarized with the rest where no tool result is unseen and its head and tail would not fit", () => {
     const c = longSession(10);
     c.user(`look at this ${"word ".repeat(200_000)}`);
     const plan = reactive({ kind: "too-long", tokens: 240_000, limit: 200_000 }, c.entries, 200);
@@ -286,7 +286,7 @@ describe("whatever the conversation and the error", () => {
         fc.pre(!generated.some((entry) => entry?.type === "system" && entry.subtype === "compact_boundary"));
         const list = deepFreeze([...longSession(25).entries, ...generated.map(withoutUsage)]);
         const plan = planReactive({ entries: list }, { failure: failed, targetTokens });
-        expect(plan.summarised.length + plan.kept.length).toBe(plan.entries.length);
+        expect(plan.summarized.length + plan.kept.length).toBe(plan.entries.length);
         expect(indexPairs(plan.kept).orphanResults.length).toBeLessThanOrEqual(
           indexPairs(list).orphanResults.length,
         );

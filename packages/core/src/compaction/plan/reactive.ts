@@ -1,10 +1,10 @@
-import { previousSound, soundCuts } from "../../messages/pairs.ts";
+import { previousSoundCut, soundCuts } from "../../messages/pairs.ts";
 import type { ModelFailure } from "../../models/model-error.ts";
 import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/budget.ts";
 import { cutForRecent, firstAfterSummary } from "./choose-cut.ts";
 import {
   type CompactionPlan,
-  isWorthSummarising,
+  isWorthSummarizing,
   type PlanOptions,
   planAt,
   unseenCut,
@@ -42,7 +42,7 @@ export interface ReactiveOptions extends SizeOptions, Pick<PlanOptions, "limitTo
 }
 
 /**
- * The plan after a call that was too long: the oldest rounds are summarised, as many as it takes, and the newest
+ * The plan after a call that was too long: the oldest rounds are summarized, as many as it takes, and the newest
  * kept where they fit. All counts are those of the provider, as far as its error tells them, so that the next
  * call fits. Where not even the newest round fits, its long texts are cut down to head and tail.
  */
@@ -51,7 +51,7 @@ export function planReactive(snapshot: Snapshot, options: ReactiveOptions): Comp
   const { keepTokens, room } = roomForRecent(sized, options);
   const wish = { keepTokens, mostTokens: keepTokens };
   const cut = Math.min(cutForRecent(sized.entries, sized.tokens, wish), unseenCut(sized));
-  const isAnythingKept = sized.entries.slice(cut).some(isWorthSummarising);
+  const isAnythingKept = sized.entries.slice(cut).some(isWorthSummarizing);
   const shortened = isAnythingKept ? undefined : planWithShortTail(sized, keepTokens);
   // An earlier summary may be what is too long, so it is summarized again even if no other message is.
   const plan = shortened ?? planAt(sized, { trigger: "auto", variant: "whole", cut, force: true, room });
@@ -164,8 +164,8 @@ export function promptLimit(failure: ModelFailure): number {
 /** The smallest tail that is a whole, with its long texts shortened; undefined where that does not help. */
 function planWithShortTail(sized: SizedConversation, keepTokens: number): CompactionPlan | undefined {
   const { entries } = sized;
-  const cut = previousSound(soundCuts(entries), entries.findLastIndex(isWorthSummarising));
-  if (cut < firstAfterSummary(entries) || !entries.slice(0, Math.max(0, cut)).some(isWorthSummarising))
+  const cut = previousSoundCut(soundCuts(entries), entries.findLastIndex(isWorthSummarizing));
+  if (cut < firstAfterSummary(entries) || !entries.slice(0, Math.max(0, cut)).some(isWorthSummarizing))
     return undefined;
   const plan = planAt(sized, { trigger: "auto", variant: "whole", cut });
   const shortened = shortenToFit(plan.kept, keepTokens, plan.countTokens);

@@ -198,7 +198,7 @@ class Cutter {
   #noteFor({ text, result }: Piece): ((missing: number) => string) | undefined {
     if (result === undefined) return undefined;
     const where = this.#options.isRecorded
-      ? `The session's transcript has the whole result: recall it by the id ${result.tool_use_id}.`
+      ? `The session's transcript has the whole result. Recall it with the id ${result.tool_use_id}.`
       : "Call the tool again for the missing part.";
     return (missing) =>
       `[… ${formatCount(missing)} of ${formatCount(text.length)} characters of this result are left out to fit the context window. ${where} …]`;

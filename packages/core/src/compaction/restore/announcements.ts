@@ -119,7 +119,7 @@ function readInstructions(item: unknown): McpInstructions | undefined {
  */
 function announcedIn({ input, events }: Gathering, { type, ...fields }: Delta): Announced {
   const announced = new Map<string, string>();
-  const isLost = input.summarised.some(
+  const isLost = input.summarized.some(
     (entry) =>
       isEntry(entry) && entry.type === "attachment" && stringField(entry.attachment, "type") === type,
   );

@@ -33,7 +33,7 @@ describe("background agents put back", () => {
       { id: "1", description: "search again", status: "running" },
     ] as const;
     const { items } = await restoreAll(
-      { summarised: [], kept: [], countTokens: (text) => text.length, budgetTokens: 10_000 },
+      { summarized: [], kept: [], countTokens: (text) => text.length, budgetTokens: 10_000 },
       { agents: async () => agents },
     );
     expect(items.map(({ kind, name }) => [kind, name])).toEqual([
@@ -135,7 +135,7 @@ describe("background agents that a conversation leaves", () => {
 
   it("are carried on from one compaction to the next", async () => {
     const { items } = await restoreAll(
-      { summarised: launched().entries, kept: [], countTokens: (text) => text.length, budgetTokens: 10_000 },
+      { summarized: launched().entries, kept: [], countTokens: (text) => text.length, budgetTokens: 10_000 },
       {},
     );
     const c = new ConversationBuilder("after");

@@ -23,11 +23,11 @@ const files =
   };
 
 const restore = (
-  summarised: readonly Entry[],
+  summarized: readonly Entry[],
   state: HostState,
   input: Partial<RestoreInput> = {},
 ): Promise<Restored> =>
-  restoreAll({ summarised, kept: [], countTokens, budgetTokens: 100_000, ...input }, state);
+  restoreAll({ summarized, kept: [], countTokens, budgetTokens: 100_000, ...input }, state);
 
 const names = ({ items }: Restored): readonly string[] => items.map(({ name }) => name);
 

@@ -28,11 +28,11 @@ function reading(...paths: readonly string[]): Entry[] {
 }
 
 const restore = (
-  summarised: Entry[],
+  summarized: Entry[],
   files: ProjectFiles,
   input: Partial<RestoreInput> = {},
 ): Promise<Restored> =>
-  restoreAll({ summarised, kept: [], countTokens, budgetTokens: 100_000, ...input }, { files });
+  restoreAll({ summarized, kept: [], countTokens, budgetTokens: 100_000, ...input }, { files });
 
 const names = ({ items }: Restored): readonly string[] => items.map(({ name }) => name);
 

@@ -107,7 +107,7 @@ function entries(): fc.Arbitrary<readonly Entry[]> {
 function restoration(): fc.Arbitrary<{ input: RestoreInput; state: HostState }> {
   return fc.record({
     input: fc.record({
-      summarised: entries(),
+      summarized: entries(),
       kept: arbitraryEntries(),
       keptPlace: fc.constantFrom("before", "after", undefined),
       countTokens: fc.constantFrom(ESTIMATORS.classic, (words: string) => words.length / 2),
@@ -186,7 +186,7 @@ describe("whatever the host says and whatever the budget", () => {
   it("the same comes out again, and nothing that went in is changed", async () => {
     await fc.assert(
       fc.asyncProperty(restoration(), async (given) => {
-        deepFreeze(given.input.summarised);
+        deepFreeze(given.input.summarized);
         deepFreeze(given.input.kept);
         expect(await run(given)).toEqual(await run(given));
       }),

@@ -13,7 +13,7 @@ const reading = (path: string): Entry[] => {
   return c.entries;
 };
 const input: RestoreInput = {
-  summarised: reading("/a.ts"),
+  summarized: reading("/a.ts"),
   kept: [],
   countTokens: (text) => Math.ceil(text.length / 4),
   budgetTokens: 50_000,
@@ -117,11 +117,11 @@ describe("what is put back", () => {
       c.tool(id, "TodoWrite", { todos: [{ content, status: "pending" }] }, "ok");
       return c.entries;
     };
-    const parts = { ...input, kept: write("k", "kept"), summarised: write("s", "summarised") };
+    const parts = { ...input, kept: write("k", "kept"), summarized: write("s", "summarized") };
     const todos = async (keptPlace?: "before" | "after"): Promise<unknown> =>
       (await restoreAll({ ...parts, keptPlace }, {})).items[0]?.attachment.content;
     expect(await todos()).toMatchObject([{ content: "kept" }]);
-    expect(await todos("before")).toMatchObject([{ content: "summarised" }]);
+    expect(await todos("before")).toMatchObject([{ content: "summarized" }]);
   });
 });
 
@@ -186,7 +186,7 @@ describe("a kind that goes wrong", () => {
       path === "/hangs" ? never : Promise.resolve((path === "/fine" ? fine : { state: "read" }) as never);
     const fine = { state: "read", text: "x", displayPath: "fine" };
     const restored = await restoreAll(
-      { ...input, summarised: c.entries },
+      { ...input, summarized: c.entries },
       { files: { read } },
       { timeoutMs: 5 },
     );
@@ -257,8 +257,8 @@ describe("an abort", () => {
       listeners.push(getEventListeners(stop.signal, "abort").length);
       return { state: "unavailable", reason: "gone" } as const;
     };
-    const summarised = Array.from({ length: 20 }, (_, index) => reading(`/${index}.ts`)).flat();
-    await restoreAll({ ...input, summarised, signal: stop.signal }, { ...full, files: { read } });
+    const summarized = Array.from({ length: 20 }, (_, index) => reading(`/${index}.ts`)).flat();
+    await restoreAll({ ...input, summarized, signal: stop.signal }, { ...full, files: { read } });
     expect(listeners.length).toBeGreaterThan(10);
     expect(new Set(listeners)).toEqual(new Set([1]));
     expect(getEventListeners(stop.signal, "abort")).toEqual([]);

@@ -126,8 +126,8 @@ function textsShownIn(kept: readonly Entry[]): ReadonlySet<string> {
 }
 
 /** As it happened: what is true of a session is what was said last. */
-function inOrder({ summarised, kept, keptPlace }: RestoreInput): readonly Entry[] {
-  const parts = keptPlace === "before" ? [kept, summarised] : [summarised, kept];
+function inOrder({ summarized, kept, keptPlace }: RestoreInput): readonly Entry[] {
+  const parts = keptPlace === "before" ? [kept, summarized] : [summarized, kept];
   return parts.flat().filter(isEntry);
 }
 

@@ -25,9 +25,9 @@ export type RestoreKind =
 
 /** What a kind of restoration looks at. */
 export interface RestoreInput {
-  readonly summarised: readonly Entry[];
+  readonly summarized: readonly Entry[];
   readonly kept: readonly Entry[];
-  /** Whether what is kept came before what was summarised, or after it, which is the default. */
+  /** Whether what is kept came before what was summarized, or after it, which is the default. */
   readonly keptPlace?: "before" | "after" | undefined;
   /** Both in the order in which they came, and their calls, for whoever has them already. */
   readonly conversation?: { readonly entries: readonly Entry[]; readonly pairs: PairIndex } | undefined;
@@ -82,7 +82,7 @@ export interface Gathering {
   readonly input: RestoreInput;
   readonly state: HostState;
   readonly ask: Ask;
-  /** Summarised and kept, in the order in which they came, without what is no entry. */
+  /** Summarized and kept, in the order in which they came, without what is no entry. */
   readonly entries: readonly Entry[];
   readonly pairs: PairIndex;
   /** Of these entries. */

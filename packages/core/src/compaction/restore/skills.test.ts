@@ -14,7 +14,7 @@ const restore = (
   input: Partial<RestoreInput> = {},
 ): Promise<Restored> =>
   restoreAll(
-    { summarised: [], kept: [], countTokens: (text) => text.length, budgetTokens: 100_000, ...input },
+    { summarized: [], kept: [], countTokens: (text) => text.length, budgetTokens: 100_000, ...input },
     skills === undefined ? {} : { skills: () => skills },
   );
 const words = (item: RestoredItem | undefined): string =>
@@ -54,7 +54,7 @@ describe("skills put back", () => {
     expect(words(items[1])).toMatch(
       /first rule\n\n\[The rest[^\n]*\/skills\/long\/SKILL\.md[^\n]*\]\n<\/system/,
     );
-    expect(words(items[0])).toMatch(/Invoke it again/);
+    expect(words(items[0])).toMatch(/Invoke the skill again/);
   });
 
   it("have 25,000 tokens together, the newest first", async () => {
@@ -86,7 +86,7 @@ describe("skills put back", () => {
   it("are never the list of available skills, which is pure cost", async () => {
     const c = new ConversationBuilder();
     c.attachment({ type: "skill_listing", content: "- commit: …", names: ["commit"] });
-    expect(await restore(undefined, { summarised: c.entries })).toEqual({ items: [], skipped: [] });
+    expect(await restore(undefined, { summarized: c.entries })).toEqual({ items: [], skipped: [] });
   });
 });
 
@@ -152,10 +152,10 @@ describe("skills that a conversation shows", () => {
     const c = new ConversationBuilder();
     useSkill(c, "1", "older", `${body}\n${"rule\n".repeat(3_000)}`);
     useSkill(c, "2", "newer", "be brief");
-    const once = await restore(undefined, { summarised: c.entries });
+    const once = await restore(undefined, { summarized: c.entries });
     const after = new ConversationBuilder("after");
     for (const { attachment } of once.items) after.attachment(attachment);
-    const twice = await restore(undefined, { summarised: after.entries as Entry[] });
+    const twice = await restore(undefined, { summarized: after.entries as Entry[] });
     expect(names(twice)).toEqual(["older", "newer"]);
     expect(twice.items.map(({ attachment }) => attachment)).toEqual(
       once.items.map(({ attachment }) => attachment),

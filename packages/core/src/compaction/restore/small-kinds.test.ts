@@ -9,11 +9,11 @@ import type { Restored, RestoredItem, RestoreInput } from "./restored.ts";
 
 const restore = (
   state: HostState,
-  summarised: Entry[] = [],
+  summarized: Entry[] = [],
   input: Partial<RestoreInput> = {},
 ): Promise<Restored> =>
   restoreAll(
-    { summarised, kept: [], countTokens: (text) => text.length, budgetTokens: 10_000, ...input },
+    { summarized, kept: [], countTokens: (text) => text.length, budgetTokens: 10_000, ...input },
     state,
   );
 const words = (item: RestoredItem | undefined): string =>
@@ -57,7 +57,7 @@ describe("plan mode", () => {
     expect(items).toMatchObject([
       { kind: "plan-mode", attachment: { type: "plan_mode", reminderType: "full" } },
     ]);
-    expect(words(items[0])).toMatch(/Plan mode is on[\s\S]*do not edit files/);
+    expect(words(items[0])).toMatch(/Plan mode is on[\s\S]*Do not edit files/);
     expect((await restore({ isPlanMode: async () => false })).items).toEqual([]);
     expect((await restore({})).items).toEqual([]);
   });
@@ -120,7 +120,7 @@ describe("tools", () => {
     ...rest,
   });
 
-  it("are those that the agent announced, without what has gone since, if a summarised message did", async () => {
+  it("are those that the agent announced, without what has gone since, if a summarized message did", async () => {
     const c = new ConversationBuilder();
     c.attachment(delta(["A", "B", "C"]));
     c.attachment({ type: "agent_listing_delta", addedTypes: ["x", "y"], addedLines: ["- x", "- y"] });

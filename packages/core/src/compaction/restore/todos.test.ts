@@ -8,9 +8,9 @@ import { restoreAll } from "./restore-all.ts";
 import type { Restored } from "./restored.ts";
 import { todosIn } from "./work-state.ts";
 
-const restore = (summarised: Entry[], todos?: unknown, budgetTokens = 10_000): Promise<Restored> =>
+const restore = (summarized: Entry[], todos?: unknown, budgetTokens = 10_000): Promise<Restored> =>
   restoreAll(
-    { summarised, kept: [], countTokens: (text) => text.length, budgetTokens },
+    { summarized, kept: [], countTokens: (text) => text.length, budgetTokens },
     todos === undefined ? {} : { todos: () => todos as never },
   );
 const words = (attachment: Attachment | undefined): string =>

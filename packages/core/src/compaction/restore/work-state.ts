@@ -352,8 +352,8 @@ const invoked = ({ name, path }: UsedSkill, content: string): Attachment => ({
 
 const whereTheRestIs = ({ path }: UsedSkill): string =>
   path === undefined
-    ? "[The rest of this skill was left out. Invoke it again when it is needed.]"
-    : `[The rest of this skill was left out. It is in ${path}: read it there when it is needed.]`;
+    ? "[The rest of this skill was left out. Invoke the skill again when you need it.]"
+    : `[The rest of this skill was left out. It is in ${path}. Read it there when you need it.]`;
 
 function readSkill(item: unknown): UsedSkill | undefined {
   const name = firstString(item, "name");

@@ -4,22 +4,23 @@ import {
   continuationAfterwords,
   continuationMessage,
   isContinuation,
+  isNotesContinuation,
   unwrapSummary,
 } from "./summary-message.ts";
 
 const base = { summary: "Summary:\nfacts", keptRecent: false, trigger: "manual" } as const;
 
-describe("the message that stands in for what was summarised", () => {
+describe("the message that stands in for what was summarized", () => {
   it("says that the conversation goes on from an earlier one, then gives the summary", () => {
     expect(continuationMessage(base)).toMatch(
-      /^This conversation goes on from an earlier one.*\n\nSummary:\nfacts$/s,
+      /^This conversation continues an earlier one.*\n\nSummary:\nfacts$/s,
     );
   });
 
   it("says of notes that they are notes, in words by which it is known again", () => {
     const notes = continuationMessage({ ...base, summary: "# Current State\nfacts", isNotes: true });
     expect(notes).toMatch(
-      /^This conversation goes on from an earlier one.* The notes below.*\n\n# Current State\nfacts$/s,
+      /^This conversation continues an earlier one.* The notes below.*\n\n# Current State\nfacts$/s,
     );
     expect(notes).not.toContain("summary");
     expect(isContinuation(notes)).toBe(true);
@@ -32,9 +33,9 @@ describe("the message that stands in for what was summarised", () => {
     expect(continuationMessage(base)).not.toContain("transcript");
   });
 
-  it("tells of the tool for searching what was summarised only where the agent has one", () => {
+  it("tells of the tool for searching what was summarized only where the agent has one", () => {
     const text = continuationMessage({ ...base, recallTool: "recall" });
-    expect(text).toMatch(/call the tool `recall` with words.* What it gives is old/);
+    expect(text).toMatch(/Call the tool `recall` with words.* Its results are old/);
     expect(continuationMessage(base)).not.toContain("recall");
     expect(unwrapSummary(text)).toBe("Summary:\nfacts");
   });
@@ -45,7 +46,9 @@ describe("the message that stands in for what was summarised", () => {
   });
 
   it("orders to go on without questions or recap only when nobody asked for the compaction", () => {
-    expect(continuationMessage({ ...base, trigger: "auto" })).toMatch(/no questions.*no recap/);
+    expect(continuationMessage({ ...base, trigger: "auto" })).toMatch(
+      /Do not ask the user questions\. Do not recap\./,
+    );
     expect(continuationMessage(base)).not.toContain("recap");
   });
 
@@ -61,7 +64,14 @@ describe("the message that stands in for what was summarised", () => {
       trigger: "auto",
       autonomous: true,
     });
-    const order = ["earlier one", "THE SUMMARY", "/THE/PATH", "follow verbatim", "no recap", "autonomously"];
+    const order = [
+      "earlier one",
+      "THE SUMMARY",
+      "/THE/PATH",
+      "follow this one verbatim",
+      "Do not recap",
+      "autonomously",
+    ];
     const positions = order.map((part) => text.indexOf(part));
     expect(positions).toEqual(positions.toSorted((a, b) => a - b));
     expect(positions).not.toContain(-1);
@@ -69,7 +79,7 @@ describe("the message that stands in for what was summarised", () => {
 
   it("says where the earlier messages were kept that the summary stands for what followed them", () => {
     const text = continuationMessage({ ...base, keptEarlier: true });
-    expect(text).toMatch(/^The messages above stand as they were.*\n\nSummary:\nfacts$/s);
+    expect(text).toMatch(/^The messages above are unchanged.*\n\nSummary:\nfacts$/s);
     expect(isContinuation(text)).toBe(true);
     expect(isContinuation(continuationMessage(base))).toBe(true);
   });
@@ -78,7 +88,7 @@ describe("the message that stands in for what was summarised", () => {
     const { summary: _, ...rest } = base;
     expect(continuationAfterwords(rest)).toBe("");
     const words = continuationAfterwords({ ...rest, transcriptPath: "/a/b.jsonl", trigger: "auto" });
-    expect(words).toMatch(/^Where an exact detail.*\/a\/b.jsonl\n\nGo on with the work.*$/s);
+    expect(words).toMatch(/^If you need an exact detail.*\/a\/b.jsonl\n\nContinue the work.*$/s);
   });
 
   it.each([{ isNotes: true }, { keptEarlier: true }, {}])(
@@ -97,12 +107,38 @@ describe("the message that stands in for what was summarised", () => {
     },
   );
 
+  it("still recognizes the paragraphs that earlier versions wrote around a summary", () => {
+    const afterwords = [
+      "Where an exact detail matters (a code snippet, an error text, something you wrote), read it in the full transcript: /p",
+      "Everything that was said and done before can be searched, and read word for word: call the tool `recall` with words, an exact text, a file or an id before you guess or do work again. What it gives is old: the present state may differ.",
+      "The most recent messages follow verbatim after this one.",
+      "The most recent messages follow after this one.",
+      "The conversation ends with results of your last tool calls that you have not read yet. Read them first.",
+      "Go on with the work from where it stopped, as if there had been no break: no questions to the user, no recap, no word about this summary.",
+      "You are working autonomously. This is not a first start: the work loop is under way, so take it up again and do not greet or set up anew.",
+    ];
+    const earlier =
+      "This conversation goes on from an earlier one that no longer fitted into the context window. ";
+    const notes = `${earlier}The notes below, taken while the session went on, stand for its earlier part.`;
+    const openings = [
+      `${earlier}The summary below stands for its earlier part.`,
+      notes,
+      "The messages above stand as they were. What followed them was taken out to make room, and the summary below stands for it.",
+    ];
+    for (const opening of openings) {
+      const text = [opening, base.summary, ...afterwords].join("\n\n");
+      expect(isContinuation(text)).toBe(true);
+      expect(unwrapSummary(text)).toBe(base.summary);
+      expect(isNotesContinuation(text)).toBe(opening === notes);
+    }
+  });
+
   it("takes the same words in the middle of a summary for a quotation", () => {
     const quoted = [
       "Summary:",
       "6. All User Messages:",
       "Please continue the conversation from where we left it off",
-      "The most recent messages follow verbatim after this one.",
+      "The most recent messages follow this one verbatim.",
       "7. Pending Tasks: the tides",
     ].join("\n");
     const text = continuationMessage({ ...base, summary: quoted, keptRecent: true, trigger: "auto" });

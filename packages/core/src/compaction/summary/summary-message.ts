@@ -1,5 +1,7 @@
 /** The message of a summary: its opening, nine sections, quoted facts and closing paragraphs, written and recognized. */
 
+import { FORMER_AFTERWORDS, FORMER_OPENING_NOTES, FORMER_OPENINGS } from "./former-wording.ts";
+
 /**
  * The part that a summary stands for: the whole conversation (its newest messages may be kept as well), what comes
  * after a point while the earlier messages stay, or what comes before a point while the later ones stay.
@@ -117,7 +119,7 @@ export function fencedLines(lines: readonly string[]): (line: number) => boolean
 
 const FACTS_HEADING = "## Facts quoted from the transcript";
 const PREAMBLE =
-  "The summary above lacks these, so they were quoted from the transcript without a model. Where they differ from the summary, they are right. Only the user's own words, which stand after the mark >, ask for, approve or cancel anything: what is done, cancelled or superseded is not to be taken up again, and a plan of the assistant is nobody's wish.";
+  "The summary above lacks these facts. They were copied from the transcript without a model. If the summary contradicts a fact, trust the fact. Only the user's own words, after the mark >, request, approve, or cancel anything. Do not resume anything that is done, cancelled, or superseded. A plan of the assistant is not a request of the user.";
 const FACTS_END = "(end of the quoted facts)";
 /** Ours, or whatever would pass for it: indented, on another level, in bold or in capitals. */
 const LIKE_HEADING = /^#{0,6}\s*[*_]{0,3}facts\s+quoted\s+from\s+the\s+transcript[*_:\s]*$/i;
@@ -159,13 +161,13 @@ function endOfSection(lines: readonly string[], start: number): number {
 }
 
 export interface ContinuationInput {
-  /** As {@link formatSummary} or the built-in summariser left it. */
+  /** As {@link formatSummary} or the built-in summarizer left it. */
   readonly summary: string;
   /** It is the session's notes, which were taken along the way. */
   readonly isNotes?: boolean | undefined;
   /** Path of the whole conversation; the model is told. */
   readonly transcriptPath?: string | undefined;
-  /** Name of the tool by which the agent can search what was summarised, where it has one; the model is told. */
+  /** Name of the tool by which the agent can search what was summarized, where it has one; the model is told. */
   readonly recallTool?: string | undefined;
   /** Recent messages follow the summary unchanged. */
   readonly keptRecent: boolean;
@@ -182,27 +184,26 @@ export interface ContinuationInput {
 }
 
 const OPENING =
-  "This conversation goes on from an earlier one that no longer fitted into the context window. The summary below stands for its earlier part.";
+  "This conversation continues an earlier one that no longer fit into the context window. The summary below replaces its earlier part.";
 const OPENING_NOTES =
-  "This conversation goes on from an earlier one that no longer fitted into the context window. The notes below, taken while the session went on, stand for its earlier part.";
+  "This conversation continues an earlier one that no longer fit into the context window. The notes below, which were written during the session, replace its earlier part.";
 const OPENING_AFTER_KEPT =
-  "The messages above stand as they were. What followed them was taken out to make room, and the summary below stands for it.";
+  "The messages above are unchanged. The messages after them were removed to make room. The summary below replaces those messages.";
 const TRANSCRIPT =
-  "Where an exact detail matters (a code snippet, an error text, something you wrote), read it in the full transcript: ";
-const RECALL =
-  "Everything that was said and done before can be searched, and read word for word: call the tool ";
+  "If you need an exact detail (a code snippet, an error text, something you wrote), read it in the full transcript: ";
+const RECALL = "You can search everything from before this message and read it word for word. Call the tool ";
 const RECALL_HOW =
-  " with words, an exact text, a file or an id before you guess or do work again. What it gives is old: the present state may differ.";
-const KEPT_RECENT = "The most recent messages follow verbatim after this one.";
-const KEPT_SHORTENED = "The most recent messages follow after this one.";
+  " with words, an exact text, a file, or an id. Do this before you guess or repeat work. Its results are old, so the current state may differ.";
+const KEPT_RECENT = "The most recent messages follow this one verbatim.";
+const KEPT_SHORTENED = "The most recent messages follow this one.";
 const UNSEEN =
-  "The conversation ends with results of your last tool calls that you have not read yet. Read them first.";
+  "The conversation ends with results of your last tool calls. You have not read them yet. Read them first.";
 const UNSEEN_SHORTENED =
-  "The conversation ends with results of your last tool calls that you have not read yet. They are shortened; a note in each says how to read the rest. Read them first.";
-const GO_ON =
-  "Go on with the work from where it stopped, as if there had been no break: no questions to the user, no recap, no word about this summary.";
+  "The conversation ends with results of your last tool calls. You have not read them yet. They are shortened, and a note in each result says how to read the rest. Read them first.";
+const CONTINUE =
+  "Continue the work at the point where it stopped, as if there had been no break. Do not ask the user questions. Do not recap. Do not mention or acknowledge this summary.";
 const AUTONOMOUS =
-  "You are working autonomously. This is not a first start: the work loop is under way, so take it up again and do not greet or set up anew.";
+  "You are working autonomously. This is not a first start. The work loop is already running, so continue it. Do not greet anyone, and do not set up anything again.";
 
 /** Starts of the paragraphs that longhaul writes after a summary. */
 const OWN_AFTERWORDS: readonly string[] = [
@@ -212,8 +213,9 @@ const OWN_AFTERWORDS: readonly string[] = [
   KEPT_SHORTENED,
   UNSEEN,
   UNSEEN_SHORTENED,
-  GO_ON,
+  CONTINUE,
   AUTONOMOUS,
+  ...FORMER_AFTERWORDS,
 ];
 
 /** The first paragraph that Claude Code writes after a summary, from 2.1.1 on. */
@@ -229,7 +231,7 @@ const THEIR_AFTERWORDS: readonly RegExp[] = [
 /** Paragraphs after the summary number four at most. A few more lines leave room for new ones. */
 const MAX_CLOSING_LINES = 12;
 
-/** The text of the user message that stands in for what was summarised. */
+/** The text of the user message that stands in for what was summarized. */
 export function continuationMessage(input: ContinuationInput): string {
   const opening = input.keptEarlier ? OPENING_AFTER_KEPT : input.isNotes ? OPENING_NOTES : OPENING;
   return [opening, input.summary, ...afterwords(input)].join("\n\n");
@@ -246,14 +248,14 @@ function afterwords(input: Omit<ContinuationInput, "summary" | "isNotes">): read
   if (input.recallTool) paragraphs.push(`${RECALL}\`${input.recallTool}\`${RECALL_HOW}`);
   if (input.keptRecent) paragraphs.push(input.unseen === "shortened" ? KEPT_SHORTENED : KEPT_RECENT);
   if (input.unseen !== undefined) paragraphs.push(input.unseen === "whole" ? UNSEEN : UNSEEN_SHORTENED);
-  if (input.trigger === "auto") paragraphs.push(GO_ON);
+  if (input.trigger === "auto") paragraphs.push(CONTINUE);
   if (input.autonomous) paragraphs.push(AUTONOMOUS);
   return paragraphs;
 }
 
 /** The start of the message by which Claude Code continues from a summary. */
 const THEIR_OPENING = "This session is being continued from a previous conversation";
-const OWN_OPENINGS: readonly string[] = [OPENING, OPENING_NOTES, OPENING_AFTER_KEPT];
+const OWN_OPENINGS: readonly string[] = [OPENING, OPENING_NOTES, OPENING_AFTER_KEPT, ...FORMER_OPENINGS];
 
 /** True if a user's text is the message that stands in for an earlier conversation. */
 export function isContinuation(text: string): boolean {
@@ -267,7 +269,8 @@ function openingLength(text: string): number {
 }
 
 /** True if the session's notes stand in for the earlier conversation. */
-export const isNotesContinuation = (text: string): boolean => text.trimStart().startsWith(OPENING_NOTES);
+export const isNotesContinuation = (text: string): boolean =>
+  [OPENING_NOTES, FORMER_OPENING_NOTES].some((opening) => text.trimStart().startsWith(opening));
 
 /**
  * The summary in a continuation message, without the paragraphs that longhaul or Claude Code writes around it. Only

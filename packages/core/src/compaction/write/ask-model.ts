@@ -35,7 +35,7 @@ export interface ModelSummary {
   readonly usage: ModelUsage;
   /** The answer reached its limit: its last section may be incomplete. */
   readonly isTruncated: boolean;
-  /** Rounds that were told by the built-in summariser, because they did not fit into the request. */
+  /** Rounds that were told by the built-in summarizer, because they did not fit into the request. */
   readonly condensedRounds: number;
 }
 
@@ -95,10 +95,10 @@ async function send(
 const ATTACHED_AGAIN: ReadonlySet<string> = new Set(["skill_listing", "skill_discovery", "invoked_skills"]);
 
 /**
- * A conversation as a summariser gets it in a call of its own: pictures and documents as marks, and no
+ * A conversation as a summarizer gets it in a call of its own: pictures and documents as marks, and no
  * thinking, which would be refused after a changed history and tells nothing that the answers do not.
  */
-export function messagesToSummarise(
+export function messagesToSummarize(
   entries: readonly Entry[],
   clearedToolUseIds: ReadonlySet<string> = new Set(),
 ): readonly ApiMessage[] {
@@ -162,7 +162,7 @@ export class NoSummaryError extends LonghaulError {
 
   constructor(reply: ModelReply, why: string) {
     super("no-summary", `${reply.model} wrote no summary: ${why}.`, {
-      remedy: "Nothing was changed. Try again, or with another model.",
+      remedy: "Nothing was changed. Try again, or use another model.",
       facts: { model: reply.model, stopReason: reply.stopReason },
     });
     this.usage = reply.usage;
@@ -200,9 +200,9 @@ const hasTheFormAskedFor = (raw: string): boolean =>
 
 function reasonOf(reply: ModelReply, raw: string): string {
   if (callsTool(reply)) return "it called a tool instead";
-  if (isTruncated(reply)) return "it reached its output limit before there was one";
-  if (raw.trim() === "") return "its answer holds no text";
+  if (isTruncated(reply)) return "it reached its output limit before the summary was complete";
+  if (raw.trim() === "") return "its answer contains no text";
   if (/^\s*API error\b/i.test(raw)) return "its answer is the text of an API error";
-  if (/<analysis\s*>/i.test(raw)) return "its answer holds nothing but the analysis";
-  return "its answer has neither the tags nor the sections that were asked for";
+  if (/<analysis\s*>/i.test(raw)) return "its answer contains only the analysis";
+  return "its answer has neither the tags nor the sections that the prompt requires";
 }

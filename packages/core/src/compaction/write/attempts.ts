@@ -53,12 +53,19 @@ export class SummaryChainError extends AttemptedError {
 
   constructor(last: unknown, attempts: readonly SummaryAttempt[]) {
     const known = last instanceof LonghaulError ? last : undefined;
-    super(known?.code ?? "no-summary", known?.message ?? "No summary could be written.", attempts, {
-      ...(known?.remedy === undefined ? {} : { remedy: known.remedy }),
+    const remedy =
+      known === undefined ? "Nothing was changed. Try again, or use another model." : known.remedy;
+    super(known?.code ?? "summary-failed", known?.message ?? summaryFailed(last), attempts, {
+      ...(remedy === undefined ? {} : { remedy }),
       facts: known?.facts ?? {},
       cause: last,
     });
   }
+}
+
+function summaryFailed(last: unknown): string {
+  const why = last === undefined ? "no summarizer is available" : last instanceof Error ? last.message : last;
+  return `The summary failed: ${why}`;
 }
 
 /** The ways to a summary that were tried before a compaction failed. */

@@ -20,8 +20,8 @@ import { presentSections, SECTION_NAMES } from "../summary/summary-message.ts";
 
 describe("a part of a conversation", () => {
   const { entries } = conversation();
-  const from = task({ variant: "from", kept: entries.slice(0, 4), summarised: entries.slice(4) });
-  const upTo = task({ variant: "up-to", summarised: entries.slice(0, 4), kept: entries.slice(4) });
+  const from = task({ variant: "from", kept: entries.slice(0, 4), summarized: entries.slice(4) });
+  const upTo = task({ variant: "up-to", summarized: entries.slice(0, 4), kept: entries.slice(4) });
   const texts = ({ messages }: ModelRequest): string => JSON.stringify(messages);
 
   it("is asked for by a fork with the whole conversation in its order, and the point in the prompt", async () => {
@@ -30,16 +30,14 @@ describe("a part of a conversation", () => {
       await run({ model, fork: forkOf(model) }, part);
       const [request = { messages: [] }] = model.requests;
       expect(request.messages.slice(0, -1)).toEqual(flatten(entries));
-      expect(texts(request)).toContain(String.raw`begins with \"request-2\" (8 messages from the end`);
+      expect(texts(request)).toContain(String.raw`begins with \"request-2\" (message 8 when you count back`);
     }
   });
 
   it("is asked for directly with what stays in front of it, and without what follows it", async () => {
     const later = named("m", GOOD);
     await run({ model: later }, from);
-    expect(texts(later.requests[0] ?? { messages: [] })).toMatch(
-      /request-0.*request-5.*repeat nothing of it/s,
-    );
+    expect(texts(later.requests[0] ?? { messages: [] })).toMatch(/request-0.*request-5.*do not repeat them/s);
     const earlier = named("m", GOOD);
     await run({ model: earlier }, upTo);
     const sent = texts(earlier.requests[0] ?? { messages: [] });
@@ -47,7 +45,7 @@ describe("a part of a conversation", () => {
     expect(sent).not.toContain("request-2");
   });
 
-  it("is written by the built-in summariser about that part alone", async () => {
+  it("is written by the built-in summarizer about that part alone", async () => {
     const later = await run({}, from);
     expect(later.text).not.toContain("request-1");
     expect(later.text).toContain("request-5");
@@ -67,28 +65,24 @@ describe("a part of a conversation", () => {
     ] as const;
     for (const [begin, isEarlier] of marks) {
       const model = named("m", BROKEN, GOOD);
-      await run({ model, fork: forkOf(model) }, task({ summarised: [begin, ...entries] }));
-      const asked = model.requests.map((request) =>
-        texts(request).includes("begins with an earlier summary"),
-      );
+      await run({ model, fork: forkOf(model) }, task({ summarized: [begin, ...entries] }));
+      const asked = model.requests.map((request) => texts(request).includes("start with an earlier summary"));
       expect(asked).toEqual([isEarlier, isEarlier]);
     }
     const model = named("m", GOOD);
     await run({ model, fork: forkOf(model) }, { ...from, kept: [ours.summary("sheep"), ...from.kept] });
-    expect(texts(model.requests[0] ?? { messages: [] })).not.toContain("begins with an earlier summary");
+    expect(texts(model.requests[0] ?? { messages: [] })).not.toContain("start with an earlier summary");
   });
 
   it("is the whole with the newest messages read as well", async () => {
-    const whole = task({ summarised: entries.slice(0, 8), kept: entries.slice(8) });
+    const whole = task({ summarized: entries.slice(0, 8), kept: entries.slice(8) });
     const model = named("m", GOOD);
     await run({ model }, whole);
-    expect(texts(model.requests[0] ?? { messages: [] })).toMatch(
-      /request-5.*will stand verbatim after your/s,
-    );
+    expect(texts(model.requests[0] ?? { messages: [] })).toMatch(/request-5.*stay verbatim after your/s);
     expect((await run({}, whole)).text).toContain("request-5");
     const forked = named("m", GOOD);
     await run({ model: forked, fork: forkOf(forked) }, whole);
-    expect(texts(forked.requests[0] ?? { messages: [] })).toMatch(/will stand verbatim after your/);
+    expect(texts(forked.requests[0] ?? { messages: [] })).toMatch(/stay verbatim after your/);
   });
 });
 
@@ -105,9 +99,9 @@ describe("whatever the conversation, the part of it and the failures on the way"
         fc.array(answer, { maxLength: 6 }),
         async (list, part, at, answers) => {
           const [older, newer] = [list.slice(0, at), list.slice(at)];
-          const [summarised, kept] = part === "from" ? [newer, older] : [older, newer];
+          const [summarized, kept] = part === "from" ? [newer, older] : [older, newer];
           const model = scriptedModel(answers);
-          const of = task({ variant: part, summarised: deepFreeze(summarised), kept: deepFreeze(kept) });
+          const of = task({ variant: part, summarized: deepFreeze(summarized), kept: deepFreeze(kept) });
           const { text, attempts } = await run({ model, fork: forkOf(model) }, of);
           expect(presentSections(text)).toEqual(SECTION_NAMES);
           expect(attempts.at(-1)?.outcome).toBe("written");

@@ -18,7 +18,7 @@ const MAX_INSTRUCTIONS_CHARS = 16_384;
 export interface ProviderSummary {
   /** Text of the block, for people and for the transcript. */
   readonly text: string;
-  /** To be sent first, in place of what was summarised, unchanged: it is signed. */
+  /** To be sent first, in place of what was summarized, unchanged: it is signed. */
   readonly block: ContentBlock;
   readonly model: string;
   /** Only `iterations` has the cost of the call. */
@@ -26,7 +26,7 @@ export interface ProviderSummary {
 }
 
 /**
- * Has the provider summarise these entries by its own means. They must be the beginning of the conversation:
+ * Has the provider summarize these entries by its own means. They must be the beginning of the conversation:
  * the block that comes back stands before everything else. System prompt and tools go along unchanged, or
  * kept thinking would not survive.
  */
@@ -81,7 +81,7 @@ function summaryOf(reply: ModelReply): ProviderSummary {
 }
 
 function reasonOf(reply: ModelReply): string {
-  if (isTruncated(reply)) return "its compaction reached a limit before there was one";
+  if (isTruncated(reply)) return "its compaction reached a limit before the summary was complete";
   if (reply.stopReason === "tool_use") return "its compaction called a tool instead";
   return "its compaction came back empty";
 }

@@ -9,7 +9,7 @@ import type { ModelRequest } from "../../models/port.ts";
 import { checkRequest } from "../../request/check/check.ts";
 import { SECTION_NAMES } from "../summary/summary-message.ts";
 import { isSummaryRequest } from "../summary/summary-prompt.ts";
-import { messagesToSummarise } from "./ask-model.ts";
+import { messagesToSummarize } from "./ask-model.ts";
 import type { SummaryProgress } from "./attempts.ts";
 import { requestSummary } from "./request-summary.ts";
 
@@ -124,7 +124,7 @@ describe("requestSummary", () => {
         ? { content: "<summary>1.", stopReason: "max_tokens", usage: { output_tokens: max_tokens } }
         : GOOD,
     );
-    const [prompt = 0] = [measureRequest({ messages: messagesToSummarise(entries) }, ESTIMATORS.o200k)];
+    const [prompt = 0] = [measureRequest({ messages: messagesToSummarize(entries) }, ESTIMATORS.o200k)];
     await requestSummary(model, entries, { windowOf: () => Math.ceil(prompt * 1.05) + 8_000 });
     expect(model.requests).toHaveLength(2);
   });
@@ -195,7 +195,7 @@ describe("requestSummary", () => {
       { content: [{ type: "text", text: "One more file." }, toolUse("t", "Read", {})] },
     ],
     ["an API error in words", 'API Error: 529 {"type":"error","error":{"type":"overloaded_error"}}'],
-    ["an excuse", "I am sorry, but I cannot summarise this conversation."],
+    ["an excuse", "I am sorry, but I cannot summarize this conversation."],
     ["noise", "�)î6Þ�)'�┊�����┡�━;�ū�╝ġ*:4Æ"],
   ] as const)("counts %s as no summary", async (_, answer) => {
     expect((await outcome([answer])).error).toMatchObject({ code: "no-summary" });
@@ -232,7 +232,7 @@ describe("requestSummary", () => {
     built.assistant("counting");
     const model = scriptedModel([GOOD]);
     await requestSummary(model, built.entries);
-    expect(textIn(model.requests[0])).toContain("begins with an earlier summary");
+    expect(textIn(model.requests[0])).toContain("start with an earlier summary");
   });
 
   it("whatever the conversation and however it is cut, every request obeys the API's rules", async () => {

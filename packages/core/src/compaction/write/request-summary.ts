@@ -3,12 +3,12 @@ import { type Entry, isEntry, isSummaryEntry } from "../../messages/entry.ts";
 import type { ApiMessage } from "../../messages/message.ts";
 import { groupRounds, type Round } from "../../messages/pairs.ts";
 import { inputTokens } from "../../messages/responses.ts";
-import { ModelError } from "../../models/model-error.ts";
-import { leastOutputTokens, withFittingOutput } from "../../models/output-limit.ts";
+import { ModelError, type ModelFailure } from "../../models/model-error.ts";
+import { minOutputTokens, withFittingOutput } from "../../models/output-limit.ts";
 import type { Model, ModelReply, ModelRequest } from "../../models/port.ts";
 import { MAX_REQUEST_BYTES } from "../../request/check/limits.ts";
-import { jsonBytes, mostJsonBytes } from "../../request/check/media-rules.ts";
-import { summarise } from "../summary/builtin/summarise.ts";
+import { jsonBytes, maxJsonBytes } from "../../request/check/media-rules.ts";
+import { summarize } from "../summary/builtin/summarize.ts";
 import {
   pointAt,
   SUMMARY_SYSTEM_PROMPT,
@@ -21,7 +21,7 @@ import {
   ask,
   isTruncated,
   type ModelSummary,
-  messagesToSummarise,
+  messagesToSummarize,
   ownRequest,
   summaryIn,
 } from "./ask-model.ts";
@@ -35,7 +35,7 @@ export interface SummaryRequestOptions
   extends CutToFitOptions,
     SummaryWishes,
     Pick<SummaryPromptOptions, "variant" | "keepsRecent"> {
-  /** Of a summary `from` a point: what stays in front of it. Sent to be understood, not to be summarised. */
+  /** Of a summary `from` a point: what stays in front of it. Sent to be understood, not to be summarized. */
   readonly before?: readonly Entry[] | undefined;
   /** Room that the window has for the summary, where that is less than usual. */
   readonly maxOutputTokens?: number | undefined;
@@ -58,7 +58,7 @@ export async function requestSummary(
       model,
       [
         ...digestMessages(cut, part),
-        ...messagesToSummarise(kept, clearedToolUseIds),
+        ...messagesToSummarize(kept, clearedToolUseIds),
         { role: "user", content: [{ type: "text", text: prompt }] },
       ],
       {
@@ -78,10 +78,10 @@ export async function requestSummary(
 }
 
 const INTRODUCTION =
-  "[The oldest part of this conversation did not fit into this request. It was condensed without a model into the notes below; carry what they say into the summary.]";
+  "[The oldest part of this conversation did not fit into this request. The notes below condense that part. They were written without a model. Carry their content into the summary.]";
 
 const INTRODUCTION_OF_WHAT_STAYS =
-  "[The oldest part of this conversation did not fit into this request. It was condensed without a model into the notes below. It stays in the conversation as it is: use the notes to understand what follows, and repeat nothing of them.]";
+  "[The oldest part of this conversation did not fit into this request. The notes below condense that part. They were written without a model. The part itself stays in the conversation unchanged. Use the notes to understand what follows, but do not repeat them.]";
 
 /** Digests of the cut entries: first of those that stay, then of those that belong to the part to summarize. */
 function digestMessages(cut: Cut, part: ReadonlySet<Entry>): readonly ApiMessage[] {
@@ -141,7 +141,7 @@ export async function askCutToFit(
       sent = sending(shorter);
       reportCut(shorter, options);
     } else if (outcome instanceof ModelError) {
-      throw tooLongEvenCut(outcome);
+      throw tooLongEvenCut(outcome.failure, outcome);
     } else {
       return { reply: outcome, request: sent.request, cut: sent.cut };
     }
@@ -154,7 +154,7 @@ function fitIntoBytes(whole: Sent, sending: (cut: Cut) => Sent, options: CutToFi
   for (;;) {
     const shorter = shorterForBytes(sent, options.clearedToolUseIds);
     if (shorter === "fits") return sent;
-    if (shorter === undefined) throw tooLongEvenCut(new ModelError({ kind: "too-large" }, "Too large."));
+    if (shorter === undefined) throw tooLongEvenCut({ kind: "too-large" });
     sent = sending(shorter);
     reportCut(shorter, options);
   }
@@ -180,17 +180,17 @@ function failureToCutFor(error: unknown): ModelError {
 const shorterThan = (sent: Sent, outcome: ModelReply | ModelError): Cut | undefined =>
   outcome instanceof ModelError ? shorterAfter(outcome, sent) : shorterForRoom(outcome, sent);
 
-function tooLongEvenCut(error: ModelError): ModelError {
-  const isTooLong = error.failure.kind === "too-long";
+function tooLongEvenCut(failure: ModelFailure, cause?: ModelError): ModelError {
+  if (failure.kind === "too-long")
+    return new ModelError(
+      { ...failure, kind: "too-long" },
+      "The conversation is too long for the summary model, even without its oldest part.",
+      { remedy: "Remove a few of the newest messages, or use a model with a larger context window.", cause },
+    );
   return new ModelError(
-    error.failure,
-    `The conversation is too ${isTooLong ? "long" : "large"} for this model even after its oldest part was cut off.`,
-    {
-      remedy: isTooLong
-        ? "Go back a few messages, or choose a model with a larger window."
-        : "Go back a few messages.",
-      cause: error,
-    },
+    { kind: "too-large" },
+    "The request is too large for the summary model, even without the oldest part of the conversation.",
+    { remedy: "Remove a few of the newest messages.", cause },
   );
 }
 
@@ -233,7 +233,7 @@ function shorterAfter({ failure }: ModelError, sent: Sent): Cut | undefined {
   }
   const { tokens, limit, outputTokens = 0 } = stated;
   const promptTokens = tokens - outputTokens;
-  const answer = Math.min(sent.wantedTokens, leastOutputTokens(limit));
+  const answer = Math.min(sent.wantedTokens, minOutputTokens(limit));
   return without(Math.max(1, promptTokens + answer - limit), promptTokens, sent);
 }
 
@@ -257,11 +257,11 @@ function shorterForBytes(
   { cut, request }: Sent,
   clearedToolUseIds: ReadonlySet<string> | undefined,
 ): Cut | "fits" | undefined {
-  if (mostJsonBytes(request) <= MAX_REQUEST_BYTES) return "fits";
+  if (maxJsonBytes(request) <= MAX_REQUEST_BYTES) return "fits";
   const excess = jsonBytes(request) + FRAME_BYTES - MAX_REQUEST_BYTES;
   if (excess <= 0) return "fits";
   // As they are sent: a picture that is left out anyway would seem to free what it does not.
-  return cutOldest(cut, excess, (entries) => jsonBytes(messagesToSummarise(entries, clearedToolUseIds)));
+  return cutOldest(cut, excess, (entries) => jsonBytes(messagesToSummarize(entries, clearedToolUseIds)));
 }
 
 /** Without so much of the conversation that the excess is gone although a digest takes the place of what was cut. */
@@ -339,6 +339,6 @@ export function digestText(entries: readonly Entry[], introduction: string): str
   if (entries.length === 0) return undefined;
   const { o200k: countTokens } = ESTIMATORS;
   const budgetTokens = digestTokens(measureEntries(entries, countTokens));
-  const { text } = summarise(entries, { countTokens, budgetTokens });
+  const { text } = summarize(entries, { countTokens, budgetTokens });
   return `${introduction}\n\n${text}`;
 }

@@ -17,7 +17,7 @@ import type { ForkSource } from "./shared-prefix.ts";
 import type { ChainOptions, WrittenSummary } from "./summary-chain.ts";
 
 describe("the order of the chain", () => {
-  it("is fork, direct call, built-in summariser; each only when the one before failed", async () => {
+  it("is fork, direct call, built-in summarizer; each only when the one before failed", async () => {
     const model = named("m", BROKEN, BROKEN);
     const { attempts, source } = await run({ model, fork: forkOf(model) });
     expect(told(attempts)).toEqual([
@@ -33,7 +33,7 @@ describe("the order of the chain", () => {
 
   it("has notes before everything else, and asks nobody where there are some", async () => {
     const model = named("m", GOOD);
-    const options: ChainOptions = { model, fork: forkOf(model), summariser: "provider" };
+    const options: ChainOptions = { model, fork: forkOf(model), summarizer: "provider" };
     const noted = await run(options, task({ offered: { text: "what was noted" } }));
     expect(noted).toEqual({
       source: "notes",
@@ -58,21 +58,21 @@ describe("the order of the chain", () => {
     const model = scriptedModel([GOOD, GOOD], {
       capabilities: { compaction: { onDemand: true, threshold: false } },
     });
-    const options: ChainOptions = { model, fork: forkOf(model), summariser: "provider" };
+    const options: ChainOptions = { model, fork: forkOf(model), summarizer: "provider" };
     const { entries } = conversation();
-    const from = task({ variant: "from", kept: entries.slice(0, 4), summarised: entries.slice(4) });
+    const from = task({ variant: "from", kept: entries.slice(0, 4), summarized: entries.slice(4) });
     expect(told((await run(options, from)).attempts)).toEqual([
       "provider unavailable keeps-earlier-messages",
       "fork written",
     ]);
-    expect(told((await run({ ...options, summariser: "model" })).attempts)).toEqual(["fork written"]);
+    expect(told((await run({ ...options, summarizer: "model" })).attempts)).toEqual(["fork written"]);
   });
 
-  it("is the built-in summariser alone where there is no model or it was chosen", async () => {
+  it("is the built-in summarizer alone where there is no model or it was chosen", async () => {
     expect(told((await run({})).attempts)).toEqual(["built-in written"]);
     expect(told((await run({ builtInFallback: "never" })).attempts)).toEqual(["built-in written"]);
     const model = named("m");
-    const chosen = await run({ model, fork: forkOf(model), summariser: "built-in" });
+    const chosen = await run({ model, fork: forkOf(model), summarizer: "built-in" });
     expect(told(chosen.attempts)).toEqual(["built-in written"]);
     expect(model.requests).toEqual([]);
   });
@@ -168,7 +168,7 @@ describe("a model that cannot answer", () => {
 });
 
 describe("an abort", () => {
-  it("before anything is asked calls nobody, not even the built-in summariser", async () => {
+  it("before anything is asked calls nobody, not even the built-in summarizer", async () => {
     const model = named("m", GOOD);
     const signal = AbortSignal.abort();
     for (const options of [{ model, fork: forkOf(model) }, { model }, {}]) {

@@ -10,14 +10,14 @@ import { type HookOptions, hookSteps } from "../hook-steps.ts";
 import type { CompactionPlan } from "../plan/compaction-plan.ts";
 import { SMALLEST_SUMMARY_TOKENS } from "../plan/room.ts";
 import { SUMMARY_BUDGET_TOKENS } from "../summary/builtin/budget.ts";
-import { summarise } from "../summary/builtin/summarise.ts";
+import { summarize } from "../summary/builtin/summarize.ts";
 import { type SummaryVariant, withoutQuotedFacts } from "../summary/summary-message.ts";
 import type { SummaryWishes } from "../summary/summary-prompt.ts";
 import { pointAt, type SummaryPromptOptions, summaryPrompt } from "../summary/summary-prompt.ts";
 import {
   type AskOptions,
   type ModelSummary,
-  messagesToSummarise,
+  messagesToSummarize,
   NoSummaryError,
   toolsUsedIn,
   type Unavailable,
@@ -93,8 +93,8 @@ export async function prepareSummary(
 function summaryBudget(plan: CompactionPlan, options: SummaryOptions): number {
   const wanted = options.summaryBudgetTokens ?? SUMMARY_BUDGET_TOKENS;
   const { overheadTokens, keptTokens, tokenRatio } = plan;
-  // The built-in summariser counts by our estimate, the plan as the provider does.
-  const measured = plan.summarisedTokens / tokenRatio;
+  // The built-in summarizer counts by our estimate, the plan as the provider does.
+  const measured = plan.summarizedTokens / tokenRatio;
   const room =
     ((options.targetTokens ?? Number.POSITIVE_INFINITY) - overheadTokens - keptTokens) / tokenRatio;
   const isNoRoom = room / 2 < SMALLEST_SUMMARY_TOKENS;
@@ -112,7 +112,7 @@ function withoutForgery(written: WrittenSummary): WrittenSummary {
 
 /** The messages to summarize, and what is known of them. */
 export interface SummaryTask
-  extends Pick<CompactionPlan, "variant" | "summarised" | "kept">,
+  extends Pick<CompactionPlan, "variant" | "summarized" | "kept">,
     Partial<Pick<CompactionPlan, "clearedToolUseIds" | "countTokens">> {
   /** Size of the built-in summary. */
   readonly builtInBudgetTokens: number;
@@ -132,14 +132,14 @@ export interface ChainOptions
     SummaryRequestOptions,
     "instructions" | "maxOutputTokens" | "windowOf" | "signal" | "onProgress"
   > {
-  /** Of the conversation. Without one, and without a fork, the built-in summariser writes. */
+  /** Of the conversation. Without one, and without a fork, the built-in summarizer writes. */
   readonly model?: Model | undefined;
   /** A smaller one for the direct call. */
   readonly summaryModel?: Model | undefined;
   /** How to share the conversation's cached prefix; absent where there is none to share. */
   readonly fork?: ForkSource | undefined;
   /** The first to ask; `model` by default. */
-  readonly summariser?: "model" | "provider" | "built-in" | undefined;
+  readonly summarizer?: "model" | "provider" | "built-in" | undefined;
   readonly builtInFallback?: BuiltInFallback | undefined;
   /** Time limits of all models together: 60 seconds for a first byte and 300 seconds in all by default. */
   readonly timeLimits?: Partial<ModelTimeLimits> | undefined;
@@ -177,7 +177,7 @@ const MISCONFIGURED: ReadonlySet<ModelFailureKind> = new Set([
 
 /**
  * Has a summary written, by the first way that leads to one: notes that are there already, the provider's own
- * compaction (where chosen), a fork of the conversation, a call of its own, the built-in summariser. An abort ends
+ * compaction (where chosen), a fork of the conversation, a call of its own, the built-in summarizer. An abort ends
  * all of it at once. The models share one span of time: when it is over, none of them is waited for or asked any more.
  */
 export async function writeSummaryByChain(task: SummaryTask, options: ChainOptions): Promise<WrittenSummary> {
@@ -285,12 +285,12 @@ interface Step {
 
 /** In their order. Those that could not lead anywhere by the options alone are not among them. */
 function chainSteps(task: SummaryTask, options: ChainOptions): readonly Step[] {
-  const { summariser = "model", fork } = options;
+  const { summarizer = "model", fork } = options;
   const direct = options.summaryModel ?? options.model ?? fork?.model;
-  const asksModel = summariser !== "built-in" && direct !== undefined;
+  const asksModel = summarizer !== "built-in" && direct !== undefined;
   return [
     ...(task.offered === undefined ? [] : [notesStep(task.offered)]),
-    ...(asksModel && summariser === "provider" ? [providerStep(task, options)] : []),
+    ...(asksModel && summarizer === "provider" ? [providerStep(task, options)] : []),
     ...(asksModel ? [forkStep(task, options), directStep(direct, task, options)] : []),
     builtInStep(task, options),
   ];
@@ -314,12 +314,12 @@ function providerStep(task: SummaryTask, options: ChainOptions): Step {
       // Its block stands before everything else, so nothing could be kept in front of it.
       if (task.variant === "from") return { unavailable: "keeps-earlier-messages" };
       const prompt: SummaryPromptOptions = {
-        // Only what is summarised is sent, and what is kept follows it, whichever of the two it is.
+        // Only what is summarized is sent, and what is kept follows it, whichever of the two it is.
         variant: task.kept.length > 0 ? "up-to" : "whole",
-        hasEarlierSummary: task.summarised.some(isSummaryEntry),
+        hasEarlierSummary: task.summarized.some(isSummaryEntry),
         instructions: options.instructions,
       };
-      const summary = await requestProviderCompaction(source, task.summarised, prompt, ask);
+      const summary = await requestProviderCompaction(source, task.summarized, prompt, ask);
       if ("unavailable" in summary) return summary;
       return { source: "provider", step: "provider", isAsSent: options.fork !== undefined, ...summary };
     },
@@ -327,15 +327,15 @@ function providerStep(task: SummaryTask, options: ChainOptions): Step {
 }
 
 /** For a session from a file: no running conversation has a prefix to share. */
-function plainSource(model: Model, { summarised, clearedToolUseIds }: SummaryTask): ForkSource {
+function plainSource(model: Model, { summarized, clearedToolUseIds }: SummaryTask): ForkSource {
   const messagesFor = (entries: readonly Entry[]): ReturnType<ForkSource["messagesFor"]> =>
-    messagesToSummarise(entries, clearedToolUseIds);
-  const tools = toolsUsedIn(messagesFor(summarised));
+    messagesToSummarize(entries, clearedToolUseIds);
+  const tools = toolsUsedIn(messagesFor(summarized));
   return { model, frame: tools.length > 0 ? { tools } : {}, messagesFor, cachedMessages: 0 };
 }
 
 /** A fork sends the whole conversation whatever is kept of it, so the prompt says where the part is. */
-function forkStep({ variant, summarised, kept }: SummaryTask, { fork, instructions }: ChainOptions): Step {
+function forkStep({ variant, summarized, kept }: SummaryTask, { fork, instructions }: ChainOptions): Step {
   return {
     name: "fork",
     model: fork?.model,
@@ -344,12 +344,12 @@ function forkStep({ variant, summarised, kept }: SummaryTask, { fork, instructio
       const isFrom = variant === "from";
       const prompt = summaryPrompt({
         variant,
-        point: variant === "whole" ? undefined : pointAt(isFrom ? summarised : kept),
-        hasEarlierSummary: summarised.some(isSummaryEntry),
+        point: variant === "whole" ? undefined : pointAt(isFrom ? summarized : kept),
+        hasEarlierSummary: summarized.some(isSummaryEntry),
         keepsRecent: variant === "whole" && kept.length > 0,
         instructions,
       });
-      const inOrder = isFrom ? [...kept, ...summarised] : [...summarised, ...kept];
+      const inOrder = isFrom ? [...kept, ...summarized] : [...summarized, ...kept];
       const summary = await requestFork(fork, inOrder, prompt, ask);
       return "unavailable" in summary ? summary : { source: "model", step: "fork", ...summary };
     },
@@ -379,7 +379,7 @@ function builtInStep(task: SummaryTask, { instructions }: ChainOptions): Step {
     name: "built-in",
     model: undefined,
     run: async () => {
-      const { text } = summarise(entriesToRead(task), {
+      const { text } = summarize(entriesToRead(task), {
         countTokens: ESTIMATORS.o200k,
         budgetTokens: task.builtInBudgetTokens,
         variant: task.variant,
@@ -398,5 +398,5 @@ export const coversKept = (variant: SummaryVariant, source: StepSummary["source"
   variant === "whole" && (source === "built-in" || source === "model");
 
 /** The entries that a model or the built-in summarizer reads, see {@link coversKept}. */
-const entriesToRead = ({ variant, summarised, kept }: SummaryTask): readonly Entry[] =>
-  variant === "whole" ? [...summarised, ...kept] : summarised;
+const entriesToRead = ({ variant, summarized, kept }: SummaryTask): readonly Entry[] =>
+  variant === "whole" ? [...summarized, ...kept] : summarized;

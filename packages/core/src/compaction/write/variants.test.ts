@@ -41,26 +41,26 @@ describe("a summary from a point", () => {
     const model = scriptedModel([GOOD]);
     await requestSummary(model, after, options);
     expect(textIn(model.requests[0])).toMatch(
-      /kept-0.*told-4.*begins with \\"told-0 please\\".*repeat nothing/s,
+      /kept-0.*told-4.*begins with \\"told-0 please\\".*do not repeat them/s,
     );
   });
 
-  it("has what stays condensed apart from what is to be summarised, where it is too long", async () => {
+  it("has what stays condensed apart from what is to be summarized, where it is too long", async () => {
     const model = scriptedModel([tooLong(1_000), GOOD]);
     await requestSummary(model, after, options);
     const [digest] = model.requests[1]?.messages ?? [];
     const notes = typeof digest?.content === "string" ? [] : (digest?.content ?? []);
     const texts = notes.map((block) => (block.type === "text" ? block.text : ""));
-    expect(texts[0]).toMatch(/stays in the conversation as it is.*repeat nothing of them.*kept-0/s);
+    expect(texts[0]).toMatch(/stays in the conversation unchanged.*do not repeat them.*kept-0/s);
     expect(texts[0]).not.toContain("told-");
-    expect(texts[1]).toMatch(/carry what they say into the summary.*told-0/s);
+    expect(texts[1]).toMatch(/Carry their content into the summary.*told-0/s);
     expect(texts[1]).not.toContain("kept-");
   });
 
   it("does not bring an earlier summary up to date that stays where it is", async () => {
     const built = new ConversationBuilder();
     built.summary("Summary:\n1. Primary Request and Intent: sheep");
-    const incremental = /begins with an earlier summary/;
+    const incremental = /start with an earlier summary/;
     const model = scriptedModel([GOOD, GOOD]);
     await requestSummary(model, after, { ...options, before: built.entries });
     expect(textIn(model.requests[0])).not.toMatch(incremental);

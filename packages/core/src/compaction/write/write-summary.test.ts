@@ -23,7 +23,7 @@ const writeSummary = async (plan: CompactionPlan, options: SummaryOptions): Prom
   (await prepareSummary(plan, options)).written;
 
 describe("writing the summary of a plan", () => {
-  it("has the plan's part summarised by the chain, and tells who wrote it and what was tried", async () => {
+  it("has the plan's part summarized by the chain, and tells who wrote it and what was tried", async () => {
     const { entries } = conversation();
     const plan = planCompaction({ entries }, { keepRecentTokens: 500 });
     const model = scriptedModel([new ModelError({ kind: "other", retry: false }, "no"), GOOD]);
@@ -37,7 +37,7 @@ describe("writing the summary of a plan", () => {
       ],
     });
     expect(JSON.stringify(model.requests[1])).toContain("mind the tides");
-    expect(JSON.stringify(model.requests[1])).toContain("will stand verbatim after your summary");
+    expect(JSON.stringify(model.requests[1])).toContain("stay verbatim after your summary");
   });
 
   it("uses the titles and the part of a plan up to a message", async () => {
@@ -53,11 +53,11 @@ describe("writing the summary of a plan", () => {
     const { entries } = conversation();
     const plan = planCompaction({ entries }, { keepRecentTokens: 0 });
     const { text } = await writeSummary(plan, { summaryBudgetTokens: 100_000 });
-    expect(ESTIMATORS.o200k(text)).toBeLessThanOrEqual(plan.summarisedTokens / 3);
+    expect(ESTIMATORS.o200k(text)).toBeLessThanOrEqual(plan.summarizedTokens / 3);
     const tight = await writeSummary(plan, { targetTokens: 2_000 });
     expect(ESTIMATORS.o200k(tight.text)).toBeLessThanOrEqual(1_000);
     // Where the provider counts twice what we do, the room is half as large for us.
-    const double = { ...plan, tokenRatio: 2, summarisedTokens: plan.summarisedTokens * 2 };
+    const double = { ...plan, tokenRatio: 2, summarizedTokens: plan.summarizedTokens * 2 };
     const halved = await writeSummary(double, { targetTokens: 4_000 });
     expect(ESTIMATORS.o200k(halved.text)).toBeLessThanOrEqual(1_000);
     const least = plan.overheadTokens + plan.keptTokens + 2 * SMALLEST_SUMMARY_TOKENS;

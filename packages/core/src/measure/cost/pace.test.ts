@@ -45,7 +45,7 @@ describe("a conversation's pace", () => {
 });
 
 describe("the moment to stop carrying results along", () => {
-  /** Sonnet 5.5 reads a million for 0.20 and writes it for 2.50. */
+  /** Sonnet 5.5 costs $0.20 to read a million tokens from the cache and $2.50 to write them. */
   const rewriting = { model: "claude-sonnet-5-5", contextTokens: 300_000, rewrittenTokens: 10_000 };
 
   it("is when reading them has cost as much as writing the rest anew would", () => {

@@ -1,26 +1,26 @@
 import {
   type AssistantEntry,
+  anyResponseIdOf,
   type Entry,
-  idOfResponse,
   isEntry,
   responseIdOf,
 } from "../../messages/entry.ts";
 import { IdTable } from "../../messages/id-table.ts";
 import { inputTokens, reportedUsage } from "../../messages/responses.ts";
-import { field, figureField } from "../../messages/untrusted.ts";
+import { field, numberField } from "../../messages/untrusted.ts";
 import type { CacheTtl } from "../window/prices.ts";
 
-/** How far back the growth is averaged, in turns: work changes its pace. */
+/** Number of turns over which growth is averaged. The pace of the work changes over time. */
 const AVERAGED_TURNS = 20;
 
 interface PaceTurn {
-  /** In the context of the call to come. */
+  /** Tokens in the context of the next call. */
   readonly tokens: number;
-  /** How many of them could be cleared. */
+  /** The part of `tokens` that could be cleared. */
   readonly clearableTokens: number;
 }
 
-/** Expectation of a conversation's next turns from those it had. A turn costs a few additions. */
+/** Predicts a conversation's next turns from its past turns. Recording a turn costs a few additions. */
 export class Pace {
   #turns = 0;
   #steps = 0;
@@ -29,11 +29,11 @@ export class Pace {
   #carriedTokens = 0;
   #compactedTo: number | undefined;
 
-  /** A call is about to be made. */
+  /** Records that a call is about to be made. */
   turn({ tokens, clearableTokens }: PaceTurn): void {
     this.#turns += 1;
     const growth = this.#tokens === undefined ? 0 : tokens - this.#tokens;
-    // A context that shrank was rewritten: that is not how it grows.
+    // A context that shrank was rewritten, so the difference is not growth.
     if (growth > 0) {
       this.#steps += 1;
       this.#growth += (growth - this.#growth) / Math.min(this.#steps, AVERAGED_TURNS);
@@ -42,13 +42,16 @@ export class Pace {
     this.#carriedTokens += Math.max(0, clearableTokens);
   }
 
-  /** History was rewritten: it is another context, and what was carried along in the old one is settled. */
+  /**
+   * Records that the history was rewritten: the context is a new one, and the tokens carried in the old one
+   * no longer count.
+   */
   rewritten(): void {
     this.#tokens = undefined;
     this.#carriedTokens = 0;
   }
 
-  /** A compaction has left so much. */
+  /** Records that a compaction left this many tokens. */
   compacted(tokens: number): void {
     this.rewritten();
     this.#compactedTo = tokens;
@@ -63,7 +66,7 @@ export class Pace {
     return this.#turns;
   }
 
-  /** In tokens, usually. */
+  /** Average growth in tokens. */
   get growthPerTurn(): number {
     return this.#growth;
   }
@@ -72,66 +75,76 @@ export class Pace {
     return expectedTurns(this.#turns);
   }
 
-  /** Tokens that could have been cleared, summed over the turns that read it since the last rewrite. */
+  /** Tokens that could have been cleared, summed over all turns since the last rewrite that read them. */
   get carriedTokens(): number {
     return this.#carriedTokens;
   }
 }
 
-/** Fewer than this would say that a conversation ends at once, which nobody knows of a young one. */
+/**
+ * Lower bound of the forecast. A smaller number would mean that a young conversation ends right away, and
+ * nobody can know that.
+ */
 const FEWEST_TURNS = 5;
-/** So far ahead nobody sees: what pays only after more turns than this is not taken for paying. */
+/**
+ * Upper bound of the forecast. A rewrite that pays off only after more turns than this does not count as
+ * paying off.
+ */
 const MOST_TURNS = 100;
 
 /**
- * How many calls a conversation will still make: as many again as it has made. Whatever has lasted long usually lasts
- * long, and it takes nothing to know.
+ * Number of calls that a conversation will still make: as many as it has already made. Conversations that
+ * have lasted long usually last longer, and this forecast needs no other input.
  */
 export function expectedTurns(turnsSoFar: number): number {
   const turns = Number.isFinite(turnsSoFar) ? Math.round(turnsSoFar) : 0;
   return Math.min(MOST_TURNS, Math.max(FEWEST_TURNS, turns));
 }
 
-/** How many calls fit below the threshold at this pace. A conversation that does not grow never gets there. */
+/**
+ * Number of calls that fit below the threshold at this pace. A conversation that does not grow never reaches
+ * the threshold.
+ */
 export function turnsOfRoom(roomTokens: number, growthPerTurn: number): number {
   if (!(roomTokens > 0)) return 0;
   return growthPerTurn > 0 ? roomTokens / growthPerTurn : Number.POSITIVE_INFINITY;
 }
 
-/** Pace of a session and use of the provider's cache, as its responses report them. */
+/** A session's pace and its use of the prompt cache, as its responses report them. */
 interface RecordedPace {
   readonly pace: Pace;
-  /** When the newest response came, in milliseconds; undefined where the entries do not tell. */
+  /** Time of the newest response, in milliseconds. Undefined if the entries do not show it. */
   readonly lastCallAt: number | undefined;
-  /** As the newest writes to the cache were paid for. */
+  /** The lifetime that the newest cache writes were billed for. */
   readonly cacheTtl: CacheTtl;
 }
 
 /**
- * Reads all entries of a session file. A compaction or an undo does not change the pace of a session: its copies report
- * no usage, and the lines that they copy are still there. Calls of subagents count in their own file alone.
+ * Computes the pace from all entries of a session file. A compaction or an undo does not change it: copied
+ * messages report no usage, and the original lines are still in the file. Calls of subagents count only in
+ * the subagent's own file.
  */
 export function recordedPace(entries: readonly Entry[]): RecordedPace {
   const pace = new Pace();
   const responses = responsesIn(entries);
-  const counted = new IdTable(entries, idOfResponse, responses.total);
+  const counted = new IdTable(entries, anyResponseIdOf, responses.total);
   let cacheTtl: CacheTtl = "5m";
   for (let position = 0; position < entries.length; position++) {
     const entry = entries[position];
     if (!isResponse(entry) || !responses.counts(entry)) continue;
     const usage = reportedUsage(entry);
     const id = responseIdOf(entry);
-    // One response may stand in several entries, each with the figures of all of it.
+    // One response can span several entries, and each of them reports the usage of the whole response.
     if (usage === undefined || (id !== undefined && counted.firstWith(id, position) !== position)) continue;
     pace.turn({ tokens: inputTokens(usage), clearableTokens: 0 });
     const written = field(usage, "cache_creation");
-    if (figureField(written, "ephemeral_1h_input_tokens") > 0) cacheTtl = "1h";
-    else if (figureField(written, "ephemeral_5m_input_tokens") > 0) cacheTtl = "5m";
+    if (numberField(written, "ephemeral_1h_input_tokens") > 0) cacheTtl = "1h";
+    else if (numberField(written, "ephemeral_5m_input_tokens") > 0) cacheTtl = "5m";
   }
   return { pace, lastCallAt: lastCallIn(entries, responses.counts), cacheTtl };
 }
 
-/** Read from the end: a session may have a million times to parse. */
+/** Reads from the end, because a session may have a million timestamps to parse. */
 function lastCallIn(
   entries: readonly Entry[],
   counts: (entry: AssistantEntry) => boolean,
@@ -139,7 +152,7 @@ function lastCallIn(
   for (let position = entries.length - 1; position >= 0; position--) {
     const entry = entries[position];
     if (!isResponse(entry) || !counts(entry)) continue;
-    // A copy that a rewrite made: its time is that of the rewrite, and nobody was called.
+    // This is a copy made by a rewrite. Its timestamp is the time of the rewrite, and no call was made.
     if (reportedUsage(entry) === undefined && field(entry.message, "usage") !== undefined) continue;
     const at = Date.parse(entry.timestamp);
     if (Number.isFinite(at)) return at;
@@ -149,7 +162,7 @@ function lastCallIn(
 
 interface Responses {
   readonly total: number;
-  /** False for responses of subagents, except in a subagent's own file, which has no others. */
+  /** False for responses of subagents, except in a subagent's own file, which has no other responses. */
   counts(entry: AssistantEntry): boolean;
 }
 

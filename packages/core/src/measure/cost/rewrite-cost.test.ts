@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { netSaving, type Rewrite } from "./rewrite-cost.ts";
 
-/** Sonnet 5.5: 2.50 to write for five minutes, 0.20 to read, for a million tokens. */
+/** Sonnet 5.5, per million tokens: $2.50 to write for five minutes, $0.20 to read. */
 const CLEARED: Rewrite = {
   model: "claude-sonnet-5-5",
   tokensBefore: 500_000,
@@ -16,7 +16,7 @@ const CLEARED: Rewrite = {
 describe("what a rewrite saves, net", () => {
   it("of a clearing is what ten calls no longer read, less what is written anew", () => {
     const saving = netSaving(CLEARED);
-    // 10 × 200,000 × 0.20, less 100,000 × (2.50 − 0.20).
+    // 10 × 200,000 × 0.20, minus 100,000 × (2.50 − 0.20).
     expect(saving?.saved).toBeCloseTo(0.4, 10);
     expect(saving?.rewrite).toBeCloseTo(0.23, 10);
     expect(saving?.dollars).toBeCloseTo(0.17, 10);
@@ -29,7 +29,7 @@ describe("what a rewrite saves, net", () => {
   it("with a cold cache has no rewrite to pay for, and the next call writes less", () => {
     const saving = netSaving({ ...CLEARED, cachedTokens: 0 });
     expect(saving?.rewrite).toBe(0);
-    // 200,000 × 2.50 at once, then 9 × 200,000 × 0.20.
+    // 200,000 × 2.50 for the first call, then 9 × 200,000 × 0.20.
     expect(saving?.saved).toBeCloseTo(0.86, 10);
   });
 

@@ -2,15 +2,18 @@ import { type CacheTtl, type Prices, type PriceTable, pricesOf } from "../window
 import { inProportion, type Thresholds } from "../window/thresholds.ts";
 import { turnsOfRoom } from "./pace.ts";
 
-/** A conversation whose tokens have prices. */
+/** The model, price table and cache lifetime that decide what a conversation's tokens cost. */
 export interface Priced {
   readonly model: string;
-  /** Goes before the table of published prices. */
+  /** Takes precedence over the table of published prices. */
   readonly prices?: PriceTable | undefined;
   readonly cacheTtl?: CacheTtl | undefined;
 }
 
-/** How long providers keep a prefix that nobody reads: by default, and where the longer time was paid for. */
+/**
+ * How long providers keep a cached prefix that no call reads: the default lifetime, and the longer one that
+ * costs more.
+ */
 export const CACHE_TTL_MS: Readonly<Record<CacheTtl, number>> = { "5m": 300_000, "1h": 3_600_000 };
 
 export const PER_MILLION = 1_000_000;
@@ -18,7 +21,10 @@ export const PER_MILLION = 1_000_000;
 const writePrice = (prices: Prices, ttl: CacheTtl | undefined): number =>
   ttl === "1h" ? prices.cacheWrite1h : prices.cacheWrite5m;
 
-/** A prompt of so many tokens, of which the first are in the cache and the rest is written to it. Dollars. */
+/**
+ * Computes the cost of a prompt in dollars: the first `cachedTokens` are read from the cache, the rest is
+ * written to it.
+ */
 export function promptCost(
   { tokens, cachedTokens }: { readonly tokens: number; readonly cachedTokens: number },
   prices: Prices,
@@ -28,32 +34,32 @@ export function promptCost(
   return (read * prices.cacheRead + (tokens - read) * writePrice(prices, ttl)) / PER_MILLION;
 }
 
-/** Gain of a rewrite of the conversation, in dollars, with its parts. */
+/** Net gain of rewriting the conversation, and its parts, all in dollars. */
 export interface NetSaving {
-  /** `saved` less `rewrite` and `call`; below 0 it does not pay over these turns. */
+  /** `saved` minus `rewrite` and `call`. Below 0, the rewrite does not pay off within `turns`. */
   readonly dollars: number;
-  /** For tokens that the expected turns no longer read. */
+  /** Saved because the expected turns no longer read the removed tokens. */
   readonly saved: number;
-  /** For tokens that are written to the cache anew instead of being read from it. */
+  /** Extra cost of tokens that are written to the cache again instead of being read from it. */
   readonly rewrite: number;
-  /** For calls that wrote a summary. */
+  /** Cost of the calls that wrote a summary. */
   readonly call: number;
-  /** Over how many turns. */
+  /** Number of turns that the figures cover. */
   readonly turns: number;
 }
 
 export interface Rewrite extends Priced {
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Tokens of it that the provider had in its cache; 0 once that has gone cold. */
+  /** Tokens of `tokensBefore` that were in the provider's cache. 0 if the cache had expired. */
   readonly cachedTokens: number;
-  /** How many tokens, from the first on, are the same as before. */
+  /** Number of tokens at the start that the rewrite left unchanged. */
   readonly unchangedTokens: number;
   readonly callCost: number;
   readonly turns: number;
 }
 
-/** Undefined where the prices are not known. */
+/** Returns undefined if the prices are unknown. */
 export function netSaving(rewritten: Rewrite): NetSaving | undefined {
   const { model, tokensBefore, tokensAfter, cachedTokens, unchangedTokens, callCost, turns } = rewritten;
   const prices = pricesOf(model, tokensBefore, rewritten.prices);
@@ -62,7 +68,7 @@ export function netSaving(rewritten: Rewrite): NetSaving | undefined {
   const write = writePrice(prices, rewritten.cacheTtl) / PER_MILLION;
   const freed = tokensBefore - tokensAfter;
   const lostOfCache = Math.max(0, Math.min(cachedTokens, tokensAfter) - unchangedTokens);
-  // With a cold cache the next call would have written all of it.
+  // With an expired cache, the next call would have written all of it.
   const saved = freed * (read * (turns - 1) + (cachedTokens > 0 ? read : write));
   const rewrite = lostOfCache * (write - read);
   return { dollars: saved - rewrite - callCost, saved, rewrite, call: callCost, turns };
@@ -70,16 +76,16 @@ export function netSaving(rewritten: Rewrite): NetSaving | undefined {
 
 export interface Rewriting extends Priced {
   readonly contextTokens: number;
-  /** Tokens that would be written to the cache anew. */
+  /** Tokens that would have to be written to the cache again. */
   readonly rewrittenTokens: number;
-  /** Tokens that could have been cleared, summed over the turns that read it, see `Pace`. */
+  /** Tokens that could have been cleared, summed over the turns that read them. See `Pace`. */
   readonly carriedTokens: number;
 }
 
 /**
- * True if carrying results along has cost as much by now as getting rid of them would: the moment to stop renting and
- * buy. Earlier, the rewrites cost more than they save; later, the reading does. It needs no forecast, and is never
- * worse than twice what somebody would pay who knew the future.
+ * Returns true once carrying old results along has cost as much as clearing them would: the moment to stop
+ * renting and buy. Earlier, rewriting costs more than it saves. Later, reading the old results does. This
+ * needs no forecast and never costs more than twice the optimum.
  */
 export function carriedPays(rewriting: Rewriting): boolean {
   const { model, contextTokens, rewrittenTokens, carriedTokens } = rewriting;
@@ -89,12 +95,15 @@ export function carriedPays(rewriting: Rewriting): boolean {
   return carriedTokens * prices.cacheRead >= rewrittenTokens * extra;
 }
 
-/** A summary of nine sections, as models write them. */
+/** Tokens of a typical summary with nine sections. */
 const SUMMARY_TOKENS = 6_000;
-/** Of what may be put back, usually less than half of it is there. */
+/** Tokens of a typical restoration: usually less than half of the allowed content is available. */
 const RESTORED_TOKENS = 24_000;
 
-/** Tokens that a compaction leaves, and that the model writes for it, as long as none has shown it. */
+/**
+ * Predicts the tokens that a compaction leaves and that the model writes for it, until a first compaction has
+ * shown the real figures.
+ */
 export function usualCompaction(
   thresholds: Pick<Thresholds, "size">,
   { overheadTokens, keptTokens }: { readonly overheadTokens: number; readonly keptTokens: number },
@@ -107,62 +116,73 @@ export function usualCompaction(
 }
 
 /**
- * Of what is taken out of the context, this share is fetched or found out again. Guesses on the careful side: without
- * them every rewrite would look free of harm. A cleared result is one call away; what a summary left out is more than
- * results, and has to be missed first.
+ * Share of the removed tokens that the agent fetches or works out again. The guesses are cautious; without
+ * them every rewrite would look harmless. A cleared result is one tool call away. A summary drops more than
+ * results, and the agent must notice first that something is missing.
  */
 const AGAIN_SHARE: Readonly<Record<WeighedOption["name"], number>> = { nothing: 0, clear: 0.1, compact: 0.2 };
 
-/** Something that could be done with a conversation. */
+/** A rewrite that could be applied to a conversation. */
 export interface Alternative {
   readonly name: "clear" | "compact";
   readonly tokensAfter: number;
-  /** How many of them, from the first on, stay as the provider has them in its cache. */
+  /** Number of tokens at the start that stay exactly as the provider has cached them. */
   readonly unchangedTokens: number;
-  /** Dollars for the call that writes a summary; 0 where none is made. */
+  /** Cost in dollars of the call that writes a summary. 0 if there is no such call. */
   readonly callCost?: number | undefined;
 }
 
-/** A conversation before its next call. All sizes in tokens as the provider counts them. */
+/** A conversation before its next call. All sizes are in tokens as the provider counts them. */
 export interface Situation extends Priced {
   readonly contextTokens: number;
-  /** Tokens of it that the provider still has; 0 once the cache has gone cold. */
+  /** Tokens of the context that are still in the provider's cache. 0 if the cache has expired. */
   readonly cachedTokens: number;
-  /** From here on it must be rewritten in any case. */
+  /** From this size on, the conversation must be rewritten in any case. */
   readonly thresholdTokens: number;
   readonly growthPerTurn: number;
-  /** Calls that will still be made, see `expectedTurns`. */
+  /** Number of calls that will still be made. See `expectedTurns`. */
   readonly expectedTurns: number;
   readonly alternatives: readonly Alternative[];
 }
 
-/** One way to go on and what it costs, in dollars. Answers are left out: they cost the same on every way. */
+/**
+ * One way to continue and its cost in dollars. The cost of the model's answers is excluded, because it is the
+ * same for every option.
+ */
 export interface WeighedOption {
   readonly name: "nothing" | Alternative["name"];
-  /** The next call's prompt, the call for a summary, and what will have to be fetched again. */
+  /** Cost of the next call's prompt, of the call for a summary, and of fetching removed content again. */
   readonly costNow: number;
-  /** The prompt of a usual call after it. */
+  /** Cost of the prompt of a typical later call. */
   readonly costPerTurn: number;
-  /** All of it over the expected turns. */
+  /** Total cost over the expected turns. */
   readonly total: number;
-  /** After so many calls it has cost no more than doing nothing; undefined: never. */
+  /**
+   * Number of calls after which this option has cost no more than doing nothing. Undefined if that never
+   * happens.
+   */
   readonly breakEvenTurns: number | undefined;
   readonly tokensSaved: number;
 }
 
 export type WeighedWhy =
-  /** It costs least over the expected turns. */
+  /** The option costs the least over the expected turns. */
   | "cheapest"
-  /** The threshold is reached, and this costs least of what gets below it. */
+  /** The threshold is reached, and this is the cheapest option that gets below it. */
   | "cheapest-below-threshold"
-  /** The threshold is reached, and only this gets below it, or nearest to it. */
+  /**
+   * The threshold is reached, and this is the only option that gets below it, or the one that gets closest.
+   */
   | "only-way-below-threshold";
 
-/** A decision as data. */
+/** The compared options and the decision, as data. */
 export interface Weighing {
-  /** Doing nothing first. */
+  /** The first option is to do nothing. */
   readonly options: readonly WeighedOption[];
-  /** How far ahead was looked: no further than to the threshold, where a rewrite comes in any case. */
+  /**
+   * Number of turns that the comparison covers. It ends at the threshold, because a rewrite follows there in
+   * any case.
+   */
   readonly expectedTurns: number;
   readonly chosen: WeighedOption["name"];
   readonly why: WeighedWhy;
@@ -172,7 +192,10 @@ interface Way extends Omit<Alternative, "name"> {
   readonly name: WeighedOption["name"];
 }
 
-/** Costs of each way to go on, and the cheapest that is safe. Undefined where the prices are not known. */
+/**
+ * Computes the cost of each way to continue and chooses the cheapest one that is safe. Returns undefined if
+ * the prices are unknown.
+ */
 export function weigh(situation: Situation): Weighing | undefined {
   const { contextTokens, thresholdTokens, growthPerTurn, cachedTokens } = situation;
   const isFull = contextTokens >= thresholdTokens;
@@ -206,8 +229,8 @@ function choose(
 }
 
 /**
- * A way that gives room for fewer turns than are expected has to be gone again, as often as it takes: so ways that
- * free little are not taken for cheap.
+ * Computes the cost of one option. An option that makes room for fewer turns than expected must be repeated,
+ * so an option that frees little does not look cheap.
  */
 function figuresOf(
   way: Way,
@@ -219,7 +242,7 @@ function figuresOf(
   if (prices === undefined) return undefined;
   const tokensSaved = contextTokens - way.tokensAfter;
   const room = Math.max(1, turnsOfRoom(thresholdTokens - way.tokensAfter, growthPerTurn));
-  // Doing nothing at the threshold gives no room, and is no way to go on; it is there to compare with.
+  // Doing nothing at the threshold makes no room, so it is not a real option. It only serves as the baseline.
   const times = way.name === "nothing" ? 1 : Math.max(1, turns / room);
   const grown = (growthPerTurn * Math.min(turns, way.name === "nothing" ? turns : room)) / 2;
   const costNow = costOnce(way, tokensSaved, prices, situation);
@@ -242,7 +265,7 @@ function costOnce(
 
 type Costs = Pick<WeighedOption, "costNow" | "costPerTurn" | "tokensSaved">;
 
-/** Growth costs the same on both ways as long as neither has to be gone again. */
+/** Growth costs the same for both options as long as neither has to be repeated. */
 function breakEven(nothing: Costs, { costNow, costPerTurn }: Costs): number | undefined {
   const extra = costNow - nothing.costNow;
   const saved = nothing.costPerTurn - costPerTurn;

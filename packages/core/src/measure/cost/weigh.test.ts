@@ -9,7 +9,7 @@ import {
   weigh,
 } from "./rewrite-cost.ts";
 
-/** Sonnet 5.5: 2.50 to write for five minutes, 0.20 to read, for a million tokens. */
+/** Sonnet 5.5, per million tokens: $2.50 to write for five minutes, $0.20 to read. */
 const SONNET = "claude-sonnet-5-5";
 const WARM: Situation = {
   model: SONNET,
@@ -56,7 +56,7 @@ describe("what each way to go on costs, by hand", () => {
     // 300,000 read.
     expect(clear.costPerTurn).toBeCloseTo(0.06, 10);
     expect(clear.total).toBeCloseTo(0.94, 10);
-    // 0.24 more at first, 0.04 less with each call: six calls after the first.
+    // 0.24 more for the first call, 0.04 less for each later call: break-even six calls after the first.
     expect(clear.breakEvenTurns).toBe(7);
     expect(clear.tokensSaved).toBe(200_000);
     expect(weighing).toMatchObject({ chosen: "clear", why: "cheapest", expectedTurns: 11 });
@@ -65,7 +65,8 @@ describe("what each way to go on costs, by hand", () => {
   it("compacting pays for the call, and writes what it leaves", () => {
     const weighing = known({ ...WARM, alternatives: [COMPACT] });
     const compact = option(weighing, "compact");
-    // The call (0.16), 20,000 read (0.004), 20,000 written (0.05), a fifth of 460,000 found out again (0.23).
+    // The summary call (0.16), 20,000 read (0.004), 20,000 written (0.05), a fifth of 460,000 worked out
+    // again (0.23).
     expect(compact.costNow).toBeCloseTo(0.444, 10);
     expect(compact.costPerTurn).toBeCloseTo(0.008, 10);
     expect(compact.total).toBeCloseTo(0.524, 10);
@@ -74,20 +75,21 @@ describe("what each way to go on costs, by hand", () => {
 
   it("the hour's cache costs twice as much to write as plain input", () => {
     const clear = option(known({ ...WARM, cacheTtl: "1h", alternatives: [CLEAR] }), "clear");
-    // 0.04 read, 100,000 and 20,000 at $4 per million.
+    // 0.04 to read, plus 100,000 and 20,000 tokens at $4 per million.
     expect(clear.costNow).toBeCloseTo(0.52, 10);
   });
 
   it("reading at a fortieth of the price makes clearing pay much later", () => {
     const clear = option(known({ ...WARM, model: "claude-fable-5-1", alternatives: [CLEAR] }), "clear");
-    // 0.05 read, 1.25 written, 0.25 again, against 0.125 for nothing; then 0.05 less with each call.
+    // 0.05 to read, 1.25 to write, 0.25 to fetch again, compared with 0.125 for doing nothing; then 0.05 less
+    // for each call.
     expect(clear.costNow).toBeCloseTo(1.55, 10);
     expect(clear.breakEvenTurns).toBe(30);
   });
 
   it("a cold cache makes a rewrite free: everything is written anew in any case", () => {
     const cold = known({ ...WARM, cachedTokens: 0, alternatives: [CLEAR] });
-    // 500,000 × $2.50, against 300,000 and a tenth of 200,000.
+    // 500,000 × $2.50, compared with 300,000 and a tenth of 200,000.
     expect(option(cold, "nothing").costNow).toBeCloseTo(1.25, 10);
     expect(option(cold, "clear").costNow).toBeCloseTo(0.8, 10);
     expect(option(cold, "clear").breakEvenTurns).toBe(0);
@@ -95,7 +97,7 @@ describe("what each way to go on costs, by hand", () => {
 
   it("growth is read as well, half of it in a usual call", () => {
     const nothing = option(known({ ...WARM, growthPerTurn: 10_000 }), "nothing");
-    // 500,000 and half of 110,000.
+    // 500,000 plus half of 110,000.
     expect(nothing.costPerTurn).toBeCloseTo(0.111, 10);
   });
 
@@ -132,7 +134,7 @@ describe("at the threshold", () => {
     const dear: Alternative = { ...COMPACT, callCost: 5 };
     const weighing = known({ ...FULL, expectedTurns: 20, alternatives: [little, dear] });
     const clear = option(weighing, "clear");
-    // Once would be cheaper; but it gives room for 2 turns of the 20.
+    // Clearing once would be cheaper, but it makes room for only 2 of the 20 turns.
     expect(clear.costNow + 19 * clear.costPerTurn).toBeLessThan(option(weighing, "compact").total);
     expect(clear.total).toBeCloseTo(10 * clear.costNow + 10 * clear.costPerTurn, 10);
     expect(weighing).toMatchObject({ chosen: "compact", why: "cheapest-below-threshold" });
@@ -242,7 +244,7 @@ describe("for any conversation", () => {
   it("a cold cache never makes a rewrite dearer beside doing nothing", () => {
     fc.assert(
       fc.property(situations, (situation) => {
-        // One price for all sizes: of Haiku 5.5 a smaller prompt has another.
+        // Sonnet has one price for all prompt sizes. Haiku 5.5 charges less for a smaller prompt.
         const one = { ...situation, model: SONNET };
         const cold = known({ ...one, cachedTokens: 0 });
         for (const { name } of one.alternatives) {

@@ -90,7 +90,7 @@ describe("accounting by measures that are known", () => {
           counted++;
           return ESTIMATORS.o200k(text);
         });
-        // As a turn does it.
+        // Measures the entries in the same way as a turn does.
         for (const entry of entries) measures.ofEntry(entry);
         const before = counted;
         const known = accountKnown(entries, measures);

@@ -6,16 +6,19 @@ import {
   isSynthetic,
   type UserEntry,
 } from "../../messages/entry.ts";
-import { requireOwnShapes } from "../../messages/given-messages.ts";
 import { isHarnessText } from "../../messages/lines.ts";
 import type { ContentBlock, ToolResultBlock, ToolUseBlock } from "../../messages/message.ts";
+import { requireApiMessages } from "../../messages/require-messages.ts";
 import { isCleared } from "../../messages/stand-ins.ts";
 import { filePathIn, fileUseOf } from "../../messages/tool-kinds.ts";
 import { contentText, stringField } from "../../messages/untrusted.ts";
 import { isSentAttachment } from "../../request/flatten/attachment-content.ts";
 import { type CountText, measureBlock, measureEntry } from "./measure.ts";
 
-/** Places of the tokens of a conversation. Maps, not objects: tool names come from files. */
+/**
+ * Breakdown of a conversation's tokens by source. Uses maps instead of objects because tool names come from
+ * files.
+ */
 export interface TokenAccounting {
   readonly total: number;
   readonly humanText: number;
@@ -27,10 +30,10 @@ export interface TokenAccounting {
   readonly toolResults: ReadonlyMap<string, number>;
   /** Of all tools together. */
   readonly toolResultTokens: number;
-  /** How many attachments of each type were sent; their tokens are under `other`. */
+  /** Number of sent attachments by type. Their tokens are part of `other`. */
   readonly attachments: ReadonlyMap<string, number>;
   readonly other: number;
-  /** Parts of `other`: thinking, media, summaries, attachments, text the host injected. */
+  /** Breakdown of `other`: thinking, media, summaries, attachments, and text that the host injected. */
   readonly otherByKind: ReadonlyMap<string, number>;
   readonly duplicateReads: readonly DuplicateRead[];
   /** Every tool result, largest first. */
@@ -47,7 +50,7 @@ export interface DuplicateRead {
 export interface MeasuredResult {
   readonly toolUseId: string;
   readonly tool: string;
-  /** The path, command or pattern that was asked for. */
+  /** The path, command or pattern that the tool was called with. */
   readonly subject: string | undefined;
   readonly tokens: number;
   readonly isCleared: boolean;
@@ -55,7 +58,7 @@ export interface MeasuredResult {
 
 const UNKNOWN_TOOL = "unknown";
 const LOCAL_COMMAND_TAG = "local-command-stdout";
-/** Inputs that name what a tool was used on, the most telling first. */
+/** Input fields that name the subject of a tool call, the most descriptive first. */
 const SUBJECT_FIELDS = [
   "file_path",
   "notebook_path",
@@ -67,22 +70,22 @@ const SUBJECT_FIELDS = [
   "description",
 ];
 
-/** Tokens of entries and blocks that were counted before; fractions are rounded so that they add up. */
+/** Tokens of entries and blocks that were counted earlier. Fractions are rounded so that they add up. */
 export interface KnownTokens {
-  /** `index`: where it stands among those that are accounted for. */
+  /** @param index Position of the entry in the list of accounted entries. */
   ofEntry(entry: Entry, index: number): number;
   ofBlock(block: ContentBlock): number;
 }
 
 export function accountTokens(entries: readonly Entry[], countText: CountText): TokenAccounting {
-  requireOwnShapes(entries);
+  requireApiMessages(entries);
   return accountKnown(entries, {
     ofEntry: (entry) => measureEntry(entry, countText),
     ofBlock: (block) => measureBlock(block, countText),
   });
 }
 
-/** As {@link accountTokens}, without counting anything again. */
+/** Works like {@link accountTokens}, but uses known counts instead of counting again. */
 export function accountKnown(entries: readonly Entry[], known: KnownTokens): TokenAccounting {
   const ledger = new Ledger(known);
   for (let index = 0; index < entries.length; index++) {
@@ -92,7 +95,7 @@ export function accountKnown(entries: readonly Entry[], known: KnownTokens): Tok
   return ledger.close();
 }
 
-/** One pass over the conversation; a tool's name is known by the time its result comes. */
+/** Collects the figures in one pass. A tool's name is already known when its result follows. */
 class Ledger {
   readonly #known: KnownTokens;
   readonly #calls = new Map<string, ToolUseBlock>();
@@ -126,7 +129,7 @@ class Ledger {
     }
   }
 
-  /** Rounds so that the parts add up to the rounded whole. */
+  /** Rounds so that the parts add up to the rounded total. */
   #whole(tokens: number): number {
     this.#exact += tokens;
     const whole = Math.round(this.#exact) - this.#entered;
@@ -153,7 +156,7 @@ class Ledger {
       other,
       otherByKind: largestFirst(this.#other),
       duplicateReads: duplicateReads(this.#reads),
-      // Most who ask for figures want none of these, and there are thousands.
+      // Computed on demand: there are thousands of results, and most callers do not need them.
       get results() {
         return measured.map(describeResult).sort((a, b) => b.tokens - a.tokens);
       },
@@ -164,7 +167,7 @@ class Ledger {
     if (!isSentAttachment(entry)) return;
     const type = String(entry.attachment?.type ?? UNKNOWN_TOOL);
     add(this.#attachments, type, 1);
-    // Typed by the user while the agent worked: it has no user entry of its own.
+    // The user typed this while the agent worked, so there is no separate user entry for it.
     const isTyped = type === "queued_command" && !isHarnessText(contentText(entry.attachment.prompt));
     if (isTyped) this.#human += tokens;
     else add(this.#other, "attachment", tokens);
@@ -186,7 +189,7 @@ class Ledger {
   }
 
   #enterUserText(text: string, entry: UserEntry, tokens: number): void {
-    // First: a notification may quote the tag of local commands.
+    // Checked first, because a notification may quote the tag of local commands.
     if (isHarnessText(text)) add(this.#other, "injected", tokens);
     else if (text.includes(LOCAL_COMMAND_TAG)) this.#localCommand += tokens;
     else if (entry.isMeta) add(this.#other, "injected", tokens);
@@ -226,7 +229,7 @@ function describeResult({ block, call, tokens }: LedgerResult): MeasuredResult {
   };
 }
 
-/** All but one reading of a file are waste, at the average size of its readings. */
+/** Counts all reads of a file but one as waste, at their average size. */
 function duplicateReads(
   reads: ReadonlyMap<string, { readonly reads: number; readonly tokens: number }>,
 ): readonly DuplicateRead[] {
@@ -251,7 +254,9 @@ const sum = (map: ReadonlyMap<string, number>): number => {
 const largestFirst = (map: ReadonlyMap<string, number>): ReadonlyMap<string, number> =>
   new Map([...map].sort((a, b) => b[1] - a[1]));
 
-/** The accounting as flat names and numbers, for events and dashboards. No content, only counts. */
+/**
+ * Returns the accounting as flat names and numbers for events and dashboards. It has counts only, no content.
+ */
 export function accountingMetrics(accounting: TokenAccounting): Readonly<Record<string, number>> {
   const duplicateTokens = accounting.duplicateReads.reduce((sum, read) => sum + read.wastedTokens, 0);
   const tokens: [string, number][] = [

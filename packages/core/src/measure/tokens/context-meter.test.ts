@@ -3,7 +3,7 @@ import { ConversationBuilder, toolResult, toolUse, usage } from "../../../../../
 import type { Entry } from "../../messages/entry.ts";
 import { ContextMeter, contextTokens, measureContext, meterFor } from "./context-meter.ts";
 
-/** One token a character: makes every sum checkable by hand. */
+/** One token per character, so that every sum is easy to verify. */
 const perCharacter = (text: string): number => text.length;
 /** Not a Claude model, so that estimates start uncalibrated. */
 const plain = (entries: readonly Entry[]) =>
@@ -98,7 +98,7 @@ describe("the canonical count", () => {
       microcompactMetadata: { compactedToolIds: ["a"], tokensSaved: 30_000 },
     });
     expect(tokensOf(c.entries)).toBe(50_100);
-    // The margin of a decision is for what may have been counted too low, and what has gone is not.
+    // The safety margin covers content that may have been counted too low. Removed content needs no margin.
     expect(meterFor(c.entries).size().paddedTokens).toBe(50_100);
   });
 

@@ -1,6 +1,6 @@
 import {
   type AssistantEntry,
-  type BoundaryKnowledge,
+  type BoundaryRecord,
   type Entry,
   type EntryLink,
   isCompactBoundary,
@@ -8,55 +8,61 @@ import {
   isSummaryEntry,
   type Usage,
 } from "../../messages/entry.ts";
-import { requireOwnShape } from "../../messages/given-messages.ts";
+import { requireApiMessage } from "../../messages/require-messages.ts";
 import {
-  clearedBefore,
+  clearedTokensOf,
   inputTokens,
   isOutputProvisional,
   reportedUsage,
-  savedTokens,
+  savedTokensOf,
 } from "../../messages/responses.ts";
 import { field, stringListField } from "../../messages/untrusted.ts";
 import { type CountText, DECISION_PADDING, ESTIMATORS, measureEntry } from "./measure.ts";
 
 /**
- * Lesson of the provider's own counts about our estimates: true tokens per estimated token,
- * as a ratio of sums in which older samples fade. It absorbs the provider's vocabulary, the overhead
- * of each block, and what the host injects without writing it down.
+ * Correction factor learned from the provider's token counts: real tokens per estimated token, as a ratio of
+ * sums in which older samples fade. It covers the provider's vocabulary, the overhead of each block, and text
+ * that the host injects without recording it.
  */
 export interface Calibration {
   readonly ratio: number;
   readonly samples: number;
   /**
-   * What hosts put into the context without a line in the file (files that changed on disk, reminders),
-   * in tokens per response: a faded mean of the growth that no ratio could explain.
+   * Tokens per response that hosts add to the context without writing a line to the file, such as changed
+   * files and reminders. A fading mean of the growth that no ratio could explain.
    */
   readonly hiddenPerResponse: number;
-  /** Faded sums, in tokens. */
+  /** Fading sums in tokens. */
   readonly estimated: number;
   readonly reported: number;
 }
 
-/** How much of the past survives each new sample: the last dozen or so responses decide. */
+/** Share of the past that survives each new sample. The last dozen or so responses dominate. */
 const RETENTION = 0.92;
-/** The prior weighs as much as this many estimated tokens, and fades as samples come: one file read outweighs it. */
+/**
+ * The prior weighs as much as this many estimated tokens and fades with each sample. A single file read
+ * outweighs it.
+ */
 const PRIOR_WEIGHT_TOKENS = 2_000;
 const LOWEST_RATIO = 0.4;
 export const HIGHEST_RATIO = 4;
-/** Growth beyond this many tokens per estimated one, and a small allowance, was not in what we saw. */
+/** Growth beyond this ratio, plus a small allowance, came from content that we did not see. */
 const OUTLIER_RATIO = 5;
 const OUTLIER_ALLOWANCE_TOKENS = 1_000;
-/** Hidden growth comes rarely and in lumps, so it is averaged over a longer past than the ratio. */
+/** Hidden growth is rare and comes in lumps, so it is averaged over a longer past than the ratio. */
 const HIDDEN_RETENTION = 0.98;
-/** No lump counts for more: beyond this the figures of two responses do not belong together. */
+/** Cap for one lump of hidden growth. Beyond it, the usage of the two responses is not comparable. */
 const LARGEST_HIDDEN_TOKENS = 40_000;
-/** Before this many samples one lump would be taken for a habit. */
+/** Number of samples before hidden growth counts. With fewer, a single lump would look like a habit. */
 const HIDDEN_MIN_SAMPLES = 8;
 
-/** Claude counts about a third more tokens than o200k for what agents send; measured on recorded sessions. */
+/**
+ * Claude counts about a third more tokens than o200k for typical agent content, measured on recorded
+ * sessions.
+ */
 const CLAUDE_PRIOR = 1.35;
 
-/** From a ratio that an earlier count has learned, or else from what is usual for the model. */
+/** Starts from a ratio learned in an earlier count, or else from the usual ratio of the model. */
 export function startCalibration(model?: string, learnedRatio?: number): Calibration {
   const prior = learnedRatio ?? (model?.includes("claude") ? CLAUDE_PRIOR : 1);
   return {
@@ -68,7 +74,10 @@ export function startCalibration(model?: string, learnedRatio?: number): Calibra
   };
 }
 
-/** One response further: `estimated` by us for what was added since the last one, `reported` by the provider. */
+/**
+ * Adds one response as a sample. `estimated` is our estimate of the content added since the last response,
+ * `reported` is the provider's count of it.
+ */
 function learn(calibration: Calibration, estimated: number, reported: number): Calibration {
   if (estimated <= 0) return calibration;
   const most = estimated * OUTLIER_RATIO + OUTLIER_ALLOWANCE_TOKENS;
@@ -85,12 +94,15 @@ function learn(calibration: Calibration, estimated: number, reported: number): C
   };
 }
 
-/** True tokens for content that we estimated at `estimated`. */
+/** Converts our estimate to real tokens. */
 function calibrated(calibration: Calibration, estimated: number): number {
   return Math.round(estimated * calibration.ratio);
 }
 
-/** How much larger the next call will be, what the host adds unseen included. Nothing new, no growth. */
+/**
+ * Predicts how much larger the next call is, including content that the host adds unseen. Without new content
+ * there is no growth.
+ */
 function expectedGrowth(calibration: Calibration, estimated: number): number {
   const isHabit = calibration.samples >= HIDDEN_MIN_SAMPLES && estimated > 0;
   return calibrated(calibration, estimated) + (isHabit ? Math.round(calibration.hiddenPerResponse) : 0);
@@ -98,15 +110,15 @@ function expectedGrowth(calibration: Calibration, estimated: number): number {
 
 export interface ContextSize {
   readonly tokens: number;
-  /** `usage`: anchored on what the provider reported or counted; `estimate`: there was no report to start from. */
+  /** `usage`: based on a count that the provider reported. `estimate`: there was no report to start from. */
   readonly source: "usage" | "estimate";
   readonly reportedTokens: number;
   readonly estimatedTokens: number;
-  /** For deciding whether to compact: the estimated part with its safety margin. */
+  /** The size with a safety margin on its estimated part, for the decision to compact. */
   readonly paddedTokens: number;
 }
 
-/** The size less what has gone since. */
+/** Returns the size minus tokens that were removed since. */
 export function without(size: ContextSize, goneTokens: number): ContextSize {
   if (goneTokens === 0) return size;
   return {
@@ -116,30 +128,33 @@ export function without(size: ContextSize, goneTokens: number): ContextSize {
   };
 }
 
-/** The size, but not below a bound. */
+/** Returns the size, but not less than a lower bound. */
 export function atLeast(size: ContextSize, lowestTokens: number): ContextSize {
   if (size.tokens >= lowestTokens) return size;
   return { ...size, tokens: lowestTokens, paddedTokens: Math.max(size.paddedTokens, lowestTokens) };
 }
 
-/** A removal since the last report, and the estimate of all that is left. */
+/** Content removed since the last report, and the estimate of the remaining content. */
 interface Removal {
   readonly removedTokens: number;
-  /** System prompt and tools; undefined where nobody knows them. */
+  /** Tokens of the system prompt and tools. Undefined if unknown. */
   readonly overheadTokens: number | undefined;
-  /** A report told the overhead. Otherwise a large rest of a report may be overhead that nobody knows. */
+  /**
+   * True if a report shows the overhead. Otherwise, a large remainder of a report may be unknown overhead.
+   */
   readonly isOverheadReported: boolean;
-  /** The messages, by the calibrated estimate. */
+  /** Calibrated estimate of the messages. */
   readonly messageTokens: number;
-  /** The request cannot be smaller. */
+  /** Lower bound for the request. */
   readonly lowestTokens: number;
 }
 
 /**
- * The size after a removal: the report less the estimate of what was removed. The error of this difference grows with
- * what was removed. Once more was removed than is left, the estimate of the rest is better. A report above the estimate
- * raises it in proportion if the overhead is known; otherwise the difference is the safe figure. The estimate is also
- * better where the difference is too small to be true: the provider had left out part of it by itself.
+ * Computes the size after a removal: the report minus the estimate of the removed content. The error of this
+ * difference grows with the size of the removal. Once more was removed than remains, an estimate of the
+ * remaining content is better. A report above the estimate raises that estimate in proportion if the overhead
+ * is known. Otherwise the difference is the safe figure. The estimate is also better if the difference is
+ * implausibly small, because the provider had already left out part of the removed content.
  */
 export function afterRemoval(size: ContextSize, removal: Removal): ContextSize {
   const { removedTokens, overheadTokens, messageTokens, lowestTokens } = removal;
@@ -166,34 +181,40 @@ export function afterRemoval(size: ContextSize, removal: Removal): ContextSize {
 export interface ContextMeterOptions {
   readonly countText?: CountText;
   readonly calibration?: Calibration;
-  /** System prompt and tools, where they are known and no boundary says so; counted until a usage reports them. */
+  /**
+   * Tokens of the system prompt and tools if they are known and no boundary records them. They count until a
+   * usage report includes them.
+   */
   readonly overheadTokens?: number;
 }
 
-/** Facts about an entry that the caller knows better than the entry tells. */
+/** Facts about an entry that the caller knows better than the entry shows. */
 interface EntryHints {
-  /** Measured already, as our estimate has it (uncalibrated); the entry is not measured again. */
+  /** Our uncalibrated estimate, if the entry was measured already. The entry is not measured again. */
   readonly tokens?: number;
   /**
-   * The entry's usage is not to be believed and the entry is measured instead: a message kept from a longer
-   * conversation (timestamps cannot tell where clocks jump), or figures that cannot be right. Of a mark of
-   * cleared results or collapsed spans: what it saved is not in what was counted.
+   * Ignore the entry's usage and measure the entry instead. Needed for a message kept from a longer
+   * conversation (timestamps are unreliable when clocks jump) and for figures that cannot be right. For a
+   * marker of cleared results or collapsed spans: the tokens that it saved are not part of this count.
    */
   readonly ignoreUsage?: boolean;
-  /** By our estimate (uncalibrated), the entries before this one have grown by so much since its usage was reported. */
+  /**
+   * Our uncalibrated estimate of how much the entries before this one have grown since its usage was
+   * reported.
+   */
   readonly grownTokens?: number;
   /**
-   * Tokens before this entry that the provider cleared by itself: its usage does not include them. By default as the
-   * line records it.
+   * Tokens before this entry that the provider cleared itself, so the usage does not include them. The
+   * default is the figure that the line records.
    */
   readonly clearedTokens?: number;
 }
 
-/** The newest response with usage, from the FIRST of its entries on. */
+/** The newest response with usage, counted from the FIRST of its entries. */
 interface Anchor {
   readonly messageId: string | undefined;
   readonly model: string | undefined;
-  /** Not in the input, because the provider cleared them. */
+  /** Tokens missing from the input because the provider cleared them. */
   readonly clearedTokens: number;
   inputTokens: number;
   outputTokens: number;
@@ -202,23 +223,29 @@ interface Anchor {
 }
 
 /**
- * The canonical count, kept up as the conversation grows: adding an entry costs what that entry is
- * long. One meter belongs to one conversation; after a rewrite of history, start a new one with
- * {@link calibration} carried over.
+ * Keeps the canonical token count up to date as the conversation grows. Adding an entry costs time in
+ * proportion to its length. One meter belongs to one conversation. After the history is rewritten, start a
+ * new meter with the same {@link calibration}.
  */
 export class ContextMeter {
   readonly #countText: CountText;
   #calibration: Calibration | undefined;
   #anchor: Anchor | undefined;
-  /** Estimate of everything after the anchor's first entry that is not part of that response. */
+  /** Estimate of everything after the anchor's first entry that does not belong to that response. */
   #pending = 0;
   #removed = 0;
   #compactedAt: string | undefined;
-  /** Time of a summary without a boundary: the host passed its messages in another form, or changed one of them. */
+  /**
+   * Timestamp of a summary without a boundary. The host passed its messages in another form or changed one of
+   * them.
+   */
   #summarizedAt: string | undefined;
-  /** Ids of messages that the last boundary names as kept. */
+  /** Ids of the messages that the last boundary lists as kept. */
   #kept: ReadonlySet<string> = new Set();
-  /** System prompt and tools, where a boundary recorded them; from the first usage on they are in the figures. */
+  /**
+   * Tokens of the system prompt and tools if a boundary recorded them. From the first usage on, the reported
+   * figures include them.
+   */
   #overhead: number;
   readonly #givenOverhead: number;
 
@@ -233,12 +260,12 @@ export class ContextMeter {
     return this.#calibration ?? startCalibration();
   }
 
-  /** There was a compaction, and no provider has told the size of what it left. */
+  /** True after a compaction until a provider reports the new size. */
   get isUnreported(): boolean {
     return this.#compactedAt !== undefined && this.#anchor === undefined;
   }
 
-  /** Tokens that marks since the last report say were removed. */
+  /** Tokens that were removed since the last report, according to the markers. */
   get removedTokens(): number {
     return this.#removed;
   }
@@ -256,9 +283,9 @@ export class ContextMeter {
       return;
     }
     if (this.#compactedAt === undefined && isSummaryEntry(entry)) this.#summarizedAt = entry.timestamp;
-    const saved = savedTokens(entry);
+    const saved = savedTokensOf(entry);
     if (saved !== undefined) {
-      // Kept from a longer conversation, it tells of what is not counted here in the first place.
+      // A marker kept from a longer conversation refers to content that is not counted here at all.
       if (hints.ignoreUsage || this.isFromBeforeCompaction(entry)) return;
       this.#pending -= saved / this.calibration.ratio;
       this.#removed += Math.max(0, saved);
@@ -280,16 +307,16 @@ export class ContextMeter {
     return tokens ?? measureEntry(entry, this.#countText);
   }
 
-  /** The last line of a response has the final figures. */
+  /** Updates the figures. The last line of a response has the final ones. */
   #updateAnchor(anchor: Anchor, entry: AssistantEntry, usage: Usage, hints: EntryHints): void {
     anchor.inputTokens = inputTokens(usage);
     anchor.outputTokens = usage.output_tokens;
     anchor.isOutputProvisional = isOutputProvisional(entry);
-    // Output that is reported for good need not be estimated.
+    // Output with a final report needs no estimate.
     if (anchor.isOutputProvisional) anchor.estimatedOutput += this.#measure(entry, hints);
   }
 
-  /** The provider counted everything that has been added so far: from here on only what comes is estimated. */
+  /** Records that the provider counted everything added so far. From now on only new content is estimated. */
   counted(tokens: number): void {
     this.#anchorAt(tokens, { messageId: undefined, model: undefined, clearedTokens: 0 }, 0);
   }
@@ -304,22 +331,23 @@ export class ContextMeter {
       source: this.#anchor ? "usage" : "estimate",
       reportedTokens,
       estimatedTokens,
-      // Below 0 it is what has gone since the report: that is no reason to take it for more than it is.
+      // A negative estimate means that content was removed since the report, and that needs no safety margin.
       paddedTokens:
         reportedTokens + Math.round(estimatedTokens * (estimatedTokens > 0 ? DECISION_PADDING : 1)),
     };
   }
 
-  /** A new response has come: what it reports tells how good our estimate of the step was. */
+  /** Moves the anchor to a new response. Its report shows how good our estimate of the step was. */
   #moveAnchor(nextInput: number, entry: AssistantEntry, { grownTokens = 0, ...hints }: EntryHints): void {
     const { message } = entry;
-    const clearedTokens = hints.clearedTokens ?? clearedBefore(entry);
+    const clearedTokens = hints.clearedTokens ?? clearedTokensOf(entry);
     const before = this.#anchor;
     if (before) {
-      // If the provider clears one result more, its figure grows by less than what was added.
+      // If the provider clears one more result, its figure grows by less than the added content.
       const growth = nextInput + clearedTokens - before.inputTokens - before.clearedTokens;
       const trusted = this.#hasTrustedOutput(before);
-      // A shrinking context was cleared or rewound; another model has another prompt, tools and vocabulary.
+      // A shrinking context was cleared or rewound. A different model has a different prompt, tools and
+      // vocabulary.
       if (growth > 0 && before.model === message.model) {
         const estimated = this.#pending - grownTokens + (trusted ? 0 : before.estimatedOutput);
         this.#calibration = learn(this.calibration, estimated, growth - (trusted ? before.outputTokens : 0));
@@ -333,7 +361,7 @@ export class ContextMeter {
     response: Pick<Anchor, "messageId" | "model" | "clearedTokens">,
     pendingTokens: number,
   ): void {
-    // Spelled out: objects that V8 builds by spreading are slow to change.
+    // Written out, because V8 is slow to modify objects built by spreading.
     this.#anchor = {
       messageId: response.messageId,
       model: response.model,
@@ -347,14 +375,15 @@ export class ContextMeter {
     this.#removed = 0;
   }
 
-  #recall(knowledge: BoundaryKnowledge | undefined): void {
+  #recall(knowledge: BoundaryRecord | undefined): void {
     this.#overhead = knowledge?.overheadTokens ?? this.#givenOverhead;
     if (knowledge?.tokenRatio) this.#calibration ??= startCalibration(undefined, knowledge.tokenRatio);
   }
 
   /**
-   * A message kept across a boundary still carries the usage of the long conversation. The boundary may name it. Times
-   * alone do not tell: a compaction may end in the millisecond in which the response arrived.
+   * Returns true for a message kept across a boundary, which still carries the usage of the long
+   * conversation. The boundary may list it. Timestamps alone are not enough: a compaction may end in the same
+   * millisecond in which the response arrived.
    */
   isFromBeforeCompaction({ uuid, timestamp }: Partial<EntryLink>): boolean {
     if (uuid !== undefined && this.#kept.has(uuid)) return true;
@@ -374,22 +403,25 @@ export class ContextMeter {
 }
 
 /**
- * How many responses back the estimate is calibrated. More would not make it better (old samples fade),
- * and the cost of a count must not grow with the conversation.
+ * Number of recent responses that calibrate the estimate. More would not improve it (old samples fade), and
+ * the cost of a count must not grow with the conversation.
  */
 const CALIBRATION_RESPONSES = 64;
 
-/** How many tokens the conversation occupies in the window now. */
+/** Counts the tokens that the conversation occupies in the context window now. */
 export function contextTokens(entries: readonly Entry[]): number {
   return measureContext(entries).tokens;
 }
 
-/** The canonical count of a conversation at hand. A host that counts every turn keeps a {@link ContextMeter}. */
+/**
+ * Computes the canonical count of a conversation once. A host that counts every turn keeps a {@link
+ * ContextMeter} instead.
+ */
 export function measureContext(entries: readonly Entry[], countText?: CountText): ContextSize {
   return meterFor(entries, countText).size();
 }
 
-/** A meter that has read as much of the conversation's end as it takes to count and to calibrate. */
+/** Creates a meter that has read just enough of the conversation's end to count and calibrate. */
 export function meterFor(entries: readonly Entry[], countText?: CountText): ContextMeter {
   const meter = new ContextMeter(countText ? { countText } : {});
   const boundaryIndex = entries.findLastIndex((entry) => isEntry(entry) && isCompactBoundary(entry));
@@ -397,13 +429,13 @@ export function meterFor(entries: readonly Entry[], countText?: CountText): Cont
   if (boundary) meter.add(boundary);
   for (let index = startOfCount(entries, boundaryIndex + 1); index < entries.length; index++) {
     const entry = entries[index];
-    requireOwnShape(entry, index);
+    requireApiMessage(entry, index);
     if (isEntry(entry)) meter.add(entry);
   }
   return meter;
 }
 
-/** Walks back from the end, past enough responses to learn from. */
+/** Walks back from the end, past enough responses to calibrate with. */
 function startOfCount(entries: readonly Entry[], first: number): number {
   let responses = 0;
   let messageId: string | undefined;

@@ -1,24 +1,24 @@
 import { headOf } from "../../messages/text.ts";
 
-/** The beginning of a text that fits into a number of tokens. */
+/** Cuts a text to the beginning that fits a token budget. */
 
-/** A shorter head tells less than it costs. */
+/** Smallest useful head. A shorter one costs more than it tells the model. */
 export const LEAST_HEAD_TOKENS = 200;
-/** No text has longer tokens on average; more than this is not even looked at. */
+/** Upper bound for the average token length of any text. Text beyond it is not even examined. */
 const CHARACTERS_PER_TOKEN_AT_MOST = 40;
-/** The end is found to within this share of the text: finer would only be slower. */
+/** Steps of the binary search. More steps would only be slower. */
 const STEPS = 12;
-/** A cut goes back to the end of a line unless that costs more than this share of the head. */
+/** A cut moves back to the end of a line unless that costs more than this share of the head. */
 const LINE_SHARE = 0.5;
 
-/** Whether it is worth counting: a text of gigabytes is not counted to learn that it is too long. */
+/** Returns false for a text that is certainly too long, so that nobody counts gigabytes to learn that. */
 export function mayFit(text: string, budgetTokens: number): boolean {
   return text.length <= budgetTokens * CHARACTERS_PER_TOKEN_AT_MOST;
 }
 
 /**
- * A long beginning of the text that passes, cut after a line where there is one; empty if none does. Tokens
- * do not add up evenly, so that what is given back has been tried itself.
+ * Returns a long beginning of the text that passes `fits`, cut after a line if possible, or an empty string.
+ * Token counts of parts do not add up exactly, so the returned text itself has been tested.
  */
 export function headThatFits(text: string, budgetTokens: number, fits: (head: string) => boolean): string {
   const longest = Math.min(text.length, Math.max(0, budgetTokens) * CHARACTERS_PER_TOKEN_AT_MOST);

@@ -6,7 +6,7 @@ import { type Entry, isCompactBoundary } from "../../messages/entry.ts";
 import { inputTokens, reportedUsage } from "../../messages/responses.ts";
 import { ContextMeter } from "./context-meter.ts";
 
-/** Enough to have learned from. */
+/** Enough responses to calibrate with. */
 const RESPONSES_SEEN = 10;
 
 interface Growth {
@@ -16,9 +16,9 @@ interface Growth {
 }
 
 /**
- * Before each response, how much the context would grow since the one before; then how much it did.
- * Left out: a compaction, a context that shrank (cleared without a trace in the file), and another model
- * (another prompt and vocabulary). None of these is growth by what the file shows.
+ * Predicts the growth of the context before each response and compares it with the real growth. Skips
+ * compactions, contexts that shrank (cleared without a trace in the file), and changes of the model (other
+ * prompt and vocabulary). The file cannot show growth in these cases.
  */
 function growthOf(entries: readonly Entry[]): Growth {
   const meter = new ContextMeter();
@@ -43,7 +43,7 @@ function growthOf(entries: readonly Entry[]): Growth {
   return sum;
 }
 
-/** Subagents of old versions wrote into the same file; each thread has a context of its own. */
+/** Subagents of old versions wrote to the same file. Each thread has its own context. */
 function largestThread(entries: readonly Entry[]): Entry[] {
   const side = entries.filter((entry) => entry.isSidechain === true);
   return side.length * 2 > entries.length ? side : entries.filter((entry) => entry.isSidechain !== true);

@@ -1,25 +1,28 @@
 /**
- * Our own reader of image headers: the package `image-size` does the same for more formats, but the core has no
- * dependencies and imports nothing from node. These are the four formats that models take.
+ * Our own reader of image headers. The package `image-size` supports more formats, but the core has no
+ * dependencies and imports nothing from Node. Models accept the four formats here.
  */
 import type { ContentBlock } from "../../messages/message.ts";
 import { field, stringField } from "../../messages/untrusted.ts";
 
-/** Claude bills a picture by its area. It scales a larger picture down, to no fewer tokens than the largest. */
+/** Claude bills an image by its area. It scales larger images down, but never below LARGEST_IMAGE_TOKENS. */
 const PIXELS_PER_TOKEN = 750;
 const LARGEST_IMAGE_TOKENS = 1_500;
 
-/** Base64 characters of the header. A JPEG may have a preview and a color profile before its size. */
+/** Base64 characters to read as the header. A JPEG may have a preview and a color profile before its size. */
 const HEADER_CHARACTERS = 128 * 1_024;
 
-/** Fewest tokens that a picture takes. 0 where the block does not show its size, and for every other block. */
+/**
+ * Returns the minimum number of tokens of an image. Returns 0 for other blocks and if the block does not show
+ * its size.
+ */
 export function leastImageTokens(block: ContentBlock): number {
   const source = block.type === "image" ? field(block, "source") : undefined;
   const data = stringField(source, "type") === "base64" ? stringField(source, "data") : undefined;
   return Math.min(LARGEST_IMAGE_TOKENS, Math.floor(pixelsIn(data ?? "") / PIXELS_PER_TOKEN));
 }
 
-/** 0 for what is no image, is not base64, or ends before it states its size. */
+/** Returns 0 if the data is not an image, not base64, or ends before the size. */
 function pixelsIn(base64: string): number {
   try {
     const header = atob(base64.slice(0, HEADER_CHARACTERS));
@@ -36,18 +39,21 @@ type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
 
 export interface ImageHeader {
   readonly type: ImageType;
-  /** In pixels; undefined where the file ends before it states them. */
+  /** Size in pixels. Undefined if the file ends before it. */
   readonly size: ImageSize | undefined;
 }
 
-/** Format and size of an image, by how the file begins, whatever its name says. Undefined for all that models do not take. */
+/**
+ * Reads format and size from the first bytes of an image, whatever its file name says. Returns undefined for
+ * formats that models do not accept.
+ */
 export function readImageHeader(bytes: Uint8Array): ImageHeader | undefined {
   const type = imageType(String.fromCharCode(...bytes.subarray(0, 12)));
   if (type === undefined) return undefined;
   try {
     return { type, size: SIZES[type](new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)) };
   } catch (error) {
-    // A view answers so to a read behind its end.
+    // A DataView throws this for a read past its end.
     if (error instanceof RangeError) return { type, size: undefined };
     throw error;
   }
@@ -67,7 +73,7 @@ const SIZES: Readonly<Record<ImageType, (view: DataView) => ImageSize | undefine
   "image/webp": webpSize,
 };
 
-/** Markers of frames are 0xC0 to 0xCF, but for three that mean tables. */
+/** Frame markers are 0xC0 to 0xCF, except for these three, which mark tables. */
 const NO_FRAMES: readonly number[] = [0xc4, 0xc8, 0xcc];
 
 function jpegSize(view: DataView): ImageSize | undefined {
@@ -75,7 +81,7 @@ function jpegSize(view: DataView): ImageSize | undefined {
     const marker = view.getUint8(at + 1);
     if (marker >= 0xc0 && marker <= 0xcf && !NO_FRAMES.includes(marker))
       return { height: view.getUint16(at + 5), width: view.getUint16(at + 7) };
-    // Markers may be padded with more of 0xFF.
+    // Additional 0xFF bytes may pad a marker.
     at += marker === 0xff ? 1 : 2 + view.getUint16(at + 2);
   }
   return undefined;

@@ -9,20 +9,26 @@ export type CountText = (text: string) => number;
 
 export type EstimatorName = TokenProfile | "classic";
 
-/** The estimators by name; `classic` is a quarter of the length, kept for comparison with other tools: it is badly short. */
+/**
+ * The estimators by name. `classic` is a quarter of the length and far too low. It exists for comparison with
+ * other tools.
+ */
 export const ESTIMATORS: Readonly<Record<EstimatorName, CountText>> = Object.freeze({
   o200k: (text: string): number => estimateTokens(text, "o200k"),
   claude: (text: string): number => estimateTokens(text, "claude"),
   classic: (text: string): number => Math.round(text.length / 4),
 });
 
-/** Providers bill pictures by area and documents by page; a flat figure errs on the safe side for most. */
+/**
+ * Flat figure for images and documents. Providers bill images by area and documents by page; this is high
+ * enough for most.
+ */
 export const MEDIA_TOKENS = 2_000;
 
-/** Belongs to a decision (is it time to compact?), never to a number shown to people. */
+/** Safety factor for decisions, such as when to compact. Never apply it to a number that people see. */
 export const DECISION_PADDING: number = 4 / 3;
 
-/** The signature of a thinking block whose text was withheld holds the thinking in encrypted form. */
+/** The signature of a thinking block without text contains the thinking in encrypted form. */
 const SIGNATURE_CHARACTERS_PER_TOKEN = 4;
 
 export function measureContent(content: MessageContent | undefined, countText: CountText): number {
@@ -55,7 +61,7 @@ export function measureBlock(block: ContentBlock, countText: CountText): number 
   }
 }
 
-/** Tokens that an entry adds to the context: 0 for those that are never sent. */
+/** Counts the tokens that an entry adds to the context. Entries that are never sent count 0. */
 export function measureEntry(entry: Entry, countText: CountText): number {
   switch (entry.type) {
     case "assistant":
@@ -75,7 +81,7 @@ export function measureEntries(entries: readonly Entry[], countText: CountText):
   return tokens;
 }
 
-/** A request body as a whole: system prompt, tools and messages. */
+/** Counts the tokens of a whole request body: system prompt, tools and messages. */
 export function measureRequest(
   { messages, system, tools }: Pick<ApiRequest, "messages" | "system" | "tools">,
   countText: CountText,

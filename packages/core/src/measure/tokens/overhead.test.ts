@@ -7,7 +7,9 @@ import { ESTIMATORS } from "./measure.ts";
 const TURN = "word ".repeat(400);
 const TURN_TOKENS = ESTIMATORS.o200k(TURN) + ESTIMATORS.o200k("ok");
 
-/** Turns of which the provider counts this many tokens for each of ours, besides an overhead of 20,000. */
+/**
+ * Builds a session in which the provider counts `ratio` tokens for each of ours, plus an overhead of 20,000.
+ */
 function session(turns: number, ratio: number): ConversationBuilder {
   const built = new ConversationBuilder();
   for (let turn = 0; turn < turns; turn++) {

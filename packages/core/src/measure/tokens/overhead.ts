@@ -3,30 +3,33 @@ import { responseIdOf } from "../../messages/entry.ts";
 import { inputTokens, reportedUsage, respondingModel } from "../../messages/responses.ts";
 import { type ContextMeter, HIGHEST_RATIO } from "./context-meter.ts";
 
-/** Calls at the start from which the overhead is learned: later the error of the estimate outgrows it. */
+/** Number of calls at the start that show the overhead. Later, the error of the estimate exceeds it. */
 const FIRST_CALLS = 5;
 
-/** A conversation that was counted, with our estimate of each entry. */
+/** A conversation that was counted, with our estimates. */
 export interface CountedConversation {
   readonly meter: Pick<ContextMeter, "size" | "calibration" | "isFromBeforeCompaction">;
   readonly entries: readonly Entry[];
-  /** Of each entry as the first calls carried it. */
+  /** Estimate of each entry in the form that the first calls carried. */
   readonly estimatesThen: ArrayLike<number>;
-  /** Of all entries as the next call carries them. */
+  /** Estimate of all entries in the form that the next call carries. */
   readonly estimateNow: number;
 }
 
-/** Division of the tokens of a context: overhead + ratio × our estimate of the entries. */
+/** Composition of a context: overhead + ratio × our estimate of the entries. */
 export interface ContextParts {
-  /** Tokens that every call carries and no entry holds: system prompt, tools, text the agent adds by itself. */
+  /**
+   * Tokens that every call carries and no entry contains: system prompt, tools, and text that the agent adds
+   * itself.
+   */
   readonly overheadTokens: number;
   /** The provider's tokens per token of our estimate. */
   readonly ratio: number;
 }
 
 /**
- * Divides a context between what every call carries and what the entries hold. The first calls show the overhead best:
- * later most of what the estimate does not explain is the error of the estimate, which belongs to the entries.
+ * Divides a context into overhead and entries. The first calls show the overhead best. Later, most of the
+ * unexplained tokens are an error of the estimate, which belongs to the entries.
  */
 export function divideContext(counted: CountedConversation): ContextParts {
   const { meter, estimateNow } = counted;
@@ -41,8 +44,8 @@ export function divideContext(counted: CountedConversation): ContextParts {
 }
 
 /**
- * The least that one of the first calls of the newest model had beyond its messages;
- * Infinity when no call reports, so that the overhead is everything unexplained.
+ * Returns the smallest number of tokens beyond the messages among the newest model's first calls. Returns
+ * Infinity if no call reports usage, so that the overhead is everything unexplained.
  */
 function overheadOfFirstCalls({ meter, entries, estimatesThen }: CountedConversation, ratio: number): number {
   const isReport = (entry: Entry): boolean =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type ClaudeFeatures, claudeFeatures } from "./claude-features.ts";
 
-/** The models that have a feature, out of all that the tables know. */
+/** Lists the models that have a feature, out of all models in the tables. */
 const MODELS = [
   "claude-fable-5-1",
   "claude-mythos-5-1",

@@ -6,35 +6,44 @@ import {
 
 export type ThinkingMode = "adaptive" | "enabled" | "disabled" | "between_tools";
 
-/** Differences between Claude models besides their windows: what each takes, refuses and keeps. */
+/** Differences between Claude models besides the context window: accepted, rejected and retained content. */
 export interface ClaudeFeatures {
-  /** Values of `thinking.type` that the model takes. */
+  /** Values of `thinking.type` that the model accepts. */
   readonly thinkingModes: readonly ThinkingMode[];
-  /** Thinks when the request says nothing about it. */
+  /** True if the model thinks unless the request turns it off. */
   readonly thinksByDefault: boolean;
-  /** Thinking of earlier turns stays in the context; older models see only that of the last turn. */
+  /**
+   * True if thinking of earlier turns stays in the context. Older models see only the thinking of the last
+   * turn.
+   */
   readonly keepsEarlierThinking: boolean;
-  /** Takes `tool_choice` of type `any` and `tool`. */
+  /** True if the model accepts `tool_choice` of type `any` and `tool`. */
   readonly forcedTools: boolean;
-  /** Takes values of temperature, top_p and top_k other than the default, where the API version has them. */
+  /**
+   * True if the model accepts temperature, top_p and top_k other than the default, in API versions that have
+   * them.
+   */
   readonly sampling: boolean;
-  /** Takes a conversation that ends with the beginning of the assistant's own answer. */
+  /** True if the conversation may end with the beginning of the assistant's answer. */
   readonly prefill: boolean;
-  /** Takes messages of the role `system` inside the conversation. */
+  /** True if the conversation may contain messages of the role `system`. */
   readonly systemMessages: boolean;
-  /** Takes a request whose input and `max_tokens` together exceed the window, and stops at the window. */
+  /** True if input and `max_tokens` together may exceed the window. The model then stops at the window. */
   readonly stopsAtWindow: boolean;
-  /** The provider's own compaction, at a threshold and on demand. */
+  /** True if the provider offers its own compaction, at a threshold and on demand. */
   readonly compaction: boolean;
-  /** Prompts below this many tokens are not cached. */
+  /** The provider does not cache prompts with fewer tokens. */
   readonly minimumCacheTokens: number;
-  /** Tokens for the same text, relative to the models before 4.7. */
+  /** Tokens for the same text, relative to models before 4.7. */
   readonly tokenScale: number;
 }
 
 const NEWEST: ClaudeVersion = { line: "sonnet", major: 5, minor: 5 };
 
-/** A name that is no Claude's gets what the newest models have: the strictest reading. */
+/**
+ * Returns the features of a Claude model. Unknown names get the features of the newest models, the strictest
+ * assumption.
+ */
 export function claudeFeatures(model: string): ClaudeFeatures {
   const version = claudeVersion(model) ?? (/claude-\d/.test(model) ? OLDEST : NEWEST);
   const isSuper = version.line === "fable" || version.line === "mythos";
@@ -76,7 +85,7 @@ function minimumCacheTokens(version: ClaudeVersion, isSuper: boolean): number {
   if (line === "opus" && isFrom(4, 8)) return 1_024;
   if (line === "opus" && isFrom(4, 7)) return 2_048;
   if (line === "opus" && isFrom(4, 5)) return 4_096;
-  // That of Haiku 5.5 is not published; its predecessor's is the safe reading.
+  // The minimum for Haiku 5.5 is not published. The value of its predecessor is the safe assumption.
   if (line === "haiku" && isFrom(4, 5)) return 4_096;
   return 1_024;
 }

@@ -1,10 +1,13 @@
-/** Facts of a model that the engine needs. Sizes in tokens. */
+/** Facts about a model that the engine needs. Sizes are in tokens. */
 export interface ModelFacts {
   readonly windowTokens: number;
   readonly maxOutputTokens: number;
-  /** Thinking signatures are tied to the exact history before them: a rewrite must strip later thinking. */
+  /**
+   * True if thinking signatures are tied to the exact history before them. A rewrite must then strip later
+   * thinking.
+   */
   readonly bindsThinking?: boolean;
-  /** The source of `windowTokens`; the model table unless set. */
+  /** The source of `windowTokens`. The default is the model table. */
   readonly windowOrigin?: WindowOrigin;
 }
 
@@ -29,19 +32,19 @@ export type WindowOrigin =
   | "default";
 
 export interface KnownModel extends ModelFacts {
-  /** The name in the table that matched; undefined when the default was taken. */
+  /** The matching name in the table. Undefined if the default was used. */
   readonly matched: string | undefined;
 }
 
 export type ModelTable = Readonly<Record<string, ModelFacts>>;
 
-/** The window of most hosted models; a wrong guess below the truth costs an early compaction, not a failure. */
+/** The window of most hosted models. A guess that is too low costs an early compaction, not a failure. */
 const DEFAULT_FACTS: ModelFacts = { windowTokens: 200_000, maxOutputTokens: 32_000 };
 
-/** Suffix by which Claude Code names the long-context variant of a model. */
+/** Suffix that Claude Code adds to the name of a model's long-context variant. */
 const LONG_CONTEXT_SUFFIX = "[1m]";
 const LONG_CONTEXT_TOKENS = 1_000_000;
-/** The windows that one Claude model can have under one name: the account and the client decide. */
+/** The windows that one Claude model name can have. The account and the client decide. */
 const CLAUDE_WINDOWS: readonly number[] = [200_000, LONG_CONTEXT_TOKENS];
 
 const model = (windowTokens: number, maxOutputTokens: number): ModelFacts => ({
@@ -54,7 +57,7 @@ const binding = (windowTokens: number, maxOutputTokens: number): ModelFacts => (
   bindsThinking: true,
 });
 
-/** Keys are matched anywhere in a model's name (vendor prefixes and dates around them), longest first. */
+/** Keys match anywhere in a model's name, between vendor prefixes and dates. The longest match wins. */
 export const MODELS: ModelTable = Object.freeze({
   // Anthropic
   "claude-fable-5-2": binding(1_000_000, 128_000),
@@ -107,7 +110,7 @@ export const MODELS: ModelTable = Object.freeze({
   "gemma-3": model(131_072, 8_192),
   gemma3: model(131_072, 8_192),
   gemma: model(8_192, 4_096),
-  // Open weights, as their cards state them; a local server may be started with less: pass the window then.
+  // Open weights, from the model cards. A local server may run with a smaller window; pass that window then.
   "llama-4-scout": model(10_000_000, 16_384),
   "llama-4": model(1_048_576, 16_384),
   "llama-3.1": model(131_072, 8_192),
@@ -159,14 +162,20 @@ export function findModel(name: string | undefined, extra: ModelTable = {}): Kno
 const isLongContext = (name: string | undefined): boolean =>
   (name ?? "").toLowerCase().includes(LONG_CONTEXT_SUFFIX);
 
-/** The windows that a model can have under this name, smallest first; empty where the table is the only source. */
+/**
+ * Lists the windows that a model of this name can have, smallest first. Empty if the table is the only
+ * source.
+ */
 export function possibleWindows(name: string): readonly number[] {
   if (isLongContext(name)) return [];
   const { matched } = findModel(name);
   return matched === undefined || matched.startsWith("claude") ? CLAUDE_WINDOWS : [];
 }
 
-/** True if two names mean one model: dates, vendors and regions around a known name do not matter. */
+/**
+ * Returns true if two names mean the same model. Dates, vendors and regions around a known name do not
+ * matter.
+ */
 export function isSameModel(one: string, other: string): boolean {
   if (one === other) return true;
   const known = findModel(one).matched;
@@ -175,22 +184,22 @@ export function isSameModel(one: string, other: string): boolean {
   );
 }
 
-/** The longest key of a table that occurs in a model's name as whole words. */
+/** Finds the longest key of a table that occurs in a model's name as whole words. */
 export function longestMatch(
   name: string | undefined,
   table: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  const wanted = normalise(name ?? "");
+  const wanted = normalize(name ?? "");
   let best: string | undefined;
   for (const key of Object.keys(table)) {
-    if (key.length > (best?.length ?? 0) && containsWords(wanted, normalise(key))) best = key;
+    if (key.length > (best?.length ?? 0) && containsWords(wanted, normalize(key))) best = key;
   }
   return best;
 }
 
 /**
- * A response that read more than the window proves that the window is larger: some models have a
- * long-context variant under the same name.
+ * Enlarges the window if a response read more tokens than it holds. Some models have a long-context variant
+ * under the same name.
  */
 export function withProvenWindow<T extends ModelFacts>(model: T, reportedTokens: number): T {
   if (reportedTokens <= model.windowTokens) return model;
@@ -198,8 +207,8 @@ export function withProvenWindow<T extends ModelFacts>(model: T, reportedTokens:
   return { ...model, windowTokens, windowOrigin: "reported-usage" };
 }
 
-/** Vendors write the same version as 4.5 and 4-5. */
-const normalise = (name: string): string => name.toLowerCase().replaceAll(".", "-");
+/** Vendors write the same version as 4.5 and as 4-5. */
+const normalize = (name: string): string => name.toLowerCase().replaceAll(".", "-");
 
 function containsWords(name: string, words: string): boolean {
   for (let at = name.indexOf(words); at >= 0; at = name.indexOf(words, at + 1)) {

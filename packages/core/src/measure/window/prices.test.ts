@@ -34,7 +34,7 @@ describe("the prices of a model", () => {
   });
 
   it.each(["claude-fable-5-2", "claude-opus-4-1", "claude-3-5-sonnet", "gpt-5", ""])(
-    "of %j are not known, and not those of a neighbour",
+    "of %j are not known, and not those of a neighbor",
     (model) => expect(pricesOf(model)).toBeUndefined(),
   );
 

@@ -3,10 +3,10 @@ import type { Usage } from "../../messages/entry.ts";
 import { isRecord } from "../../messages/untrusted.ts";
 import { longestMatch } from "./models.ts";
 
-/** How long what is written to the cache stays, which sets what writing it costs. */
+/** Lifetime of a cache write, which determines its price. */
 export type CacheTtl = "5m" | "1h";
 
-/** Dollars for a million tokens. */
+/** Prices in dollars per million tokens. */
 export interface Prices {
   readonly input: number;
   readonly output: number;
@@ -16,11 +16,11 @@ export interface Prices {
 }
 
 interface PriceRow extends Prices {
-  /** Above this many prompt tokens the whole call has other prices. */
+  /** Prices of the whole call if the prompt has more tokens than this. */
   readonly step?: { readonly aboveTokens: number; readonly prices: Prices };
 }
 
-/** Cost of a cache write relative to plain input. */
+/** Price of cache writes and reads relative to plain input. */
 const WRITE_5M = 1.25;
 const WRITE_1H = 2;
 const READ = 0.1;
@@ -35,7 +35,7 @@ function prices(input: number, output: number, readShare: number = READ): Prices
   };
 }
 
-/** By line and version, exactly: a model whose prices are not published must not get its neighbour's. */
+/** Exact line and version, so that a model without published prices does not get those of a similar model. */
 const PRICES: Readonly<Record<string, PriceRow>> = {
   "fable-5.1": prices(10, 50, 0.025),
   "mythos-5.1": prices(10, 50, 0.025),
@@ -55,10 +55,13 @@ const PRICES: Readonly<Record<string, PriceRow>> = {
   "haiku-4.5": prices(1, 5),
 };
 
-/** Prices of a user's own, by a model's name or a part of it, longest first: of whole words, as in the table of models. */
+/**
+ * A user's own prices, by the name of a model or whole words of it. The longest match wins, as in the model
+ * table.
+ */
 export type PriceTable = Readonly<Record<string, Prices>>;
 
-/** Undefined for a model whose prices we do not know: no figure is better than a wrong one. */
+/** Returns undefined for a model with unknown prices: no figure is better than a wrong one. */
 export function pricesOf(model: string, promptTokens = 0, own: PriceTable = {}): Prices | undefined {
   const given = longestMatch(model, own);
   if (given !== undefined) return own[given];
@@ -68,14 +71,17 @@ export function pricesOf(model: string, promptTokens = 0, own: PriceTable = {}):
   return row?.step !== undefined && promptTokens > row.step.aboveTokens ? row.step.prices : row;
 }
 
-/** Stands in for a model whose prices are not known, so that choices can be compared all the same. */
+/** Substitute for a model with unknown prices, so that options can still be compared. */
 const USUAL_MODEL = "claude-sonnet-4-5";
 
-/** The model whose prices hold for a session of this one. Where it is another, the prices are assumed: say so. */
+/**
+ * Returns the model whose prices apply to a session. If it is a different model, the prices are assumed: tell
+ * the user.
+ */
 export const pricedModel = (model: string | undefined, own?: PriceTable): string =>
   model !== undefined && pricesOf(model, 0, own) !== undefined ? model : USUAL_MODEL;
 
-/** The parts of a usage that have prices of their own. */
+/** Usage with the parts that have separate prices. */
 export interface PricedUsage extends Usage {
   readonly cache_creation?: {
     readonly ephemeral_5m_input_tokens: number;
@@ -83,7 +89,7 @@ export interface PricedUsage extends Usage {
   } | null;
 }
 
-/** Dollars for one call. Writes of unknown lifetime count as those of five minutes. */
+/** Computes the cost of one call in dollars. Cache writes of unknown lifetime count as five-minute writes. */
 export function costOf(usage: PricedUsage, model: string, own?: PriceTable): number | undefined {
   const written = usage.cache_creation_input_tokens ?? 0;
   const read = usage.cache_read_input_tokens ?? 0;
@@ -99,11 +105,11 @@ export function costOf(usage: PricedUsage, model: string, own?: PriceTable): num
   return dollars / 1_000_000;
 }
 
-/** Prices of a user's own: dollars for a million tokens. */
+/** A user's own prices in dollars per million tokens. */
 export interface OwnPrices {
   readonly input: number;
   readonly output: number;
-  /** As plain input where nothing is said: then nothing is taken for cheaper than it may be. */
+  /** Defaults to the input price, so that nothing looks cheaper than it may be. */
   readonly cacheRead?: number | undefined;
   readonly cacheWrite5m?: number | undefined;
   readonly cacheWrite1h?: number | undefined;
@@ -118,7 +124,10 @@ export interface ReadPrices {
 const REQUIRED = ["input", "output"] as const;
 const OPTIONAL = ["cacheRead", "cacheWrite5m", "cacheWrite1h"] as const;
 
-/** Prices as somebody typed them, in an option or in the settings file; later sources fill what earlier ones leave. */
+/**
+ * Reads prices that a user entered in an option or in the settings file. Later sources only add models that
+ * earlier ones lack.
+ */
 export function readPrices(...sources: readonly unknown[]): ReadPrices {
   const prices = new Map<string, Prices>();
   const warnings: string[] = [];

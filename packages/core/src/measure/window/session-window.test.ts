@@ -8,7 +8,7 @@ import { computeThresholds } from "./thresholds.ts";
 
 const OPUS = "claude-opus-4-6";
 
-/** A session of responses with a reported size, and of compactions. */
+/** Builds a session of compactions and of responses with a reported size. */
 class Recording {
   readonly #built = new ConversationBuilder();
 
@@ -133,7 +133,7 @@ describe("the window of a session", () => {
     const recorded = (window: unknown): Recording =>
       new Recording().compaction({ longhaul: { overheadTokens: 0, tokenRatio: 1, window } as never });
     expect(windowOf(recorded(evidence).answer(30_000, sonnet), {}, sonnet)).toEqual(proven);
-    // As after a response by another model in the file that holds the usage itself.
+    // Same as after another model's response in the file that contains the usage.
     expect(windowOf(recorded(evidence).answer(9, OPUS).answer(9, sonnet), {}, sonnet)).toEqual(proven);
     expect(windowOf(new Recording(), { evidence }, sonnet)).toEqual(proven);
     expect(windowOf(recorded(evidence), {}, "claude-haiku-4-5").size).toBe(200_000);

@@ -6,9 +6,9 @@ import {
   type RecordedWindow,
   type SessionRecord,
 } from "../../messages/entry.ts";
-import { keptMessagesBelow } from "../../messages/lines.ts";
+import { keptMessagesAfterBoundary } from "../../messages/lines.ts";
 import { inputTokens, reportedUsage, respondingModel } from "../../messages/responses.ts";
-import { field, figureField, stringField } from "../../messages/untrusted.ts";
+import { field, numberField, stringField } from "../../messages/untrusted.ts";
 import {
   findModel,
   isSameModel,
@@ -21,35 +21,38 @@ import {
 } from "./models.ts";
 import type { WindowOptions } from "./thresholds.ts";
 
-/** No model has a larger window: a larger figure in a file is damage. */
+/** No model has a larger window. A larger figure in a file is a sign of damage. */
 const LARGEST_WINDOW_TOKENS = Math.max(...Object.values(MODELS).map(({ windowTokens }) => windowTokens));
 
-/** A window that a session ran in, and the model that it ran with. Boundaries that we write repeat it. */
+/** A window that a session ran in, and its model. Our boundaries record it. */
 export type WindowEvidence = RecordedWindow;
 
 export interface WindowedSession {
   readonly model: string | undefined;
-  /** All entries of the file in their order: a compaction before the conversation counts as well. */
+  /** All entries of the file in order. Compactions before the current conversation count too. */
   readonly entries: readonly Entry[];
 }
 
 export interface SessionWindowOptions {
-  /** An explicit size. */
+  /** An explicit window size. */
   readonly windowTokens?: number | undefined;
-  /** The window of this model in place of the session's. */
+  /** Use the window of this model instead of the session's. */
   readonly modelWindow?: string | undefined;
-  /** The model that continues the session; the session's own unless given. */
+  /** The model that continues the session. The default is the session's own model. */
   readonly model?: string | undefined;
-  /** Evidence from an earlier reading of the file, when not all entries are here. Null means none. */
+  /**
+   * Evidence from an earlier read of the file, if `entries` is incomplete. Null means that there was none.
+   */
   readonly evidence?: WindowEvidence | null | undefined;
   readonly models?: ModelTable | undefined;
   readonly settings?: WindowOptions | undefined;
 }
 
 /**
- * The model of a session with the window it runs in, and the source of that figure. In this order: an explicit
- * option; a setting or an environment variable that limits the window, applied to the model's own window by
- * `computeThresholds`; the session's newest automatic compaction; its largest reported usage; the model table.
+ * Finds a session's model, its window, and the source of the window size. The first of these applies: an
+ * explicit option; a setting or environment variable that limits the window (`computeThresholds` applies it
+ * to the model's own window); the session's newest automatic compaction; its largest reported usage; the
+ * model table.
  */
 export function sessionWindow(session: WindowedSession, options: SessionWindowOptions = {}): KnownModel {
   const { windowTokens, modelWindow, models, settings } = options;
@@ -72,20 +75,23 @@ export function sessionWindow(session: WindowedSession, options: SessionWindowOp
     windowTokens: evidence.windowTokens,
     windowOrigin: "auto-compaction",
   };
-  // A larger usage before that compaction was of a larger window, which the session no longer has.
+  // A larger usage before that compaction belongs to a larger window, which the session no longer has.
   return withProvenWindow(shown, reports.usageSince);
 }
 
 /**
- * The window that a session itself shows, by its newest automatic compaction or by a reported usage that is larger
- * than the model table's window; undefined where neither does.
+ * Finds the window that the session itself proves: by its newest automatic compaction, or by a reported usage
+ * larger than the model table's window. Returns undefined if neither exists.
  */
 export function windowEvidence({ entries, model }: WindowedSession): WindowEvidence | undefined {
   const reports = readReports(entries, model);
   return evidenceIn(reports) ?? provenIn(model, withProvenWindow(findModel(model), reports.largestUsage));
 }
 
-/** The evidence of a window that a reported usage has proven; undefined for one that has another origin. */
+/**
+ * Returns the evidence for a window that a reported usage has proven. Undefined if the window has another
+ * source.
+ */
 export function provenIn(
   model: string | undefined,
   { windowTokens, windowOrigin: origin }: ModelFacts,
@@ -100,22 +106,22 @@ export function sessionRecord(session: WindowedSession): SessionRecord {
 
 interface Reports {
   readonly model: string | undefined;
-  /** The newest boundary that tells of the window, unless the model changed after it. */
+  /** The newest boundary that shows the window, unless the model changed after it. */
   readonly boundary: Entry | undefined;
-  /** Of the session's model: since that boundary, and in the whole file. */
+  /** Largest usage of the session's model: since that boundary, and in the whole file. */
   readonly usageSince: number;
   readonly largestUsage: number;
 }
 
 /**
- * Reads from the end: responses of other models after the boundary, or right before it, void it. Messages that a
- * compaction kept are older than its boundary.
+ * Reads from the end. Responses of other models after the boundary, or right before it, invalidate it.
+ * Messages that a compaction kept are older than its boundary.
  */
 function readReports(entries: readonly Entry[], model: string | undefined): Reports {
   const none: Reports = { model, boundary: undefined, usageSince: 0, largestUsage: 0 };
   if (model === undefined) return none;
   const isSubagent = entries.every((entry) => respondingModel(entry) === undefined || isSidechain(entry));
-  const kept = keptMessagesBelow(entries);
+  const kept = keptMessagesAfterBoundary(entries);
   let { boundary, usageSince, largestUsage } = none;
   let isSettled = false;
   for (let index = entries.length - 1; index >= 0; index--) {
@@ -127,7 +133,7 @@ function readReports(entries: readonly Entry[], model: string | undefined): Repo
     const isKept = kept.has(entry);
     if (name !== undefined && !isKept) {
       if (!isSettled && !isSame) boundary = undefined;
-      // The first response before the boundary says which model filled the window.
+      // The first response before the boundary shows which model filled the window.
       isSettled ||= !isSame || boundary !== undefined;
     }
     const tokens = isSame ? Math.max(usageTokens(entry), provenTokens(entry, model)) : 0;
@@ -139,7 +145,7 @@ function readReports(entries: readonly Entry[], model: string | undefined): Repo
 
 const isSidechain = (entry: Entry): boolean => isEntry(entry) && field(entry, "isSidechain") === true;
 
-/** All that a response took of the window; 0 for figures that cannot be right. */
+/** Tokens that a response occupied in the window. 0 for figures that cannot be right. */
 function usageTokens(entry: Entry): number {
   const usage = reportedUsage(entry);
   const tokens = usage === undefined ? 0 : inputTokens(usage) + usage.output_tokens;
@@ -149,7 +155,7 @@ function usageTokens(entry: Entry): number {
 const isCredible = (tokens: number): boolean =>
   Number.isFinite(tokens) && tokens > 0 && tokens <= LARGEST_WINDOW_TOKENS;
 
-/** The evidence, unless a response since then took more than that window holds. */
+/** Returns the evidence, unless a later response used more tokens than that window holds. */
 function evidenceIn({ model, boundary, usageSince }: Reports): WindowEvidence | undefined {
   if (model === undefined || boundary === undefined) return undefined;
   const windowTokens = shownWindow(boundary, model);
@@ -158,26 +164,29 @@ function evidenceIn({ model, boundary, usageSince }: Reports): WindowEvidence | 
 }
 
 /**
- * The window that a boundary shows. Of another agent's automatic compaction: the smallest that the model can have and
- * that held what was compacted. Our own thresholds may come from an option, so an own boundary shows nothing but the
- * evidence that was recorded with it.
+ * Returns the window that a boundary proves. For another agent's automatic compaction, that is the model's
+ * smallest window that could hold the compacted tokens. Our own thresholds may come from an option, so one of
+ * our boundaries proves only the evidence recorded in it.
  */
 function shownWindow(entry: Entry, model: string): number | undefined {
   if (!isCompactBoundary(entry)) return undefined;
   const { compactMetadata } = entry;
   if (field(compactMetadata, "longhaul") !== undefined) return recordedTokens(entry, model, undefined);
   if (stringField(compactMetadata, "trigger") !== "auto") return undefined;
-  const held = figureField(compactMetadata, "preTokens");
+  const held = numberField(compactMetadata, "preTokens");
   return isCredible(held) ? possibleWindows(model).find((tokens) => held <= tokens) : undefined;
 }
 
-/** The window that a reported usage before a boundary of ours had proven, as a usage; 0 where none had. */
+/**
+ * Returns the window that a reported usage had proven before one of our boundaries, as a usage. Returns 0 if
+ * none had.
+ */
 const provenTokens = (entry: Entry, model: string): number =>
   isCompactBoundary(entry) ? (recordedTokens(entry, model, "reported-usage") ?? 0) : 0;
 
 /**
- * The window of this origin that a boundary records, if the model can have it. A usage may prove any window of a model
- * that has one window in the table.
+ * Returns the window with this origin that a boundary records, if the model can have it. If the table has a
+ * single window for the model, a usage may prove any window.
  */
 function recordedTokens(
   { compactMetadata }: CompactBoundaryEntry,
@@ -187,7 +196,7 @@ function recordedTokens(
   const record = field(field(compactMetadata, "longhaul"), "window");
   if (field(record, "origin") !== origin) return undefined;
   if (!isSameModel(stringField(record, "model") ?? "", model)) return undefined;
-  const tokens = figureField(record, "windowTokens");
+  const tokens = numberField(record, "windowTokens");
   const possible = possibleWindows(model);
   const canBeProven = origin !== undefined && possible.length === 0 && isCredible(tokens);
   return canBeProven || possible.includes(tokens) ? tokens : undefined;

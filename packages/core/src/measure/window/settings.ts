@@ -1,17 +1,17 @@
 import type { ResolvedWindowOptions, WindowOptions } from "./thresholds.ts";
 
-/** Everything a user can switch, complete: `resolveSettings` fills what nobody set. */
+/** All settings of a user, with defaults filled in by `resolveSettings`. */
 export interface Settings extends WindowOptions {
-  /** Off stops every compaction and every clearing of tool results, manual ones included. */
+  /** False stops every compaction and every clearing of tool results, manual ones included. */
   readonly compactEnabled: boolean;
-  /** Off stops automatic and reactive compaction. Manual compaction still works. */
+  /** False stops automatic and reactive compaction. Manual compaction still works. */
   readonly autoCompactEnabled: boolean;
   readonly microcompactEnabled: boolean;
   /** Turns context collapse on. It needs the module `spanCollapse({ enabled: "by-setting" })`. */
   readonly collapseEnabled: boolean;
 }
 
-/** Settings as people write them. A percentage may have its sign. */
+/** Settings as users write them. A percentage may include the percent sign. */
 export type GivenSettings = Partial<Omit<Settings, "autoCompactPercent">> & {
   readonly autoCompactPercent?: number | `${number}%` | undefined;
 };
@@ -23,21 +23,21 @@ export const DEFAULT_SETTINGS: Settings = Object.freeze({
   collapseEnabled: false,
 });
 
-/** Sources of settings. The environment goes before the values, and these before the file. */
+/** Sources of settings. The environment takes precedence over the values, and the values over the file. */
 export interface SettingsSources {
   readonly values?: GivenSettings | undefined;
-  /** The parsed settings file. Not trusted: it is what somebody typed. */
+  /** The parsed settings file. Not validated yet: a user typed it. */
   readonly file?: unknown;
-  /** An engine takes that of the process unless given. */
+  /** The engine defaults to the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** With the source of the window's limit. */
+/** Settings together with the source of the window limit. */
 export type EffectiveSettings = Settings & Pick<ResolvedWindowOptions, "autoCompactWindowFrom">;
 
 export interface ResolvedSettings {
   readonly settings: EffectiveSettings;
-  /** One sentence for each bad value that was ignored; each bad value is named once. */
+  /** One sentence for each bad value that was ignored. Each bad value is named once. */
   readonly warnings: readonly string[];
 }
 
@@ -47,7 +47,7 @@ type Parse = (value: unknown) => boolean | number | undefined;
 interface SettingRule {
   readonly name: SettingName;
   readonly variable: string;
-  /** The environment says what to disable, the setting what is enabled. */
+  /** True if the environment variable disables and the setting enables. */
   readonly negated?: boolean;
   readonly parse: Parse;
   readonly expects: string;
@@ -67,10 +67,10 @@ const parsePercent: Parse = (value) => {
   return percent !== undefined && percent > 0 && percent <= 100 ? percent : undefined;
 };
 
-/** Smaller ones could not hold a system prompt, let alone a summary. */
+/** A smaller window could not hold a system prompt, let alone a summary. */
 export const SMALLEST_WINDOW_TOKENS = 1_000;
 
-/** A whole number of tokens, no smaller than this. */
+/** Parses a whole number of tokens with a minimum. */
 const tokensFrom = (least: number): Pick<SettingRule, "parse" | "expects"> => ({
   parse: (value) => {
     const tokens = parseNumber(value);
@@ -108,7 +108,10 @@ const RULES: readonly SettingRule[] = [
 
 type Origin = NonNullable<EffectiveSettings["autoCompactWindowFrom"]>;
 
-/** Precedence: environment, explicit option, settings file, default. A bad value counts as not set. */
+/**
+ * Resolves each setting in this order: environment, explicit option, settings file, default. A bad value
+ * counts as not set.
+ */
 export function resolveSettings(sources: SettingsSources = {}): ResolvedSettings {
   const warnings: string[] = [];
   const settings: Record<string, boolean | number> = {};
@@ -139,7 +142,7 @@ function fromEnvironment(
 ): boolean | number | undefined {
   const value = read(rule, environment[rule.variable], `environment variable ${rule.variable}`, warnings);
   if (!rule.negated || value === undefined) return value;
-  // "Do not disable" is not "enable": it leaves the decision to the option and the file.
+  // "Do not disable" does not mean "enable": the option and the file decide.
   return value === true ? false : undefined;
 }
 

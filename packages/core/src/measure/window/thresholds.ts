@@ -1,33 +1,35 @@
 import type { ModelFacts, WindowOrigin } from "./models.ts";
 
-/** Room that must stay free for the model to write the summary in, at most. */
+/** Maximum room to keep free for the model to write the summary. */
 const SUMMARY_RESERVE_TOKENS = 20_000;
-/** Auto-compact fires this far before the effective window, so that the turn under way can still end. */
+/** Auto-compact starts this far before the effective window, so that the current turn can still finish. */
 const AUTO_COMPACT_BUFFER_TOKENS = 13_000;
-/** People are warned this far before the threshold that concerns them. */
+/** Users are warned this far before the relevant threshold. */
 const WARNING_BUFFER_TOKENS = 20_000;
-/** The last tokens are kept for a manual compaction. */
+/** The last tokens are reserved for a manual compaction. */
 const BLOCKING_BUFFER_TOKENS = 3_000;
-/** Below this window the fixed buffers would eat it up, so they shrink in proportion to it. */
+/** In smaller windows the fixed buffers would use up everything, so they shrink in proportion. */
 const FULL_BUFFERS_WINDOW_TOKENS = 100_000;
 
 export interface WindowOptions {
-  /** Default true. Off means that there is no automatic compaction either. */
+  /** Default true. False also disables automatic compaction. */
   readonly compactEnabled?: boolean;
-  /** Default true. When off, warnings are measured against the effective window instead. */
+  /** Default true. If false, warnings are measured against the effective window instead. */
   readonly autoCompactEnabled?: boolean;
-  /** Default false. Context collapse makes room in place of auto-compact. */
+  /** Default false. If true, context collapse makes room instead of auto-compact. */
   readonly collapseEnabled?: boolean;
-  /** Compact at this share of the effective window; never later than by default. */
+  /** Compact at this percentage of the effective window, but never later than by default. */
   readonly autoCompactPercent?: number;
   /** Treat the window as no larger than this many tokens. */
   readonly autoCompactWindow?: number;
   readonly blockingLimit?: number;
 }
 
-/** The same with the engine's mode, and the source of `autoCompactWindow`, which is an option unless told. */
+/**
+ * Window options with the engine's mode and the source of `autoCompactWindow`, which defaults to an option.
+ */
 export interface ResolvedWindowOptions extends WindowOptions {
-  /** Default false. Compact only after an overflow. */
+  /** Default false. If true, compact only after an overflow. */
   readonly reactiveOnly?: boolean;
   readonly autoCompactWindowFrom?: "environment" | "option" | "setting";
 }
@@ -42,7 +44,10 @@ export interface ResolvedWindowOptions extends WindowOptions {
  */
 export type HeadroomOwner = "auto-compact" | "collapse" | "overflow" | "manual" | "nobody";
 
-/** All in tokens; always 0 < warning < autoCompact < blocking < effective < size, but for a blocking override. */
+/**
+ * Thresholds in tokens. Always 0 < warning < autoCompact < blocking < effective < size, unless
+ * `blockingLimit` overrides blocking.
+ */
 export interface Thresholds {
   readonly size: number;
   /** The source of `size`. */
@@ -89,7 +94,7 @@ export function computeThresholds(model: ModelFacts, options: ResolvedWindowOpti
   return { ...levels, headroomBy, autoCompactEnabled };
 }
 
-/** In the order of the guards before an automatic compaction. */
+/** Checks in the same order as the guards before an automatic compaction. */
 function headroomOwner(options: ResolvedWindowOptions): HeadroomOwner {
   if (options.compactEnabled === false) return "nobody";
   if (options.autoCompactEnabled === false) return "manual";
@@ -113,9 +118,9 @@ export function windowState(usedTokens: number, thresholds: Thresholds): WindowS
   };
 }
 
-/** Most numbers are made for this window; smaller ones have them in proportion. */
+/** Most constants are chosen for this window. Smaller windows scale them down. */
 const USUAL_WINDOW_TOKENS = 200_000;
 
-/** A number of tokens that was made for the usual window, for the window at hand. */
+/** Scales a number of tokens from the usual window to the given window. */
 export const inProportion = ({ size }: Pick<Thresholds, "size">, tokens: number): number =>
   Math.floor(tokens * Math.min(1, size / USUAL_WINDOW_TOKENS));

@@ -52,7 +52,8 @@ describe("the provider's own clearing", () => {
     const untouched = await agent.step(managed(contextEdits({ ...options, triggerTokens: 1_000_000 })));
     expect(untouched.appliedEdits).toEqual([]);
     const edited = await agent.step(managed(contextEdits({ ...options, triggerTokens: 3_000 })));
-    // Of eight calls by then: three newest kept, one spared, one's input cleared as well.
+    // Eight calls so far: the newest three are kept, one tool is excluded, and one call also has its input
+    // cleared.
     expect(edited.appliedEdits).toMatchObject([{ type: "clear_tool_uses_20250919", cleared_tool_uses: 3 }]);
     const saved = Number(edited.appliedEdits[0]?.cleared_input_tokens);
     expect(saved).toBeGreaterThan(3.8 * RESULT_TOKENS);

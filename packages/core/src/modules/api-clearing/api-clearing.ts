@@ -2,18 +2,18 @@ import { CLEARING_TARGET_TOKENS } from "../../compaction/clear/clearing-limits.t
 import { KEPT_TOOL_USES } from "../../compaction/clear/context-edits.ts";
 import { ELIGIBLE_TOOLS, isIdle, WRITE_LIKE_TOOLS } from "../../compaction/clear/stale-results.ts";
 import type { RequestFrame } from "../../compaction/write/shared-prefix.ts";
-import { whyNotToClear } from "../../engine/clear-stale.ts";
+import { clearingDisabledReason } from "../../engine/clear-stale.ts";
 import type { EngineModule, EngineParts } from "../../engine/parts.ts";
 import { inProportion } from "../../measure/window/thresholds.ts";
 import type { ContextEdit } from "../../models/port.ts";
 
-/** The provider begins to clear here: the usual window less what is set aside for the answer. */
+/** The provider starts to clear at this size: the usual window minus the reserve for the answer. */
 export const API_CLEARING_TRIGGER_TOKENS = 180_000;
 
 /**
- * The provider's own clearing, by strategies that go with the request. It works only with `clearing: { form: "api" }`:
- * the provider starts anew with every call and always spares the newest three, so the prefix changes with every turn and
- * nothing of it is read from the cache.
+ * Lets the provider clear tool results, with strategies that are part of the request. Works only with
+ * `clearing: { form: "api" }`. The provider starts over with every call and always keeps the newest three
+ * results. The prefix therefore changes with every turn, and the cache does not help.
  */
 export function apiClearing(): EngineModule {
   return {
@@ -26,13 +26,14 @@ export function apiClearing(): EngineModule {
   };
 }
 
-/** A host that sends edits of its own keeps them. */
+/** Adds the edits to the request frame. A host that sends its own edits keeps them. */
 function withEdits({ options, gauge, cache, thread }: EngineParts, frame: RequestFrame): RequestFrame {
-  if (whyNotToClear(options) !== undefined || frame.context_management !== undefined) return frame;
+  if (clearingDisabledReason(options) !== undefined || frame.context_management !== undefined) return frame;
   const { clearing } = options;
   const { thresholds } = gauge;
   const edits = contextEdits({
-    // Above the warning, auto-compact or the blocking limit would come first and the provider never clear.
+    // Above the warning threshold, auto-compact or the blocking limit would act first, and the provider would
+    // never clear.
     triggerTokens: Math.min(API_CLEARING_TRIGGER_TOKENS, thresholds.warning),
     targetTokens: inProportion(thresholds, clearing.targetTokens),
     tools: clearing.tools,
@@ -44,32 +45,38 @@ function withEdits({ options, gauge, cache, thread }: EngineParts, frame: Reques
   return edits.length === 0 ? frame : { ...frame, context_management: { edits } };
 }
 
-/** The API takes `clear_thinking` with these two types of thinking and refuses it with all others. */
+/** The API accepts `clear_thinking` with these two types of thinking and rejects it with all others. */
 const isThinkingOn = ({ thinking }: RequestFrame): boolean =>
   thinking?.type === "enabled" || thinking?.type === "adaptive";
 
 export interface ContextEditOptions {
-  /** Those whose results can be had again. */
+  /** Tools whose results can be fetched again. */
   readonly tools?: readonly string[] | undefined;
-  /** Every tool of the request, and of calls in its messages: the provider clears all it is not told to spare. */
+  /**
+   * Every tool in the request and in its messages. The provider clears the results of all tools that are not
+   * excluded.
+   */
   readonly toolsInPlay: readonly string[];
   readonly triggerTokens?: number | undefined;
   readonly targetTokens?: number | undefined;
   /**
-   * The longest pause since the conversation was last compacted. The pause before this call alone would
-   * bring all thinking back with the next one, and break the cache a second time.
+   * The longest pause since the last compaction. With only the pause before this call, the next call would
+   * bring all thinking back and break the cache a second time.
    */
   readonly idleMs?: number | undefined;
-  /** Results that no model has seen: the provider keeps at least these. */
+  /** Number of results that no model has seen. The provider keeps at least these. */
   readonly unseenResults?: number | undefined;
-  /** The request lets the model think: without that the provider refuses to clear thinking. */
+  /** True if the request enables thinking. Otherwise the provider refuses to clear thinking. */
   readonly thinkingOn: boolean;
 }
 
-/** What has the provider clear by itself. The same for the same input, byte for byte: it is part of the request. */
+/**
+ * Creates the edits that make the provider clear. They are part of the request, so the same input gives the
+ * same bytes.
+ */
 export function contextEdits(options: ContextEditOptions): readonly ContextEdit[] {
   const clearing = clearToolUses(options);
-  // The API wants thinking first.
+  // The API requires the thinking edit to come first.
   const thinking = options.thinkingOn ? [clearThinking(isIdle(options.idleMs))] : [];
   return clearing === undefined ? thinking : [...thinking, clearing];
 }
@@ -102,5 +109,5 @@ function clearToolUses(options: ContextEditOptions): ContextEdit | undefined {
   };
 }
 
-/** The API takes whole numbers from 0 on. */
+/** The API accepts only whole numbers of at least 0. */
 const asTokens = (value: number): number => Math.max(0, Math.round(value) || 0);

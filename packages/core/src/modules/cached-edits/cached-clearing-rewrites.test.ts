@@ -14,7 +14,7 @@ import { flatten } from "../../request/flatten/flatten.ts";
 
 const WINDOW_TOKENS = 80_000;
 const MINUTE_MS = 60_000;
-/** More than a third of what pictures may have together. */
+/** More than a third of the bytes that all images together may have. */
 const LARGE_PICTURE_BYTES = 8_200_000;
 
 let scene: Scene;
@@ -25,7 +25,7 @@ beforeEach(async () => {
     windowTokens: WINDOW_TOKENS,
     switches: { cacheEdits: true },
     keepBodies: 5,
-    // Results of these cannot be cleared.
+    // Results of these tools cannot be cleared.
     play: { seed: 3, uses: (name) => name !== "Task" && name !== "TodoWrite" },
   });
 });
@@ -59,17 +59,20 @@ const edits = (): number => listField(scene.simulator.requests.last?.body, "cach
 const deletedTokens = (): number =>
   Number(scene.simulator.requests.last?.usage?.cache_deleted_input_tokens ?? 0);
 
-/** Works until edits leave out more than the window holds. */
+/** Works until the edits hide more tokens than the window holds. */
 const workUntilMuchIsLeftOut = (loop: AgentLoop): Promise<boolean> =>
   workUntil(loop, () => deletedTokens() > WINDOW_TOKENS);
 
-/** For a caller for whom nothing is ever collapsed or compacted. */
+/** Uses a caller for which the engine never collapses or compacts. */
 const asItIs = ({ compactor, conversation }: AgentLoop): Promise<Turn> =>
   compactor.before(conversation.messages, { caller: "compact" });
 
 const goOn = ({ conversation }: AgentLoop, { messages }: Turn): void => conversation.goOnWith(messages);
 
-/** A call after a rewrite: it fits, is as large as was thought, and what had been left out is cleared for good. */
+/**
+ * Checks a call after a rewrite: it fits, has the expected size, and the hidden results are now cleared for
+ * good.
+ */
 async function checkCall(loop: AgentLoop): Promise<void> {
   const recoveries = loop.recoveries;
   await loop.turn();
@@ -123,7 +126,7 @@ describe.each(COURSES)("what edits left out stays out, in the form of %s with %s
 
   it("when old media give way", async () => {
     const loop = newLoop(form, modelName);
-    // The first picture of a conversation costs the cache.
+    // The first image of a conversation breaks the cache.
     loop.conversation.addUser([picture(100)]);
     expect(await workUntilMuchIsLeftOut(loop)).toBe(true);
     loop.conversation.addUser([picture(LARGE_PICTURE_BYTES), picture(LARGE_PICTURE_BYTES)]);

@@ -12,7 +12,7 @@ const index = (calls: number): ResultIndex => indexOf(conversation(calls));
 const idsOf = (edits: CachedEdits): readonly string[] => edits.edits().map((edit) => edit.tool_use_id);
 const first = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `t${at}`);
 
-/** Edits of a conversation whose last call read so much from the cache. */
+/** Creates edits for a conversation whose last call read this many tokens from the cache. */
 function warm(cacheReadTokens = 100_000): CachedEdits {
   const edits = new CachedEdits();
   edits.report({ cacheReadTokens, deletedTokens: undefined });

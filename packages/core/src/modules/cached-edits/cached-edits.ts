@@ -1,38 +1,44 @@
 import type { Clearing, IndexedResult, ResultIndex } from "../../compaction/clear/stale-results.ts";
 import { sum } from "../../compaction/plan/sized.ts";
-import { whyNotToClear } from "../../engine/clear-stale.ts";
+import { clearingDisabledReason } from "../../engine/clear-stale.ts";
 import type { AttachedModule, EngineModule, EngineParts } from "../../engine/parts.ts";
 import { isCacheDrop } from "../../engine/provider-cache.ts";
 import type { CacheEdit } from "../../models/port.ts";
 
 const ACTIVE_RESULTS_TO_START = 12;
 const KEPT_NEWEST_CACHED = 5;
-/** What an edit names is written to the cache by the first call that carries it, if it was not there yet. */
+/**
+ * Number of calls until the usage shows an edit. If the result was not cached yet, the first call with the
+ * edit writes it to the cache.
+ */
 const CALLS_UNTIL_EFFECTIVE = 2;
 
-/** Of a response's usage; null and undefined where the provider did not say. */
+/** Cache figures of a response's usage. Null or undefined if the provider does not report them. */
 export interface CacheFigures {
   readonly cacheReadTokens: number | null | undefined;
-  /** All that edits left out of the prefix of this call, not only the new ones. */
+  /** Everything that edits removed from the prefix of this call, not only the new edits. */
   readonly deletedTokens: number | null | undefined;
 }
 
 export interface CacheReport {
-  /** Pinned edits that were dropped because the cache has gone. */
+  /** Number of pinned edits that were dropped because the cache is lost. */
   readonly droppedEdits: number;
-  /** By how much our own edits lowered what this response read from the cache. */
+  /** Number of tokens by which our own edits lowered this response's cache reads. */
   readonly expectedDrop: number;
 }
 
 /**
- * Clearing without touching the messages: the request tells the server which results to leave out of the
- * cached prefix. An edit stays with every later call, since without it the edited prefix is not found any
- * more. When the cache is lost the edits are void; from then on nothing is edited until {@link reset}.
+ * Clears results without changing the messages: the request tells the server which results to leave out of
+ * the cached prefix. An edit is part of every later call, because without it the server does not find the
+ * edited prefix. Edits become void when the cache is lost. After that nothing is edited until {@link reset}.
  */
 export class CachedEdits {
   #index: ResultIndex | undefined;
   #seenUpTo = 0;
-  /** Seen, not deleted, in no order. Never many: a batch leaves only the newest. */
+  /**
+   * Results that were seen and not deleted, in no particular order. There are never many, because a batch
+   * leaves only the newest.
+   */
   #waiting: readonly IndexedResult[] = [];
   readonly #deleted = new Set<string>();
   #edits: readonly CacheEdit[] = [];
@@ -42,34 +48,36 @@ export class CachedEdits {
   #deletedTokens = 0;
   #isSuspended = false;
 
-  /** To be sent with every call; the very list as long as it stays the same. */
+  /** Returns the edits to send with every call. The list is identical as long as nothing changes. */
   edits(): readonly CacheEdit[] {
     return this.#edits;
   }
 
-  /** The cache was lost under pinned edits. Other forms must do the clearing until {@link reset}. */
+  /**
+   * True if the cache was lost while edits were pinned. Other forms must do the clearing until {@link reset}.
+   */
   get isSuspended(): boolean {
     return this.#isSuspended;
   }
 
-  /** What the last response said that edits left out. */
+  /** Tokens that edits left out, as the last response reported. */
   get deletedTokens(): number {
     return this.#deletedTokens;
   }
 
-  /** All that the edits leave out, by our count. */
+  /** Tokens that all edits leave out, by our estimate. */
   get deletedEstimate(): number {
     return this.#deletedEstimate;
   }
 
-  /** Tokens that the coming call leaves out, by our count, and that the last usage still includes. */
+  /** Tokens that the next call leaves out but the last usage still includes, by our estimate. */
   get deletedLocally(): number {
     return sum(this.#unreported.map(({ tokens }) => tokens));
   }
 
   /**
-   * Takes up what is new in the conversation, and gives what it adds to the edits, if anything. Before a
-   * response has read from the cache there is nothing to edit.
+   * Registers new results of the conversation and returns the clearing that follows, if any. Nothing can be
+   * edited before a response has read from the cache.
    */
   register(index: ResultIndex): Clearing | undefined {
     if (this.#isSuspended || !this.#readTokens) return undefined;
@@ -84,12 +92,12 @@ export class CachedEdits {
     return this.#pin(index, active.slice(0, -kept));
   }
 
-  /** The response to a call that carried {@link edits}. */
+  /** Records the response to a call that carried {@link edits}. */
   report({ cacheReadTokens, deletedTokens }: CacheFigures): CacheReport {
     const before = this.#readTokens;
     const read = asFigure(cacheReadTokens);
     const deleted = asFigure(deletedTokens);
-    // What the provider says was deleted is in its own tokens; ours are an estimate.
+    // The provider reports deletions in its own tokens. Ours are an estimate.
     const expectedDrop =
       deleted === undefined ? this.deletedLocally : Math.max(0, deleted - this.#deletedTokens);
     if (read === undefined) return { droppedEdits: 0, expectedDrop };
@@ -106,7 +114,7 @@ export class CachedEdits {
     return { droppedEdits: 0, expectedDrop };
   }
 
-  /** After a compaction, after clearing by time, and after whatever else has rewritten the conversation. */
+  /** Starts over after a compaction, a time-based clearing, or any other rewrite of the conversation. */
   reset(): void {
     this.#index = undefined;
     this.#seenUpTo = 0;
@@ -122,7 +130,7 @@ export class CachedEdits {
 
   #pin(index: ResultIndex, stale: readonly IndexedResult[]): Clearing {
     const { tokensBefore, tokensAfter, ...rest } = index.describe("cached", stale);
-    // The messages keep what was deleted before, and so does the index.
+    // The messages and the index still contain the results that were deleted earlier.
     const gone = this.#deletedEstimate;
     const edits = stale.map(({ id }): CacheEdit => ({ type: "delete_tool_result", tool_use_id: id }));
     this.#edits = [...this.#edits, ...edits];
@@ -150,7 +158,7 @@ export class CachedEdits {
     this.#waiting = [...this.#waiting, ...fresh];
   }
 
-  /** From the usage on that includes them, edits need not be told apart from it any more. */
+  /** Stops tracking edits separately once a usage includes them. */
   #settle(deleted: number | undefined): void {
     const isIncluded = deleted === undefined || deleted > this.#deletedTokens;
     this.#deletedTokens = deleted ?? 0;
@@ -167,8 +175,8 @@ function asFigure(tokens: number | null | undefined): number | undefined {
 }
 
 /**
- * Clears stale results by edits of the cached prefix, where the provider takes them. No public provider does; a proxy or
- * a provider of your own may. Only the main conversation edits.
+ * Clears stale results by editing the cached prefix, if the provider supports it. No public provider does,
+ * but a proxy or your own provider may. Applies to the main conversation only.
  */
 export function cachedEdits(): EngineModule {
   return {
@@ -182,21 +190,21 @@ function attachEdits({ options, thread, reporter, cache }: EngineParts): Attache
   const pinned = new CachedEdits();
   const isActive = (): boolean => {
     const { form } = options.clearing;
-    if (whyNotToClear(options) !== undefined || (form !== "auto" && form !== "cached")) return false;
+    if (clearingDisabledReason(options) !== undefined || (form !== "auto" && form !== "cached")) return false;
     return !pinned.isSuspended;
   };
   return {
     clearing: { isActive, clear: () => pinned.register(thread.contents.results) },
-    leftOut: () => ({ hiddenTokens: pinned.deletedEstimate, hiddenSinceReport: pinned.deletedLocally }),
+    omittedTokens: () => ({ hiddenTokens: pinned.deletedEstimate, hiddenSinceReport: pinned.deletedLocally }),
     hiddenToolUseIds: () => pinned.edits().map(({ tool_use_id }) => tool_use_id),
-    changed: ({ kind }) => {
+    onChange: ({ kind }) => {
       if (kind === "rewritten") pinned.reset();
     },
     completeFrame: (frame) => {
       const edits = isActive() ? pinned.edits() : [];
       return edits.length === 0 ? frame : { ...frame, cache_edits: edits };
     },
-    usageReported: (usage) => {
+    onUsage: (usage) => {
       const { droppedEdits, expectedDrop } = pinned.report({
         cacheReadTokens: usage.cache_read_input_tokens,
         deletedTokens: usage.cache_deleted_input_tokens,

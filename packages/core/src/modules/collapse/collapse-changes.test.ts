@@ -14,7 +14,7 @@ const round = (nth: number): readonly ApiMessage[] => [
   { role: "user", content: [toolResult(`t${nth}`, `word${nth} `.repeat(120))] },
 ];
 
-/** Changes the newest message for one call, as hosts do that remind the agent of something in it. */
+/** Changes the newest message for one call, like a host that adds a reminder to it. */
 const reminded = (message: ApiMessage, words: string): ApiMessage => ({
   role: message.role,
   content: [...(message.content as readonly never[]), { type: "text", text: words }],
@@ -26,7 +26,7 @@ class Host {
     settings: { environment: {} },
     window: { tokens: 20_000 },
     clearing: { form: "off" },
-    collapse: { summariser: "built-in" },
+    collapse: { summarizer: "built-in" },
     host: { onEvent: (event) => this.events.push(event) },
   });
   messages: readonly ApiMessage[] = [START];
@@ -40,7 +40,7 @@ class Host {
     const sent = words === undefined ? result : reminded(result, words);
     const { messages } = await this.compactor.before([...this.messages, call, sent]);
     this.compactor.after({});
-    // Spans are summarised in the background.
+    // The engine summarizes spans in the background.
     await new Promise((resolve) => setImmediate(resolve));
     this.messages = words === undefined ? messages : messages.with(-1, result);
   }
@@ -53,7 +53,7 @@ async function worked(turns: number, words?: (nth: number) => string): Promise<H
 }
 
 describe("a host that changes its messages", () => {
-  it("does not have the same spans summarised again with every turn", async () => {
+  it("does not have the same spans summarized again with every turn", async () => {
     const usual = await worked(50);
     const changing = await worked(50, (nth) => `reminder ${nth}`);
     expect(usual.spans("span-staged")).toBeGreaterThan(2);

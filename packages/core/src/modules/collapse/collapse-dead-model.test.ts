@@ -6,7 +6,7 @@ import { createCompactor } from "../../../../../test/support/full-compactor.ts";
 import type { CompactorEvent } from "../../engine/events.ts";
 import type { ApiMessage } from "../../messages/message.ts";
 
-/** Three times what the window holds. */
+/** Three times the size of the window. */
 const conversation: readonly ApiMessage[] = Array.from({ length: 200 }, (_, nth): readonly ApiMessage[] => [
   { role: "user", content: `question ${nth}` },
   { role: "assistant", content: [toolUse(`t${nth}`, "Bash", { command: `run ${nth}` })] },
@@ -30,7 +30,7 @@ describe("a turn that waits for room", () => {
     const { tokens, thresholds } = await compactor.before([...conversation, next]);
     expect(tokens).toBeLessThan(thresholds.effective);
     expect(events.filter(({ type }) => type === "span-staged").length).toBeGreaterThan(10);
-    // In the background, when nobody waits any more, it may be asked again.
+    // The background work may ask the model again after the turn stopped waiting.
     expect(model.requests.length).toBeLessThanOrEqual(2);
     await compactor.close();
   });

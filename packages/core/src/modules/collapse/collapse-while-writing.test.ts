@@ -5,14 +5,14 @@ import { createCompactor } from "../../../../../test/support/full-compactor.ts";
 import type { CompactorEvent } from "../../engine/events.ts";
 import type { ApiMessage } from "../../messages/message.ts";
 import { isCollapsedSpan } from "../../messages/stand-ins.ts";
-import { asCondensed } from "./summarise-span.ts";
+import { asCondensed } from "./summarize-span.ts";
 
 const round = (nth: number): readonly ApiMessage[] => [
   { role: "assistant", content: [toolUse(`t${nth}`, "Bash", { command: `run ${nth}` })] },
   { role: "user", content: [toolResult(`t${nth}`, `word${nth} `.repeat(120))] },
 ];
 
-it("a span that is staged while others are being written to the transcript is not summarised again", async () => {
+it("a span that is staged while others are being written to the transcript is not summarized again", async () => {
   const events: CompactorEvent[] = [];
   const happened = (type: CompactorEvent["type"]): number =>
     events.filter((event) => event.type === type).length;

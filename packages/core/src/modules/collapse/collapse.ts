@@ -1,4 +1,4 @@
-import { whyNotNow } from "../../engine/health.ts";
+import { skipReasonFor } from "../../engine/health.ts";
 import type { Message, Turn } from "../../engine/options.ts";
 import type {
   AttachedModule,
@@ -7,7 +7,7 @@ import type {
   EngineModule,
   EngineParts,
 } from "../../engine/parts.ts";
-import { measuredBy, snapshotOf } from "../../engine/planning.ts";
+import { cachedMeasures, snapshotOf } from "../../engine/planning.ts";
 import { codeOf, withHostStatus } from "../../engine/reporter.ts";
 import {
   type OptionNames,
@@ -22,25 +22,28 @@ import { untilAborted, withTimeLimit } from "../../models/abortable.ts";
 import { commitSpans, linesOf, type StagedSpan } from "./commit.ts";
 import { CollapsedOriginals, expandMessages } from "./expand.ts";
 import { planSpan, type SpanPlan } from "./plan-span.ts";
-import { type SpanSummary, summariseSpan } from "./summarise-span.ts";
+import { type SpanSummary, summarizeSpan } from "./summarize-span.ts";
 
 export interface CollapseOptions {
-  /** Who summarizes a span; `built-in` needs no model and is what there is without one. */
-  readonly summariser?: "model" | "built-in" | undefined;
-  /** A model that takes longer for a span is given up; 60 seconds. */
+  /** Who summarizes a span. `built-in` needs no model and is the fallback without one. */
+  readonly summarizer?: "model" | "built-in" | undefined;
+  /** The engine stops waiting for a model after this time per span. Default: 60 seconds. */
   readonly timeoutMs?: number | undefined;
-  /** `by-setting`: only with the setting `collapseEnabled`. On unless this is given. */
+  /** Default true. `by-setting` enables it only with the setting `collapseEnabled`. */
   readonly enabled?: boolean | "by-setting" | undefined;
 }
 
 export interface CollapseCommands {
-  /** Puts the messages of collapsed spans back in their place: of these, or of all. They are the last to be collapsed again. */
+  /**
+   * Puts the messages of collapsed spans back in place: of the given spans, or of all. These are then the
+   * last to be collapsed again.
+   */
   expand<T extends Message>(messages: readonly T[], spanIds?: readonly string[]): Promise<Turn<T>>;
 }
 
 /**
- * Collapses spans of old messages one by one, in place of auto-compact. Only the main conversation collapses; spans of an
- * earlier process can be expanded in any.
+ * Collapses spans of old messages one by one instead of auto-compacting. Only the main conversation collapses
+ * spans. Any conversation can expand spans of an earlier process.
  */
 export function spanCollapse(options: CollapseOptions = {}): EngineModule<CollapseCommands> {
   requireCollapseOptions(options);
@@ -60,30 +63,31 @@ export function spanCollapse(options: CollapseOptions = {}): EngineModule<Collap
   };
 }
 
-const OPTIONS: OptionNames<CollapseOptions> = { summariser: true, timeoutMs: true, enabled: true };
+const OPTIONS: OptionNames<CollapseOptions> = { summarizer: true, timeoutMs: true, enabled: true };
 
 function requireCollapseOptions(options: CollapseOptions): void {
   requireOptionNames(options, OPTIONS, "spanCollapse");
-  requireOneOf(options.summariser, ["model", "built-in"], "spanCollapse.summariser");
+  requireOneOf(options.summarizer, ["model", "built-in"], "spanCollapse.summarizer");
   requireTime(options.timeoutMs, "spanCollapse.timeoutMs");
 }
 
 /**
- * Shares of the effective window. From the first on, spans are summarised ahead of need, as many as bring the
- * context back to it: so there is room for many turns after the one break of the prompt cache that a commit costs.
+ * Shares of the effective window. From STAGE_SHARE on, the engine summarizes spans in advance, as many as
+ * bring the context back to that share. One commit breaks the prompt cache once and then leaves room for many
+ * turns.
  */
 const STAGE_SHARE = 0.6;
 const COMMIT_SHARE = 0.9;
 const WAIT_SHARE = 0.95;
 
-/** Where nothing could be collapsed, there is no use in looking again before this much has come. */
+/** If nothing could be collapsed, the engine searches again only after this much growth. */
 const LOOK_AGAIN_SHARE = 0.02;
 
-/** A model that takes longer to summarize a span counts as hung, and the built-in summarizer does it. */
+/** A model that takes longer to summarize a span counts as hung, and the built-in summarizer replaces it. */
 const SPAN_DEAD_AFTER_MS = 60_000;
 
 interface Staged extends StagedSpan {
-  /** Of the summary. */
+  /** Tokens of the summary. */
   readonly tokens: number;
   readonly savedTokens: number;
 }
@@ -92,28 +96,28 @@ interface Staging {
   readonly uuids: readonly string[];
   readonly done: Promise<void>;
   readonly abort: AbortController;
-  /** Ends the model's part: then the built-in summarizer writes. */
+  /** Stops the model, so that the built-in summarizer writes the summary. */
   readonly giveUpModel: () => void;
 }
 
 /**
- * Collapses spans of old messages in the main conversation: summarised in the background, one at a time, and put
- * in the place of their messages in one batch when there is need. No turn waits for it before the window is as good
- * as full.
+ * Collapses spans of old messages in the main conversation. It summarizes them in the background, one at a
+ * time, and replaces their messages in one batch when room is needed. No turn waits for it until the window
+ * is nearly full.
  */
 class Collapse implements AttachedModule {
   readonly #parts: EngineParts;
   readonly #options: CollapseOptions;
   #staged: readonly Staged[] = [];
   #staging: Staging | undefined;
-  /** What could not be made smaller, and what somebody asked to see again. */
+  /** Messages that could not be made smaller, and messages that the user expanded. */
   #failed: Set<string> = new Set();
   #expanded: Set<string> = new Set();
   readonly originals: CollapsedOriginals = new CollapsedOriginals();
-  /** The model's newest answer was none. */
+  /** True if the model's newest attempt failed. */
   #hasModelFailed = false;
   #isWaitedFor = false;
-  /** A turn has waited for models as long as it may. */
+  /** True if a turn has waited for models as long as it may. */
   #isOutOfTime = false;
   /** The size at which nothing more could be collapsed. */
   #exhaustedAt: number | undefined;
@@ -123,16 +127,17 @@ class Collapse implements AttachedModule {
     this.#options = options;
   }
 
-  /** A response has come: the next span may be summarised in the background. */
-  responded(): void {
+  /** Handles a new response: the next span may be summarized in the background. */
+  onResponse(): void {
     if (this.#isOff() || this.#staging !== undefined) return;
     const grown = this.#sizeAfterCommit() - (this.#exhaustedAt ?? Number.NEGATIVE_INFINITY);
     if (grown >= this.#tokensAt(LOOK_AGAIN_SHARE) && this.#isAbove(STAGE_SHARE)) this.#stageNext();
   }
 
   /**
-   * Before a call: commits what is staged when the window is nearly full. When it is as good as full, waits until
-   * enough is staged, or nothing more can be. Fails where it is aborted, or the transcript cannot be written.
+   * Makes room before a call. Commits the staged spans when the window is nearly full. When it is practically
+   * full, waits until enough spans are staged or no more are possible. Throws if it is aborted or the
+   * transcript cannot be written.
    */
   async makeRoom(signal: AbortSignal | undefined): Promise<void> {
     if (this.#isOff() || this.#size() < this.#tokensAt(COMMIT_SHARE)) return;
@@ -142,10 +147,10 @@ class Collapse implements AttachedModule {
     await this.#commit(mustWait ? startedAt : undefined, signal);
   }
 
-  changed(change: ConversationChange): void {
+  onChange(change: ConversationChange): void {
     switch (change.kind) {
       case "read":
-        if (change.isAnother) this.#conversationChanged(change.added);
+        if (change.hasEarlierChanges) this.#conversationChanged(change.added);
         break;
       case "cleared":
         this.#resultsCleared();
@@ -159,14 +164,14 @@ class Collapse implements AttachedModule {
     }
   }
 
-  /** Somebody asked to see these again: they are the last to be collapsed. */
+  /** Records messages that the user expanded. They are the last to be collapsed again. */
   expanded(uuids: readonly string[]): void {
     if (uuids.length === 0) return;
     for (const uuid of uuids) this.#expanded.add(uuid);
     this.#exhaustedAt = undefined;
   }
 
-  /** Results were cleared: what is staged saves less by now, or nothing any more. */
+  /** Recalculates the staged spans after results were cleared. They may now save less, or nothing. */
   #resultsCleared(): void {
     if (this.#staged.length === 0) return;
     const { entries, clearedToolUseIds = new Set() } = snapshotOf(this.#parts);
@@ -181,8 +186,8 @@ class Collapse implements AttachedModule {
   }
 
   /**
-   * The host changed the conversation, and these are new in it. What is there as it was need not be summarised again:
-   * some hosts change their newest message with every turn.
+   * Handles a conversation that the host changed. `added` lists the new entries. Unchanged spans need no new
+   * summary: some hosts change their newest message with every turn.
    */
   #conversationChanged(added: readonly Entry[]): void {
     const there = new Set(this.#parts.thread.entries.map(({ uuid }) => uuid));
@@ -190,7 +195,7 @@ class Collapse implements AttachedModule {
     this.#keepOnly(({ uuids }) => uuids.every((uuid) => there.has(uuid)));
   }
 
-  /** The conversation is another now, or ends. What was committed stays in the transcript. */
+  /** Stops when the conversation is replaced or ends. Committed spans stay in the transcript. */
   close(): void {
     this.#keepOnly(() => false);
     this.#failed = new Set();
@@ -209,8 +214,8 @@ class Collapse implements AttachedModule {
 
   #isOff(): boolean {
     const { turn, health } = this.#parts;
-    if (!turn.ownsSharedState || health.restsAfterUndo(this.#size())) return true;
-    return whyNotNow("collapse", this.#parts) !== undefined;
+    if (!turn.ownsSharedState || health.isRestingAfterUndo(this.#size())) return true;
+    return skipReasonFor("collapse", this.#parts) !== undefined;
   }
 
   #size(): number {
@@ -225,12 +230,15 @@ class Collapse implements AttachedModule {
     return this.#parts.gauge.thresholds.effective * share;
   }
 
-  /** Whether committing what is staged would not be enough. */
+  /** Returns true if the context would still exceed this share after a commit. */
   #isAbove(share: number): boolean {
     return this.#sizeAfterCommit() >= this.#tokensAt(share);
   }
 
-  /** All models together have the time of one summary; what is not written by then the built-in summarizer writes. */
+  /**
+   * Waits until enough is staged. All models together get the time of one summary. After that, the built-in
+   * summarizer writes the rest.
+   */
   async #wait(signal: AbortSignal | undefined): Promise<void> {
     this.#isWaitedFor = true;
     const { totalMs } = this.#parts.options.timeLimits;
@@ -264,7 +272,7 @@ class Collapse implements AttachedModule {
     this.#staging = { uuids: plan.uuids, done, abort, giveUpModel: () => model.abort() };
   }
 
-  /** Nobody may be waiting: what went wrong must not end the process. */
+  /** Nobody may be awaiting this, so an error must not end the process. */
   #goOn(signal: AbortSignal): void {
     if (signal.aborted) return;
     this.#staging = undefined;
@@ -283,7 +291,7 @@ class Collapse implements AttachedModule {
       planSpan(snapshotOf(parts), {
         effectiveTokens,
         isUrgent: this.#isAbove(COMMIT_SHARE),
-        measured: measuredBy(parts),
+        measured: cachedMeasures(parts),
         countText: parts.options.countText,
         taken: new Set([...staged, ...this.#failed, ...others.flatMap((other) => [...other])]),
       });
@@ -299,7 +307,7 @@ class Collapse implements AttachedModule {
       parts.reporter.emit({ type: "span-failed", reason: codeOf(error), durationMs: passed() });
     };
     try {
-      const summary = await this.#summarise(plan, modelSignal, (error) => {
+      const summary = await this.#summarize(plan, modelSignal, (error) => {
         if (signal.aborted) return;
         this.#hasModelFailed = true;
         failed(error);
@@ -310,7 +318,7 @@ class Collapse implements AttachedModule {
       const spanId = parts.options.ports.newUuid();
       const savedTokens = tokensBefore - tokensAfter;
       this.#staged = [...this.#staged, { spanId, uuids, messages, text, tokens: tokensAfter, savedTokens }];
-      // Some may have been cleared while it was being summarised.
+      // Some results may have been cleared while the model summarized the span.
       this.#resultsCleared();
       const figures = { messages, tokensBefore, tokensAfter, usage, durationMs: passed() };
       parts.reporter.emit({ type: "span-staged", by, ...figures });
@@ -321,18 +329,18 @@ class Collapse implements AttachedModule {
     }
   }
 
-  async #summarise(
+  async #summarize(
     plan: SpanPlan,
     modelSignal: AbortSignal,
     onFailure: (error: unknown) => void,
   ): Promise<SpanSummary> {
     const { options, gauge } = this.#parts;
-    const { summariser, timeoutMs = SPAN_DEAD_AFTER_MS } = this.#options;
-    // A turn that waits does so for one model that is dead, not for as many as there are spans.
+    const { summarizer, timeoutMs = SPAN_DEAD_AFTER_MS } = this.#options;
+    // A waiting turn waits for a hung model once, not once for each span.
     const isBuiltIn =
-      summariser === "built-in" || this.#isOutOfTime || (this.#isWaitedFor && this.#hasModelFailed);
+      summarizer === "built-in" || this.#isOutOfTime || (this.#isWaitedFor && this.#hasModelFailed);
     const summary = await withTimeLimit(modelSignal, timeoutMs, (limited) =>
-      summariseSpan(plan, {
+      summarizeSpan(plan, {
         model: isBuiltIn ? undefined : (options.compaction.model ?? options.model),
         countTokens: gauge.countTokens,
         windowOf: gauge.windowOf,
@@ -346,7 +354,7 @@ class Collapse implements AttachedModule {
     return summary;
   }
 
-  /** The transcript has it before the conversation changes. */
+  /** Writes the spans to the transcript before the conversation changes. */
   async #commit(waitingSince: number | undefined, signal: AbortSignal | undefined): Promise<void> {
     const parts = this.#parts;
     const { options, transcript, gauge, reporter } = parts;
@@ -362,11 +370,11 @@ class Collapse implements AttachedModule {
     });
     const { mark, spans, gone, tokensBefore, tokensAfter, thinkingBlocks } = collapsed;
     if (mark !== undefined) await transcript.commit([...rewrite.marks, ...linesOf(collapsed)]);
-    // The next one may have been staged while they were written.
+    // Another span may have been staged during the write.
     this.#staged = this.#staged.filter(({ spanId }) => !batch.has(spanId));
     this.#exhaustedAt = undefined;
     if (mark === undefined) return;
-    rewrite.goOnWith(collapsed.entries, { blocks: thinkingBlocks }, [mark]);
+    rewrite.apply(collapsed.entries, { blocks: thinkingBlocks }, [mark]);
     this.#forget(gone.flat());
     const messages = spans.reduce((sum, { collapsed: { messages } }) => sum + messages, 0);
     const waitedMs = waitingSince === undefined ? 0 : parts.now() - waitingSince;
@@ -374,11 +382,11 @@ class Collapse implements AttachedModule {
     reporter.emit({ type: "spans-committed", spans: spans.length, ...figures });
   }
 
-  /** The agent no longer sees them. */
+  /** Forgets messages that the agent no longer sees. */
   #forget(gone: readonly Entry[]): void {
     const { options, modules } = this.#parts;
     forgetFiles(this.#parts, gone);
-    modules.changed({ kind: "removed", isSummarized: true });
+    modules.onChange({ kind: "removed", isSummarized: true });
     if (options.transcript === undefined) this.originals.add(gone);
   }
 }

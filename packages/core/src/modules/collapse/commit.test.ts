@@ -25,7 +25,7 @@ const stage = (entries: readonly Entry[], from: number, to: number, spanId = `s$
     spanId,
     uuids,
     messages: uuids.length,
-    text: `[These notes stand for all]\n\n## Errors\nnotes ${from}`,
+    text: `[These notes replace 2 earlier messages]\n\n## Errors\nnotes ${from}`,
   };
 };
 

@@ -2,50 +2,50 @@ import { type CompactionPorts, newLink } from "../../compaction/apply/new-entrie
 import type { CollapseMark, Entry, EntryLink } from "../../messages/entry.ts";
 import { isEntry } from "../../messages/entry.ts";
 import { newestLine } from "../../messages/lines.ts";
-import { type CollapsedSpan, clearedResultIds, mayGiveWay } from "../../messages/stand-ins.ts";
+import { type CollapsedSpan, canBeReplaced, clearedResultIds } from "../../messages/stand-ins.ts";
 import { withoutThinkingFrom } from "../../messages/without-thinking.ts";
 
-/** A span whose summary is written, waiting to be committed. */
+/** A span with a finished summary, waiting to be committed. */
 export interface StagedSpan {
-  /** Of the line to be: one that has to be written twice is the same line. */
+  /** Id of the future line, so that a repeated write produces the same line. */
   readonly spanId: string;
   readonly uuids: readonly string[];
   readonly messages: number;
-  /** What will stand in the place of its messages. */
+  /** Text that replaces the messages. */
   readonly text: string;
 }
 
 export interface CollapseOptions {
   readonly ports: CompactionPorts;
-  /** As the provider would count. */
+  /** Estimates the tokens that the provider would count. */
   readonly tokensOf: (entry: Entry) => number;
-  /** The newest line of the transcript, for hosts that know it: see `SnipOptions`. */
+  /** The newest line of the transcript, if the host knows it. See `SnipOptions`. */
   readonly leafUuid?: string | null | undefined;
-  /** The model ties thinking to the history before it, which is about to change. */
+  /** True if the model ties thinking to the history before it, which is about to change. */
   readonly bindsThinking?: boolean | undefined;
 }
 
 export interface Collapsed {
-  /** The conversation to go on with, the mark at its end; the very list where nothing was collapsed. */
+  /** The conversation to continue with, ending with the mark. The same list if nothing was collapsed. */
   readonly entries: readonly Entry[];
   readonly spans: readonly CollapsedSpan[];
-  /** What the spans stand for, one list for each. */
+  /** The messages that each span replaces. */
   readonly gone: readonly (readonly Entry[])[];
-  /** The last line; undefined where nothing was collapsed. */
+  /** The last line. Undefined if nothing was collapsed. */
   readonly mark: CollapseMark | undefined;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Thinking blocks that would have been refused after the change. */
+  /** Number of thinking blocks that the provider would have rejected after the change. */
   readonly thinkingBlocks: number;
-  /** Spans whose messages are no longer all there. */
+  /** Number of spans whose messages are no longer complete. */
   readonly stale: number;
 }
 
-/** Lines to append, in their order, so that the file is read back as the conversation stands. */
+/** Lists the lines to append, in order, so that the file gives the same conversation when it is read back. */
 export const linesOf = ({ spans, mark }: Pick<Collapsed, "spans" | "mark">): readonly Entry[] =>
   mark === undefined ? spans : [...spans, mark];
 
-/** Puts each span's summary in the place of its messages. What no longer stands there as it did is left alone. */
+/** Replaces the messages of each span with its summary. Skips spans whose messages have changed. */
 export function commitSpans(
   entries: readonly Entry[],
   staged: readonly StagedSpan[],
@@ -111,13 +111,13 @@ interface FoundSpan {
   readonly to: number;
 }
 
-/** In their order, and none over another. */
+/** Finds the spans in order, without overlaps. */
 function findSpans(entries: readonly Entry[], staged: readonly StagedSpan[]): readonly FoundSpan[] {
   const places = new Map<string, number>();
   for (const [index, entry] of entries.entries()) {
     if (isEntry(entry) && typeof entry.uuid === "string") places.set(entry.uuid, index);
   }
-  // Messages that stand here twice would be collapsed twice.
+  // Messages that occur here twice would be collapsed twice.
   const isNew = ({ spanId }: StagedSpan): boolean => !places.has(spanId);
   const found = staged.filter(isNew).flatMap((span) => placeOf(span, entries, places) ?? []);
   let end = 0;
@@ -130,7 +130,7 @@ function findSpans(entries: readonly Entry[], staged: readonly StagedSpan[]): re
     });
 }
 
-/** Neighbours still, all of them. What is no entry is passed over. */
+/** Finds a span whose messages are all still neighbors. Skips anything that is not an entry. */
 function placeOf(
   staged: StagedSpan,
   entries: readonly Entry[],
@@ -142,13 +142,13 @@ function placeOf(
   for (const uuid of staged.uuids) {
     while (to < entries.length && !isEntry(entries[to])) to += 1;
     const entry = entries[to];
-    if (entry === undefined || entry.uuid !== uuid || !mayGiveWay(entry)) return undefined;
+    if (entry === undefined || entry.uuid !== uuid || !canBeReplaced(entry)) return undefined;
     to += 1;
   }
   return { staged, from, to };
 }
 
-/** Writes lines that hang one on the other, the first on the newest of the transcript. */
+/** Creates a chain of lines. The first has the newest line of the transcript as its parent. */
 export class LineWriter {
   readonly #options: CollapseOptions;
   readonly #newest: Entry | undefined;

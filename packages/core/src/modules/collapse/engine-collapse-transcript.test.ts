@@ -35,7 +35,7 @@ afterEach(() => scene.simulator.close());
 const open = (): Promise<TranscriptWriter> =>
   openTranscript(path, { lock: async () => async () => undefined });
 
-/** For a caller for whom nothing is ever collapsed or compacted. */
+/** Uses a caller for which the engine never collapses or compacts. */
 const asItIs = ({ compactor, conversation }: AgentLoop): Promise<Turn> =>
   compactor.before(conversation.messages, { caller: "compact" });
 
@@ -59,7 +59,7 @@ describe.each(COURSES)("a session in the form of %s with %s, clearing %s", (form
     const check = async (): Promise<void> => {
       const { request, messages } = await asItIs(loop);
       loop.conversation.goOnWith(messages);
-      // Writing goes on in the background.
+      // The engine still writes in the background.
       const read = async (): Promise<readonly string[]> => shown(flatten(await resumed()));
       await expect.poll(read, { timeout: 5_000, interval: 5 }).toEqual(shown(request.messages));
     };
@@ -81,7 +81,7 @@ describe.each(COURSES)("a session in the form of %s with %s, clearing %s", (form
   });
 });
 
-/** A new process that goes on from the file. */
+/** Starts a new process that continues from the file. */
 async function reopen(): Promise<{ readonly compactor: Compactor; readonly turn: Turn<Entry> }> {
   const transcript = await open();
   const { conversation } = await resumeSession(path);
@@ -127,7 +127,7 @@ describe("a process that ends", () => {
     expect(turn.messages.filter(isCollapsedSpan).length).toBeGreaterThan(0);
     const text = JSON.stringify(turn.request.messages);
     expect(loop.said.filter((words) => !text.includes(words))).toEqual([]);
-    // The last usage was reported before the commit: what was saved since is not counted.
+    // The last usage was reported before the commit, so it does not include the savings since then.
     expect(turn.tokens).toBeLessThan(turn.thresholds.effective * 0.75);
     const whole = await compactor.expand(turn.messages);
     const never = createCompactor({ settings: { environment: {} }, window: { tokens: 1_000_000 } });

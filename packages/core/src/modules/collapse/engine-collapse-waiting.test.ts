@@ -4,7 +4,7 @@ import type { AgentLoop, LoopOptions } from "../../../../../test/engine/agent-lo
 import { asCandidate } from "../../../../../test/engine/faults.case.ts";
 import { openScene, type Scene, workUntil } from "../../../../../test/engine/scene.case.ts";
 import type { CompactorOptions } from "../../../../../test/support/full-compactor.ts";
-import { asCondensed } from "./summarise-span.ts";
+import { asCondensed } from "./summarize-span.ts";
 
 let scene: Scene;
 beforeEach(async () => {
@@ -12,13 +12,13 @@ beforeEach(async () => {
 });
 afterEach(() => scene.simulator.close());
 
-/** Nobody answers: a model that is given up after a moment, or only after so long that nobody will see it. */
+/** A model that never answers, with a timeout that is either very short or too long for the test. */
 const silent = (timeoutMs: number): Partial<CompactorOptions> => {
   scene.simulator.fail({ kind: "silence" }, { when: isSpanCall, times: Number.POSITIVE_INFINITY });
   return { collapse: { timeoutMs } };
 };
 
-/** Works until much has been said, and then the person pastes until the window is as good as full. */
+/** Works for a while, and then the user pastes text until the window is nearly full. */
 async function nearlyFull(
   compactor: Partial<CompactorOptions>,
   more: Partial<LoopOptions> = {},
@@ -35,7 +35,7 @@ async function nearlyFull(
 
 async function fillUp(loop: AgentLoop): Promise<void> {
   for (;;) {
-    // For a caller for whom nothing is ever collapsed.
+    // Uses a caller for which the engine never collapses.
     const turn = await loop.compactor.before(loop.conversation.messages, { caller: "compact" });
     if (turn.tokens > turn.thresholds.effective * 0.96) return;
     loop.conversation.addUser("const tide = ledger.total(berth);\n".repeat(50));
@@ -57,7 +57,7 @@ describe("a window that is as good as full", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("does not wait for ever: a model that says nothing is given up, and the built-in summariser writes", async () => {
+  it("does not wait for ever: a model that says nothing is given up, and the built-in summarizer writes", async () => {
     const loop = await nearlyFull(silent(20));
     await loop.turn();
     const failures = loop.eventsOf("span-failed");

@@ -14,11 +14,11 @@ import {
   workUntil,
 } from "../../../../../test/engine/scene.case.ts";
 import { spanCollapse } from "./collapse.ts";
-import { asCondensed, SPAN_SYSTEM_PROMPT } from "./summarise-span.ts";
+import { asCondensed, SPAN_SYSTEM_PROMPT } from "./summarize-span.ts";
 
 let scene: Scene;
 beforeEach(async () => {
-  // A session in which no single message takes a fifth of the window.
+  // A session in which no single message takes up a fifth of the window.
   scene = await openScene({ keepBodies: 2_000, play: { seed: 5 } });
 });
 afterEach(() => scene.simulator.close());
@@ -51,7 +51,7 @@ describe.each<readonly [string, Form]>([
     const committed = loop.eventsOf("spans-committed");
     for (const [nth, { tokensBefore, tokensAfter, spans, messages }] of committed.entries()) {
       const { tokens = 0 } = sizes.find((size) => size.committed === nth + 1) ?? {};
-      // What the estimate adds for safety is not in the figures.
+      // The reported figures exclude the safety margin of the estimate.
       expect(tokens + tokensBefore - tokensAfter).toBeGreaterThan(effective * 0.82);
       expect(tokens).toBeLessThan(effective * 0.8);
       expect(tokensAfter).toBeLessThan(tokensBefore / 3);
@@ -71,7 +71,7 @@ describe.each<readonly [string, Form]>([
     await loop.run(2);
     const reads = workCalls().map(cacheRead);
     const drops = reads.filter((read, at) => read < (reads[at - 1] ?? 0) * 0.95);
-    // Two batches in a row have only one to break.
+    // Two batches in a row break the cache only once.
     expect(drops.length).toBeLessThanOrEqual(loop.eventsOf("spans-committed").length);
     expect(drops.length).toBeGreaterThan(1);
     expect(loop.eventsOf("cache-break")).toEqual([]);
@@ -80,7 +80,7 @@ describe.each<readonly [string, Form]>([
 });
 
 describe("spans", () => {
-  it("never delay a turn: while the model that summarises them says nothing, the work goes on", async () => {
+  it("never delay a turn: while the model that summarizes them says nothing, the work goes on", async () => {
     scene.simulator.fail({ kind: "silence" }, { when: isSpanCall });
     const loop = scene.loop(collapsing());
     expect(await workUntil(loop, () => spanCalls() > 0)).toBe(true);
@@ -117,7 +117,7 @@ describe("spans", () => {
     const gone = loop.said.filter((words) => !text.includes(words));
     if (gone.length > 0) expect(text).toContain("more user messages left out here");
     expect(gone.length).toBeLessThan(loop.said.length / 3);
-    // Spans of spans: otherwise there would be far more of them.
+    // Spans can contain spans. Otherwise there would be far more of them.
     expect(loop.lengths.at(-1)).toBeLessThan(60);
     expect(Math.max(...loop.eventsOf("spans-committed").map(({ messages }) => messages))).toBeGreaterThan(
       100,
@@ -166,8 +166,8 @@ describe("spans", () => {
     },
   );
 
-  it("need no model: the built-in summariser writes them where it is chosen", async () => {
-    const loop = scene.loop(collapsing({ collapse: { summariser: "built-in" } }));
+  it("need no model: the built-in summarizer writes them where it is chosen", async () => {
+    const loop = scene.loop(collapsing({ collapse: { summarizer: "built-in" } }));
     expect(await workUntil(loop, hasCommitted(loop, 3))).toBe(true);
     expect(spanCalls()).toBe(0);
     expect(loop.eventsOf("span-staged").every(({ by }) => by === "built-in")).toBe(true);
@@ -190,7 +190,7 @@ describe("a compaction where spans are collapsed", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("makes void what is being summarised meanwhile: it is of another conversation", async () => {
+  it("makes void what is being summarized meanwhile: it is of another conversation", async () => {
     const gate: { open: () => void; passed?: Promise<void> } = { open: () => undefined };
     gate.passed = new Promise((resolve) => {
       gate.open = resolve;
@@ -211,7 +211,7 @@ describe("a compaction where spans are collapsed", () => {
   it("is the safety net where nothing can be collapsed: the overflow is recovered from, and collapsing goes on", async () => {
     const loop = scene.loop(collapsing());
     await loop.run(1);
-    // All of it is the newest message.
+    // All of this text is in the newest message.
     loop.conversation.addUser("const tide = ledger.total(berth);\n".repeat(3_600));
     await loop.turn();
     expect(loop.recoveries).toBe(1);

@@ -18,7 +18,7 @@ const spansIn = async (session: KilledSession): Promise<number> =>
   (await session.conversation()).filter(isCollapsedSpan).length;
 
 describe.concurrent.each(ROUNDS)("a process that is killed around a commit of spans (%d)", (seed) => {
-  it("while they are summarised has collapsed nothing", KILLS_TIMEOUT, async () => {
+  it("while they are summarized has collapsed nothing", KILLS_TIMEOUT, async () => {
     const session = await open({ headroom: "collapse", seed });
     const chance = createRandom(seed);
     await killAt(session, whileSilent(isSpanCall, chance.between(0, 2)));

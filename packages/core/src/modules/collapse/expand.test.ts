@@ -4,7 +4,7 @@ import { createCompactor } from "../../../../../test/support/full-compactor.ts";
 import type { Entry } from "../../messages/entry.ts";
 import type { CollapsedSpan } from "../../messages/stand-ins.ts";
 
-/** A conversation that consists of such spans, whatever they claim to stand for. */
+/** Builds a conversation of spans, whatever messages they claim to replace. */
 function spansFor(claims: Readonly<Record<string, readonly string[]>>): readonly Entry[] {
   const c = new ConversationBuilder();
   for (const text of Object.keys(claims)) c.user(`notes ${text}`);

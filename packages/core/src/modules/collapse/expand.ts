@@ -2,8 +2,8 @@ import { sum } from "../../compaction/plan/sized.ts";
 import { turnResult } from "../../engine/before.ts";
 import type { Message, Turn } from "../../engine/options.ts";
 import type { EngineParts } from "../../engine/parts.ts";
-import { beginRewrite, type Rewrite, takeIn } from "../../engine/rewrite.ts";
-import { fromTranscript } from "../../engine/transcript-queue.ts";
+import { beginRewrite, ingest, type Rewrite } from "../../engine/rewrite.ts";
+import { readWithTimeLimit } from "../../engine/transcript-queue.ts";
 import type { CollapseMark, Entry } from "../../messages/entry.ts";
 import { isEntry } from "../../messages/entry.ts";
 import { LonghaulError } from "../../messages/errors.ts";
@@ -16,10 +16,10 @@ import {
 } from "../../messages/stand-ins.ts";
 import { stringListField } from "../../messages/untrusted.ts";
 import { withoutThinkingFrom } from "../../messages/without-thinking.ts";
-import { messagesBehind } from "../../request/flatten/count-messages.ts";
+import { countOriginalMessages } from "../../request/flatten/count-messages.ts";
 import { type CollapseOptions, LineWriter } from "./commit.ts";
 
-/** The part of a running collapse that an expansion must know. */
+/** The part of a running collapse that an expansion needs. */
 interface Collapsing {
   readonly originals: CollapsedOriginals;
   expanded(uuids: readonly string[]): void;
@@ -27,14 +27,14 @@ interface Collapsing {
 
 type Originals = (uuids: readonly string[]) => Promise<readonly Entry[]>;
 
-/** Collapsed messages are shown again in their place: all of what was asked for, or nothing. */
+/** Puts collapsed messages back in place: either all requested ones or none. */
 export async function expandMessages<T extends Message>(
   parts: EngineParts,
   collapse: Collapsing | undefined,
   messages: readonly T[],
   spanIds: readonly string[] | undefined,
 ): Promise<Turn<T>> {
-  takeIn(parts, messages);
+  ingest(parts, messages);
   const { transcript, reporter } = parts;
   const rewrite = beginRewrite(parts);
   const originals = (uuids: readonly string[]): Promise<readonly Entry[]> =>
@@ -42,13 +42,13 @@ export async function expandMessages<T extends Message>(
   const shown = await expandAll(parts, originals, rewrite, spanIds);
   if (shown.marks.length === 0) return turnResult<T>(parts, {});
   await transcript.commit([...rewrite.marks, ...asOneStep(shown.marks)]);
-  rewrite.goOnWith(shown.entries, { blocks: shown.thinkingBlocks }, shown.marks);
+  rewrite.apply(shown.entries, { blocks: shown.thinkingBlocks }, shown.marks);
   collapse?.expanded(shown.uuids);
   reporter.emit({ type: "spans-expanded", spans: shown.spans, messages: shown.messages });
   return turnResult<T>(parts, {});
 }
 
-/** Each level has a mark; on disk the others name the first, so that all of them are undone together. */
+/** Links the marks of all levels to the first one on disk, so that one undo reverts them together. */
 const asOneStep = ([first, ...others]: readonly CollapseMark[]): readonly Entry[] =>
   first === undefined ? [] : [first, ...others.map((mark) => ({ ...mark, writtenWith: first.uuid }))];
 
@@ -60,7 +60,7 @@ interface Shown extends Pick<Rewrite, "entries" | "leaf"> {
   readonly thinkingBlocks: number;
 }
 
-/** Level by level: what a span within a span stood for is to be seen once the outer one has been expanded. */
+/** Expands level by level: the messages of an inner span become available once the outer span is expanded. */
 async function expandAll(
   parts: EngineParts,
   originals: Originals,
@@ -69,7 +69,7 @@ async function expandAll(
 ): Promise<Shown> {
   const left = spanIds && new Set(spanIds);
   let shown: Shown = { entries, leaf, marks: [], uuids: [], spans: 0, messages: 0, thinkingBlocks: 0 };
-  /** Each once: by what a file says, spans may stand for each other. */
+  /** Expands each span once. In a damaged file, spans may refer to each other. */
   const done = new Set<string>();
   for (;;) {
     const next = expandableSpans(shown.entries).filter(
@@ -113,7 +113,10 @@ async function expandLevel(
   };
 }
 
-/** From the transcript, where there is one: it has everything, also of an earlier process. */
+/**
+ * Reads the originals from the transcript if there is one. It has all of them, even those of an earlier
+ * process.
+ */
 async function originalsOf(
   { options, transcript, thread }: EngineParts,
   kept: CollapsedOriginals | undefined,
@@ -122,31 +125,32 @@ async function originalsOf(
   const port = options.transcript;
   if (port === undefined) return kept?.of(uuids) ?? [];
   await transcript.flush();
-  const read = (await fromTranscript(port, undefined, async () => port.read?.(uuids))) ?? [];
-  thread.readBack(read);
+  const read = (await readWithTimeLimit(port, undefined, async () => port.read?.(uuids))) ?? [];
+  thread.registerStored(read);
   return read;
 }
 
 function spanNotFound(spanId: string): LonghaulError {
   return new LonghaulError(
-    "message-not-found",
-    "There is no such collapsed span in the current conversation.",
+    "span-not-found",
+    `No collapsed span found: the current conversation has no span ${spanId}.`,
     {
       remedy:
-        "A span within another can be expanded together with it. What a compaction took over can only be read.",
+        "If the span is inside another span, expand the outer one. If a compaction has summarized it, you can only read it in the transcript.",
       facts: { spanId },
     },
   );
 }
 
 function messagesNotFound(spans: number): LonghaulError {
-  return new LonghaulError("message-not-found", "The messages of a collapsed span could not be found.", {
-    remedy: "Give the transcript that they were written to, with a `read` function.",
-    facts: { spans },
-  });
+  return new LonghaulError(
+    "span-messages-missing",
+    "The messages of a collapsed span are missing: neither memory nor the transcript has them.",
+    { remedy: "Pass the transcript that contains them, with a `read` function.", facts: { spans } },
+  );
 }
 
-/** The messages that committed spans stand for, if no transcript has them. */
+/** Original messages of committed spans, for conversations without a transcript. */
 export class CollapsedOriginals {
   #entries: Map<string, Entry> = new Map();
 
@@ -154,12 +158,15 @@ export class CollapsedOriginals {
     for (const entry of entries) if (entry.uuid !== undefined) this.#entries.set(entry.uuid, entry);
   }
 
-  /** Of these, what is known. */
+  /** Returns the known entries among these. */
   of(uuids: readonly string[]): readonly Entry[] {
     return uuids.flatMap((uuid) => this.#entries.get(uuid) ?? []);
   }
 
-  /** The conversation is another now: what no span in it stands for can never be asked for again. */
+  /**
+   * Drops the originals that no span of the new conversation refers to, because nobody can request them
+   * again.
+   */
   keepFor(conversation: readonly Entry[]): void {
     const kept = new Map<string, Entry>();
     let next = expandableSpans(conversation).flatMap(collapsedUuids);
@@ -172,20 +179,22 @@ export class CollapsedOriginals {
   }
 }
 
-/** The conversation to go on with, the mark at its end; the very list where nothing was expanded. */
+/** The conversation to continue with, ending with the mark. The same list if nothing was expanded. */
 type Expanded = Pick<Shown, "entries" | "spans" | "messages" | "thinkingBlocks"> & {
   readonly mark: CollapseMark | undefined;
 };
 
-/** Spans that can be expanded now: a span within another shows once that has been. */
+/**
+ * Lists the spans that can be expanded now. An inner span becomes visible once its outer span is expanded.
+ */
 export const expandableSpans = (entries: readonly Entry[]): readonly CollapsedSpan[] =>
   entries.filter(isExpandable);
 
 const isExpandable = (entry: Entry): entry is CollapsedSpan => isCollapsedSpan(entry) && !isSettled(entry);
 
 /**
- * Puts the messages of these spans back in their place, as far as they are all known. They come as they were when
- * they were collapsed: with results cleared, and without thinking that the model would refuse.
+ * Puts the messages of these spans back in place if all of them are known. They return in their state at the
+ * time of the collapse: with cleared results, and without thinking that the model would reject.
  */
 export function expandSpans(
   entries: readonly Entry[],
@@ -222,12 +231,12 @@ export function expandSpans(
     entries: [...sendable.entries, mark],
     mark,
     spans: expanded.length,
-    messages: messagesBehind(expanded),
+    messages: countOriginalMessages(expanded),
     thinkingBlocks: sendable.blocks,
   };
 }
 
-/** Undefined where one of them is missing: half a span would be worse than its summary. */
+/** Returns undefined if a message is missing: half a span would be worse than its summary. */
 function restore(span: CollapsedSpan, byUuid: ReadonlyMap<unknown, Entry>): readonly Entry[] | undefined {
   const uuids = [...new Set(collapsedUuids(span))];
   const messages = uuids.flatMap((uuid) => byUuid.get(uuid) ?? []).filter(isEntry);

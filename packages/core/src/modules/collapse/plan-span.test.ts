@@ -19,7 +19,7 @@ const tokensIn = (entries: readonly Entry[]): number => measureEntries(entries, 
 const plan = (entries: readonly Entry[], more: object = {}): SpanPlan | undefined =>
   planSpan({ entries }, { effectiveTokens: EFFECTIVE, ...more });
 
-/** Collapses what is next until nothing is left to collapse, or so often. */
+/** Collapses the next span until nothing is left to collapse, or until the maximum number of times. */
 function collapsedAway(
   entries: readonly Entry[],
   times: number,

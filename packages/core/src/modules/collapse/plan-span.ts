@@ -8,40 +8,43 @@ import {
 } from "../../compaction/plan/sized.ts";
 import type { Entry } from "../../messages/entry.ts";
 import { entryBlocks } from "../../messages/entry.ts";
-import { previousSound, soundCuts } from "../../messages/pairs.ts";
-import { unseenFrom } from "../../messages/responses.ts";
-import { isCollapsedSpan, mayGiveWay } from "../../messages/stand-ins.ts";
-import { messagesBehind } from "../../request/flatten/count-messages.ts";
+import { previousSoundCut, soundCuts } from "../../messages/pairs.ts";
+import { firstUnseenIndex } from "../../messages/responses.ts";
+import { canBeReplaced, isCollapsedSpan } from "../../messages/stand-ins.ts";
+import { countOriginalMessages } from "../../request/flatten/count-messages.ts";
 
-/** Small enough that little is lost in one summary, and large enough that the prompt cache breaks seldom. */
+/**
+ * Share of the window for one span. Small enough that its summary loses little, large enough that the prompt
+ * cache rarely breaks.
+ */
 const SPAN_SHARE = 0.1;
-/** Less than this share of a usual span can wait until there is more of it, unless room is needed now. */
+/** A smaller share of the usual span waits until more messages arrive, unless room is needed now. */
 const ENOUGH_SHARE_OF_SPAN = 0.8;
-/** Less than this is not worth a call even then; where it lies between spans it goes with them. */
+/** A smaller share is not worth a call even then. Between spans, it is collapsed together with them. */
 const LEAST_SHARE_OF_SPAN = 0.25;
-/** What is larger than a usual span by more than this is a span of its own. */
+/** A part that exceeds the usual span by more than this becomes a separate span. */
 const MOST_SHARE_OF_SPAN = 1.5;
-/** A summary that is larger than this share of what it stands for saves too little. */
+/** A summary larger than this share of its messages saves too little. */
 const SUMMARY_SHARE = 1 / 3;
-/** Longer summaries are not written, whatever the window: one can work from this. */
+/** Upper limit for every window: this is enough to continue the work. */
 const MOST_SUMMARY_TOKENS = 8_000;
-/** The newest messages are what the work is about, however large they are. */
+/** The newest messages stay, however large they are, because the current work is about them. */
 const TAIL_MESSAGES = 5;
-/** One summary instead of another gains nothing. */
+/** Replacing one summary with another gains nothing. */
 const LEAST_SPANS_IN_ONE = 2;
 
 export interface SpanOptions extends SizeOptions {
-  /** What the conversation may occupy, in tokens. */
+  /** Tokens that the conversation may occupy. */
   readonly effectiveTokens: number;
-  /** Room is needed now: a small span is better than none. */
+  /** True if room is needed now, so that a small span is better than none. */
   readonly isUrgent?: boolean | undefined;
-  /** What is staged already, or could not be summarised. */
+  /** Messages that are already staged or could not be summarized. */
   readonly taken?: ReadonlySet<string> | undefined;
 }
 
-/** A decision as data: what would be collapsed next, and what its summary may hold. */
+/** The next span to collapse and the budget of its summary, as data. */
 export interface SpanPlan {
-  /** As they are sent; neighbours, from the first to the last. */
+  /** Consecutive entries, in the form in which they are sent. */
   readonly entries: readonly Entry[];
   readonly uuids: readonly string[];
   readonly messages: number;
@@ -50,8 +53,9 @@ export interface SpanPlan {
 }
 
 /**
- * The oldest part of a conversation that is worth collapsing and can go without the rest. Where all old messages
- * are in spans, the oldest of these that are neighbours are one: so a conversation can go on for ever.
+ * Finds the oldest part of a conversation that is worth collapsing and can be removed separately. If all old
+ * messages are in spans, it merges the oldest neighboring spans. A conversation can therefore continue
+ * without limit.
  */
 export function planSpan(snapshot: Snapshot, options: SpanOptions): SpanPlan | undefined {
   const sized = sizeUp(snapshot, options);
@@ -64,7 +68,7 @@ export function planSpan(snapshot: Snapshot, options: SpanOptions): SpanPlan | u
   return undefined;
 }
 
-/** From `from` up to, but not including, `to`. */
+/** Range that includes `from` and excludes `to`. */
 interface Range {
   readonly from: number;
   readonly to: number;
@@ -74,7 +78,7 @@ class SpanSearch {
   readonly #entries: readonly Entry[];
   readonly #tokens: readonly number[];
   readonly #sound: readonly boolean[];
-  /** What may be collapsed at all. */
+  /** True for each entry that may be collapsed. */
   readonly #isFree: readonly boolean[];
   readonly #usualTokens: number;
 
@@ -83,8 +87,8 @@ class SpanSearch {
     this.#tokens = tokens;
     this.#sound = soundCuts(entries);
     const newest = tailStart(entries, tokens, keepRecentUnder(options.effectiveTokens));
-    const tail = Math.min(newest, unseenFrom(entries));
-    this.#isFree = freeEntries(entries, previousSound(this.#sound, tail), options.taken);
+    const tail = Math.min(newest, firstUnseenIndex(entries));
+    this.#isFree = freeEntries(entries, previousSoundCut(this.#sound, tail), options.taken);
     this.#usualTokens = options.effectiveTokens * SPAN_SHARE;
   }
 
@@ -97,7 +101,9 @@ class SpanSearch {
     return undefined;
   }
 
-  /** Small pieces that lie between them go with them; what comes after the last does not. */
+  /**
+   * Merges neighboring spans, together with small parts between them. Excludes anything after the last span.
+   */
   amongSpans(leastShare: number): Range | undefined {
     for (const run of this.#runs(() => true)) {
       const endsWithSpan = (to: number): boolean => isCollapsedSpan(this.#entries[to - 1] as Entry);
@@ -122,7 +128,7 @@ class SpanSearch {
     return runs;
   }
 
-  /** The oldest part of a run that can be cut out of the conversation, of about the usual size. */
+  /** Finds the oldest part of a run that can be removed and has about the usual size. */
   #spanIn(run: Range, leastShare: number, mayEnd: (to: number) => boolean): Range | undefined {
     let { from } = run;
     while (from < run.to && this.#sound[from] === false) from += 1;
@@ -139,7 +145,7 @@ class SpanSearch {
   }
 }
 
-/** All but boundaries and summaries, the newest, and what could not be found again by an id. */
+/** Marks all entries except boundaries, summaries, the newest entries, and entries that have no unique id. */
 function freeEntries(
   entries: readonly Entry[],
   tail: number,
@@ -150,7 +156,7 @@ function freeEntries(
   return entries.map((entry, index) => {
     const { uuid } = entry;
     if (index >= tail || typeof uuid !== "string" || times.get(uuid) !== 1) return false;
-    return mayGiveWay(entry) && taken?.has(uuid) !== true;
+    return canBeReplaced(entry) && taken?.has(uuid) !== true;
   });
 }
 
@@ -167,7 +173,7 @@ function tailStart(entries: readonly Entry[], tokens: readonly number[], leastTo
   return start;
 }
 
-/** What was asked goes with its answer. */
+/** Returns true if the cut would separate a user message from its answer. */
 function isAskedAndAnswered(entries: readonly Entry[], cut: number): boolean {
   const [last, next] = [entries[cut - 1], entries[cut]];
   if (last?.type !== "user" || next?.type !== "assistant") return false;
@@ -180,7 +186,7 @@ function planFor({ from, to }: Range, { entries, sent, tokens }: SizedConversati
   return {
     entries: sent.slice(from, to),
     uuids: part.flatMap(({ uuid }) => uuid ?? []),
-    messages: messagesBehind(part),
+    messages: countOriginalMessages(part),
     tokens: held,
     budgetTokens: Math.min(Math.floor(held * SUMMARY_SHARE), MOST_SUMMARY_TOKENS),
   };

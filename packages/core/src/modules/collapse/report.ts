@@ -1,22 +1,22 @@
 import type { Entry } from "../../messages/entry.ts";
 import { rawContent } from "../../messages/entry.ts";
 import { type CollapsedSpan, isCollapsedSpan, isSettled } from "../../messages/stand-ins.ts";
-import { contentText, figureField } from "../../messages/untrusted.ts";
-import { messagesBehind } from "../../request/flatten/count-messages.ts";
+import { contentText, numberField } from "../../messages/untrusted.ts";
+import { countOriginalMessages } from "../../request/flatten/count-messages.ts";
 
-/** A span as people see it. */
+/** A span in the form that users see. */
 export interface SpanReport {
   readonly spanId: string;
   readonly messages: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Of what the summary says, without our words around it. */
+  /** First line of the summary itself, without the text that we add around it. */
   readonly firstLine: string;
-  /** Not once a compaction has taken it over. */
+  /** False once a compaction has absorbed the span. */
   readonly canBeExpanded: boolean;
 }
 
-/** The spans that stand in a conversation, oldest first. */
+/** Lists the spans of a conversation, oldest first. */
 export function collapsedIn(entries: readonly Entry[]): readonly SpanReport[] {
   return entries.filter(isCollapsedSpan).map(spanReport);
 }
@@ -25,16 +25,20 @@ export function spanReport(span: CollapsedSpan): SpanReport {
   const { collapsed } = span;
   return {
     spanId: collapsed.spanId,
-    messages: messagesBehind([span]),
-    tokensBefore: figureField(collapsed, "tokensBefore"),
-    tokensAfter: figureField(collapsed, "tokensAfter"),
+    messages: countOriginalMessages([span]),
+    tokensBefore: numberField(collapsed, "tokensBefore"),
+    tokensAfter: numberField(collapsed, "tokensAfter"),
     firstLine: firstLineOf(contentText(rawContent(span))),
     canBeExpanded: !isSettled(span),
   };
 }
 
-/** Headings say what is below them, and our own line in brackets stands above them all. */
+/** Skips headings and our own line in brackets above them. */
 function firstLineOf(text: string): string {
   const lines = text.split("\n").map((line) => line.trim());
-  return lines.find((line) => line !== "" && !/^(?:#|\[These notes stand for)/.test(line)) ?? lines[0] ?? "";
+  return (
+    lines.find((line) => line !== "" && !/^(?:#|\[These notes (?:replace|stand for) )/.test(line)) ??
+    lines[0] ??
+    ""
+  );
 }

@@ -6,17 +6,17 @@ import { copiedIds } from "../../messages/lines.ts";
 /** A memory file that was attached to a conversation. */
 export interface AttachedMemory {
   readonly path: string;
-  /** Of its newest attachment, as it is sent. */
+  /** Tokens of its newest attachment, in the form in which it is sent. */
   readonly tokens: number;
-  /** Copies that a compaction or an undo made do not count. */
+  /** Number of attachments, without copies that a compaction or an undo made. */
   readonly times: number;
-  /** True if it stands in the conversation as it is now. */
+  /** True if the current conversation contains it. */
   readonly isVisible: boolean;
 }
 
 /**
- * Memory files attached in these entries, in the order in which they first came. Where the entries are a whole session,
- * `conversation` is what is left of it; without that, what comes after the last boundary.
+ * Lists the memory files attached in these entries, in order of their first attachment. If the entries are a
+ * whole session, pass the current part as `conversation`. The default is everything after the last boundary.
  */
 export function memoryFilesIn(
   entries: readonly Entry[],

@@ -3,7 +3,7 @@ import { foldersTo, insideOf, isBelow, type Place, type PlacedPath } from "./pla
 const MEMORY_NAMES = ["AGENTS.md", "CLAUDE.md"] as const;
 const RULE_FOLDERS = [".claude/rules"] as const;
 
-/** Names and folders in which memory files and rules are looked for. */
+/** File names and folders to search for memory files and rules. */
 export interface Governance {
   readonly project: Place;
   readonly names: readonly string[];
@@ -12,11 +12,14 @@ export interface Governance {
 
 export interface RuleFolder {
   readonly folder: PlacedPath;
-  /** The folder its patterns are relative to, and below which its rules hold; empty for the working directory. */
+  /**
+   * The folder that its patterns are relative to and that its rules apply to. Empty for the working
+   * directory.
+   */
   readonly base: string;
 }
 
-/** Names and folders that would lead out of the working directory are left out. */
+/** Collects the names and folders, except those that lead out of the working directory. */
 export function governanceOf(
   project: Place,
   names: readonly string[] = MEMORY_NAMES,
@@ -32,14 +35,14 @@ export function governanceOf(
   };
 }
 
-/** A hidden folder is for the folder that holds it: `web/.claude/rules` is about `web`. */
+/** Returns the parent of a hidden folder: `web/.claude/rules` applies to `web`. */
 function baseOf(ruleFolder: string): string {
   const names = ruleFolder.split("/");
   const hidden = names.findIndex((name) => name.startsWith("."));
   return hidden < 0 ? "" : names.slice(0, hidden).join("/");
 }
 
-/** Memory files that would govern these paths if they are there, the outermost first. */
+/** Lists the memory files that would apply to these paths if they exist, outermost first. */
 export function memoryPathsFor(
   touched: Iterable<string>,
   { project, names }: Governance,
@@ -54,7 +57,7 @@ export function memoryPathsFor(
     );
 }
 
-/** Everything with the ending of text for people that lies in a rule folder, at any depth. */
+/** Returns the rule folder that contains a Markdown file, at any depth. */
 export function ruleFolderOf(path: PlacedPath, { project, ruleFolders }: Governance): RuleFolder | undefined {
   if (path.place !== project || !/\.md$/i.test(path.relative)) return undefined;
   return ruleFolders.find(({ folder }) => isBelow(path, folder.relative));

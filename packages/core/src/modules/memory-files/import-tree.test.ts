@@ -138,7 +138,7 @@ describe("files that memory files import", () => {
   });
 });
 
-/** How many imports lead from the first file to this one, by the shortest way. */
+/** Number of imports from the first file to this one, by the shortest path. */
 function stepsTo(target: string, contents: Readonly<Record<string, string>>): number {
   let level = new Set(["/p/a.md"]);
   for (let steps = 0; steps < 20; steps++) {

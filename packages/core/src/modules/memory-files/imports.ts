@@ -1,13 +1,13 @@
 import type { LoadedMemory, MemoryPlaces, ReadMemory, SkippedMemory } from "./memory-reader.ts";
 import { absolutePath, folderOf, keyOf, type PlacedPath, placedIn } from "./placed-paths.ts";
 
-/** How far a memory file's imports are followed: those that it names, those that these name, and so on. */
+/** Maximum depth of a memory file's imports. */
 const IMPORT_DEPTH = 5;
-/** A file that names a thousand others is a mistake or an attack; each would be asked for. */
+/** A file that imports a thousand others is a mistake or an attack, and each import would need permission. */
 const MOST_FILES = 200;
 
 export interface ImportTree {
-  /** Each once: a file, then what it imports. */
+  /** Each file once, followed by its imports. */
   readonly files: readonly ReadMemory[];
   readonly skipped: readonly SkippedMemory[];
 }
@@ -15,18 +15,21 @@ export interface ImportTree {
 interface ImportTreeOptions {
   readonly places: MemoryPlaces;
   readonly load: (path: PlacedPath) => Promise<LoadedMemory>;
-  /** True for files that the agent has already; they are not read again. */
+  /** True for files that the agent already has. They are not read again. */
   readonly isKnown: (path: PlacedPath) => boolean;
 }
 
-/** Files and what they import, level by level: so the shortest way to a file counts, and no loop has an end to miss. */
+/**
+ * Loads files and their imports level by level. The shortest path to a file therefore counts, and import
+ * cycles end.
+ */
 export async function loadWithImports(
   roots: readonly PlacedPath[],
   { places, load, isKnown }: ImportTreeOptions,
 ): Promise<ImportTree> {
   const loaded = new Map<string, LoadedMemory>();
   const imported = new Map<string, readonly PlacedPath[]>();
-  /** By where they really are: a link has nothing to say that its file has not said. */
+  /** Real paths of the processed files. A link adds nothing to the file that it points to. */
   const understood = new Set<string>();
   const skipped: SkippedMemory[] = [];
   const skip = (path: string, reason: string): unknown => skipped.push({ path, reason });
@@ -59,7 +62,7 @@ export async function loadWithImports(
   return { files: inReadingOrder(roots, loaded, imported), skipped };
 }
 
-/** A file before what it imports, and each once, by the place where it really is. */
+/** Lists each file before its imports, once by its real path. */
 function inReadingOrder(
   roots: readonly PlacedPath[],
   loaded: ReadonlyMap<string, LoadedMemory>,
@@ -90,20 +93,20 @@ function firstOfEachKey(paths: readonly PlacedPath[]): readonly PlacedPath[] {
 const LONGEST_REFERENCE = 1_000;
 
 /**
- * `@` after a space or at the start of a line, then what could be a path; not within a word, as in an address of mail.
- * A space belongs to it after a backslash.
+ * `@` after a space or at the start of a line, followed by a possible path. Not inside a word, as in an email
+ * address. A space needs a backslash before it.
  */
 const REFERENCE = /(?<![^\s([{"'*_])@((?:\\ |[^\s`])+)/g;
 const FIRST_CHARACTER = /^[\p{L}\p{N}_.~/\\-]/u;
-/** Marks that end a sentence or close a bracket are not part of the path. */
+/** Marks that end a sentence or close a bracket do not belong to the path. */
 const AFTER_REFERENCE = /[.,;:!?)\]}>'"*_]+$/;
 
-/** The files that a text imports (`@path/to/file`), as it names them, each once. What stands in code is not meant. */
+/** Lists the files that a text imports (`@path/to/file`), as written, each once. Ignores code. */
 export function importsIn(text: string): readonly string[] {
   const references = new Set<string>();
   if (!text.includes("@")) return [];
   for (const [, found = ""] of withoutCode(text).matchAll(REFERENCE)) {
-    // Before it is looked at: the end of a long one would be searched for again from each character.
+    // Checked first, because finding the end of a long reference would restart at each character.
     if (found.length > LONGEST_REFERENCE) continue;
     const path = (found.split("#", 1)[0] ?? "").replace(AFTER_REFERENCE, "").replaceAll("\\ ", " ");
     if (FIRST_CHARACTER.test(path) && !path.includes("://")) references.add(path);
@@ -112,8 +115,8 @@ export function importsIn(text: string): readonly string[] {
 }
 
 /**
- * The file that is meant: relative to the file that names it, or absolute. Never outside the place of that file, but
- * for `~/`. Undefined for what leads elsewhere.
+ * Resolves an import: relative to the importing file, or absolute. Returns undefined for a path outside the
+ * place of that file, except for `~/`.
  */
 export function importedPath(
   reference: string,
@@ -127,7 +130,7 @@ export function importedPath(
   return placedIn(from.place, `${folderOf(from.relative)}/${reference}`.replace(/^\//, ""));
 }
 
-/** The text with fenced blocks and code spans blanked out. Other places keep their characters around them. */
+/** Blanks out fenced blocks and code spans. All other characters stay. */
 function withoutCode(text: string): string {
   return withoutFences(text)
     .split(/\n[ \t]*\r?\n/)
@@ -135,7 +138,7 @@ function withoutCode(text: string): string {
     .join("\n\n");
 }
 
-/** Fences may stand in lists and quotes; one that is never closed goes on to the end. */
+/** Fences may be in lists and quotes. A fence that is never closed extends to the end. */
 const FENCE = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})(.*)$/;
 
 function withoutFences(text: string): string {
@@ -146,7 +149,7 @@ function withoutFences(text: string): string {
     if (fence !== undefined) {
       if (marks.startsWith(fence) && rest.trim() === "") fence = undefined;
       kept.push("");
-      // Backticks after the opening make it a span of code in a line of text.
+      // More backticks after the opening ones make it a code span within a line of text.
     } else if (marks !== "" && !(marks.startsWith("`") && rest.includes("`"))) {
       fence = marks;
       kept.push("");
@@ -155,10 +158,10 @@ function withoutFences(text: string): string {
   return kept.join("\n");
 }
 
-/** A span ends with as many backticks as it began with; where there are none, they are just backticks. */
+/** A code span ends with as many backticks as it began with. Without a match, they are plain backticks. */
 function withoutSpans(paragraph: string): string {
   const runs = [...paragraph.matchAll(/`+/g)];
-  /** For each run, the next one of its length: found from the end on, so that each is looked at once. */
+  /** The next run of the same length for each run. Found from the end, so that each run is visited once. */
   const closing = new Array<number | undefined>(runs.length);
   const lastOfLength = new Map<number, number>();
   for (let index = runs.length - 1; index >= 0; index--) {
@@ -172,7 +175,7 @@ function withoutSpans(paragraph: string): string {
     const end = closing[index];
     if (end === undefined) continue;
     const close = runs[end];
-    // The mark keeps what stands around the span apart from each other, and from an `@`.
+    // The mark separates the text before the span from the text after it and from an `@`.
     kept.push(paragraph.slice(at, runs[index]?.index), "``");
     at = (close?.index ?? 0) + (close?.[0].length ?? 0);
     index = end;

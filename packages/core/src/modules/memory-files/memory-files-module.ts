@@ -14,10 +14,10 @@ import { field } from "../../messages/untrusted.ts";
 import { type MemoryFilesOptions, memoryFilesNow } from "./memory-reader.ts";
 import { NestedMemory } from "./nested-memory.ts";
 
-/** Tokens of memory files attached in one turn. Rules that take more would leave little of the window for the work. */
+/** Token budget for the memory files of one turn. More would leave little of the window for the work. */
 const BUDGET_TOKENS = 20_000;
 
-/** Memory files that govern what the agent touches, attached as it does. Subagents have their own. */
+/** Attaches memory files when the agent touches files that they apply to. Each subagent has its own. */
 export function memoryFiles(options: MemoryFilesOptions): EngineModule {
   requireMemoryFilesOptions(options);
   return {
@@ -27,7 +27,7 @@ export function memoryFiles(options: MemoryFilesOptions): EngineModule {
       return {
         addContext: (signal) => attachFiles(parts, memory, signal),
         hostState: () => ({ memoryFiles: memoryFilesNow(options) }),
-        changed: (change) => follow(parts, memory, change),
+        onChange: (change) => follow(parts, memory, change),
       } satisfies AttachedModule;
     },
   };
@@ -55,9 +55,9 @@ function requireMemoryFilesOptions(options: MemoryFilesOptions): void {
 function follow({ thread }: EngineParts, memory: NestedMemory, change: ConversationChange): void {
   switch (change.kind) {
     case "read":
-      if (change.isAnother) memory.attachedIn(thread.entries);
-      // What had been attached may have gone with the conversation that it stood in.
-      memory.touched(change.isAnother ? thread.entries : change.added);
+      if (change.hasEarlierChanges) memory.attachedIn(thread.entries);
+      // Earlier attachments may be lost together with the replaced conversation.
+      memory.touched(change.hasEarlierChanges ? thread.entries : change.added);
       break;
     case "cleared":
       if (change.paths.length > 0) memory.forget(change.paths);
@@ -73,7 +73,10 @@ function follow({ thread }: EngineParts, memory: NestedMemory, change: Conversat
   }
 }
 
-/** Memory files that govern what the agent has touched since the last call, once each, after the newest message. */
+/**
+ * Attaches the memory files for everything that the agent has touched since the last call, once each, after
+ * the newest message.
+ */
 async function attachFiles(
   parts: EngineParts,
   memory: NestedMemory,
@@ -106,7 +109,10 @@ async function attachFiles(
   if (files.length > 0 || skipped.length > 0) reporter.emit({ type: "memory-attached", files, skipped });
 }
 
-/** The model is to continue its own message, or a result is still to come: nothing may stand between. */
+/**
+ * Returns true if the model is to continue its own message, or if a tool result is missing. Nothing may be
+ * inserted then.
+ */
 function isAnswerOpen(entries: readonly Entry[]): boolean {
   const newest = entries.findLast(
     (entry) => isEntry(entry) && entry.type !== "system" && entry.type !== "progress",

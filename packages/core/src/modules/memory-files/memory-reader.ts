@@ -15,83 +15,88 @@ import {
 } from "./placed-paths.ts";
 import { readRule } from "./rule-front-matter.ts";
 
-/** Names and places of memory files and rules, and how to read them. */
+/** Names and locations of memory files and rules, and how to read them. */
 export interface MemoryFilesOptions {
   readonly port: MemoryFilesPort;
-  /** The working directory, absolute: nothing above it governs anything. */
+  /** The working directory, absolute. Files above it never apply. */
   readonly cwd: string;
-  /** Names of memory files in any folder; `AGENTS.md` and `CLAUDE.md` unless given. */
+  /** Names of memory files in any folder. Default: `AGENTS.md` and `CLAUDE.md`. */
   readonly names?: readonly string[] | undefined;
-  /** Folders of rules, relative to the working directory; `.claude/rules` unless given. */
+  /** Folders of rules, relative to the working directory. Default: `.claude/rules`. */
   readonly ruleFolders?: readonly string[] | undefined;
-  /** Files that the host has put into the system prompt already. */
+  /** Files that the host has already put into the system prompt. */
   readonly loaded?: readonly string[] | undefined;
   /**
-   * Memory of the whole working directory (its own memory files, and rules for every path) is attached before the
-   * first call, without any file having been touched. For hosts that put none of it into the system prompt.
+   * Attaches the memory of the whole working directory (its memory files, and rules for every path) before
+   * the first call, even if no file was touched. For hosts that put none of it into the system prompt.
    */
   readonly fromStart?: boolean | undefined;
   /**
-   * Asked before a file is read, whether it is there or not; what it refuses, and what it fails on, is not. An answer
-   * holds until the next compaction.
+   * Asked before a file is read, even if the file does not exist. A file is not read if this refuses or
+   * throws. The answer is valid until the next compaction.
    */
   readonly mayRead?: ((path: string) => boolean | Promise<boolean>) | undefined;
 }
 
-/** The files as they are NOW. Paths are absolute. What cannot be had is an answer like any other. */
+/** Access to the current files. Paths are absolute. A file that cannot be read is a normal answer. */
 export interface MemoryFilesPort {
   /**
-   * `displayPath` is where the file really is, links followed, relative to the working directory (`~/…` below
-   * `home`): by it a file is known that has two names.
+   * Reads a file. `displayPath` is its real path with links resolved, relative to the working directory
+   * (`~/…` below `home`). It identifies a file that has two names.
    */
   read(path: string): Promise<FileAnswer>;
-  /** Files in a folder and the folders below it, absolute; nothing where there is no such folder. */
+  /**
+   * Lists the absolute paths of all files in a folder and its subfolders. Returns an empty list if the folder
+   * does not exist.
+   */
   list(folder: string): Promise<readonly string[]>;
-  /** The user's own folder, absolute. Imports of `~/…` are followed only where it is given. */
+  /** The user's home folder, absolute. Imports of `~/…` work only if it is set. */
   readonly home?: string | undefined;
 }
 
-/** A file that was not attached, or not as it stands, and why: a fact for the report, never a reason to fail. */
+/**
+ * A file that was not attached, or only in part, and the reason. It is reported and never causes a failure.
+ */
 export interface SkippedMemory {
   readonly path: string;
   readonly reason: string;
 }
 
-/** More is not read by anybody, and every later call would pay for it. */
+/** Nobody reads more, and every later call would pay for it. */
 export const MEMORY_FILE_CHARACTERS = 40_000;
-/** A person may have to be asked. */
+/** The user may have to answer first. */
 const PERMISSION_TIMEOUT_MS = 300_000;
 
-/** Places that may hold memory files and imports. */
+/** Places that may contain memory files and imports. */
 export interface MemoryPlaces {
   readonly project: Place;
-  /** Only where the host allows it. */
+  /** Only if the host allows it. */
   readonly home: Place | undefined;
 }
 
 export type LoadedMemory =
   | ReadMemory
-  /** There is nothing, or nothing in it. */
+  /** The file does not exist or is empty. */
   | { readonly state: "absent" }
   | { readonly state: "refused"; readonly reason: string };
 
 export interface ReadMemory {
   readonly state: "read";
-  /** Its real place; the path that was asked for may be a link to it. */
+  /** The real path. The requested path may be a link to it. */
   readonly path: PlacedPath;
   readonly file: MemoryFile;
-  /** A fault that does not keep it from being used. */
+  /** A fault that does not prevent the file's use. */
   readonly problem: string | undefined;
 }
 
-/** Problems that will still be there at the next look: they are not looked at again. */
+/** Problems that persist. Such files are not read again. */
 const LASTING: ReadonlySet<string> = new Set(
   "not-permitted outside-project secret unreadable not-text too-large".split(" "),
 );
 
 export const isLasting = (reason: string): boolean => LASTING.has(reason);
 
-/** Reads one conversation's memory files: with permission, within its limits, and never failing. */
+/** Reads one conversation's memory files with permission and within limits. Never throws. */
 export class MemoryReader {
   readonly governance: Governance;
   readonly places: MemoryPlaces;
@@ -106,14 +111,14 @@ export class MemoryReader {
     this.places = { project: governance.project, home: placeOf(options.port.home) };
   }
 
-  /** Undefined where the working directory is none: then nothing governs anything. */
+  /** Returns undefined if the working directory is not valid, so that no file applies. */
   static of(options: MemoryFilesOptions): MemoryReader | undefined {
     const project = placeOf(options.cwd);
     if (project === undefined) return undefined;
     return new MemoryReader(options, governanceOf(project, options.names, options.ruleFolders));
   }
 
-  /** Undefined for what lies nowhere that may be read. */
+  /** Returns undefined for a path outside the readable places. */
   placed(path: string): PlacedPath | undefined {
     const { project, home } = this.places;
     return placedIn(project, path) ?? (home && placedIn(home, path));
@@ -124,7 +129,9 @@ export class MemoryReader {
     this.#refused.clear();
   }
 
-  /** A problem that lasts is told once; after that the file counts as absent, until all is forgotten. */
+  /**
+   * Reads a file. Reports a lasting problem once. After that the file counts as absent until {@link forget}.
+   */
   async read(path: PlacedPath, options: AskOptions = {}): Promise<LoadedMemory> {
     if (this.#refused.has(keyOf(path))) return { state: "absent" };
     const answer = (await this.#askPermission(path, options)) ?? (await this.#askPort(path, options));
@@ -137,13 +144,16 @@ export class MemoryReader {
     return memory.file.content.trim() === "" ? { state: "absent" } : memory;
   }
 
-  /** The file's real place; undefined if it cannot be read. Nobody is asked: its content is not used. */
+  /**
+   * Finds the file's real path. Returns undefined if the file cannot be read. Needs no permission, because
+   * the content is not used.
+   */
   async realPath(path: PlacedPath, options: AskOptions = {}): Promise<PlacedPath | undefined> {
     const answer = await this.#askPort(path, options);
     return "reason" in answer ? undefined : answer.path;
   }
 
-  /** Files of a folder that lie in it, sorted. */
+  /** Lists the files inside a folder, sorted. */
   async list(folder: PlacedPath, options: AskOptions = {}): Promise<readonly PlacedPath[] | Reason> {
     const told = valueOrReason(await this.#ask(options)(this.#options.port, "list", absolutePath(folder)));
     if ("reason" in told) return told;
@@ -153,7 +163,7 @@ export class MemoryReader {
     return [...files].sort().map((relative) => ({ place, relative }));
   }
 
-  /** One for all files of a turn, so that its signal is listened to once. */
+  /** Shares one asker among all files of a turn, so that there is one listener on its signal. */
   #ask(options: AskOptions): Ask {
     const { signal } = options;
     if (signal === undefined) return asker(options);
@@ -162,7 +172,7 @@ export class MemoryReader {
     return ask;
   }
 
-  /** Undefined where it may be read. */
+  /** Returns undefined if the file may be read. */
   async #askPermission(path: PlacedPath, options: AskOptions): Promise<Reason | undefined> {
     if (this.#options.mayRead === undefined) return undefined;
     const key = keyOf(path);
@@ -182,14 +192,14 @@ export class MemoryReader {
     const text = stringField(value, "text");
     if (text === undefined) return { reason: "invalid" };
     const shown = firstString(value, "displayPath");
-    // A port that follows links out of the working directory says so by what it shows.
+    // A port that follows links out of the working directory reveals that in `displayPath`.
     const real = shown === undefined ? path : this.#realPathOf(shown);
     if (real === undefined) return { reason: "outside-project" };
     const displayPath = shown ?? path.relative;
     return { path: real, text, displayPath, isHead: field(value, "isHead") === true };
   }
 
-  /** The port names files relative to the working directory, or to the user's own folder. */
+  /** Resolves a path that the port gives relative to the working directory or to the home folder. */
   #realPathOf(displayPath: string): PlacedPath | undefined {
     const { project, home } = this.places;
     if (!/^~[\\/]/.test(displayPath)) return placedIn(project, displayPath);
@@ -214,7 +224,7 @@ export class MemoryReader {
   }
 }
 
-/** Why there is no answer. */
+/** The reason for a missing answer. */
 interface Reason {
   readonly reason: string;
 }
@@ -226,18 +236,21 @@ interface ReadAnswer {
   readonly isHead: boolean;
 }
 
-const REST_LEFT_OUT = "[This is only the beginning of the file: read it for the rest.]";
+const REST_LEFT_OUT = "[This is only the beginning of the file. Read the file for the rest.]";
 
-/** A beginning with a mark that says so. */
+/** Appends a note that the text is only the beginning. */
 export const withRestLeftOut = (head: string): string => `${head.trimEnd()}\n\n${REST_LEFT_OUT}`;
 
 const cutHead = (text: string): string =>
   withRestLeftOut(headOf(text, MEMORY_FILE_CHARACTERS - REST_LEFT_OUT.length - 2));
 
-/** For what is put back after a compaction: a memory file as it is now, read as nested memory reads it. */
+/**
+ * Creates the reader for restoring memory files after a compaction. It gives their current content, read in
+ * the same way as nested memory.
+ */
 export function memoryFilesNow(options: MemoryFilesOptions): NonNullable<HostState["memoryFiles"]> {
   return async (path) => {
-    // A new reader: a file that was refused before may be allowed by now.
+    // Uses a new reader, because a refused file may be allowed now.
     const reader = MemoryReader.of(options);
     const placed = reader?.placed(path);
     if (reader === undefined || placed === undefined) {

@@ -1,13 +1,14 @@
 /**
- * Patterns for one name of a path. Our own, and not by regular expressions: those that libraries make of `*a*a*a*a*b`
- * take exponential time to find that a long name does not match, and patterns come from models, names from anybody.
+ * Patterns for one name of a path. We match them ourselves because the regular expressions that libraries
+ * build from `*a*a*a*a*b` take exponential time on a long name. Patterns come from models, and names from
+ * anybody.
  */
 
-/** The pieces that a name consists of. */
+/** The parts of a name pattern. */
 export type NamePattern = readonly NamePiece[];
 type NamePiece = "any-run" | ((character: string) => boolean);
 
-/** By its characters. */
+/** @param name The characters of the name. */
 export const fitsName = (pattern: NamePattern, name: readonly string[]): boolean =>
   matchesRuns(
     pattern,
@@ -17,9 +18,9 @@ export const fitsName = (pattern: NamePattern, name: readonly string[]): boolean
   );
 
 /**
- * True if the pattern fits all of the text; some of its pieces stand for a run of any length. Of all runs only
- * the last is ever tried again: an earlier one that took less left at least as much to choose from. So no pattern
- * makes more steps than its length times the text's.
+ * Returns true if the pattern matches the whole text. Some pieces match a run of any length. Only the last
+ * run is ever retried, because a shorter earlier run leaves no better choices. The number of steps is
+ * therefore at most the length of the pattern times the length of the text.
  */
 export function matchesRuns<P, T>(
   pattern: readonly P[],
@@ -47,7 +48,7 @@ export function matchesRuns<P, T>(
   return pattern.slice(piece).every(isRun);
 }
 
-/** Reads `*`, `?`, `[a-z]` and `[!a-z]`; a backslash takes the meaning away. */
+/** Parses `*`, `?`, `[a-z]` and `[!a-z]`. A backslash escapes the next character. */
 export function namePattern(text: string): NamePattern {
   const characters = [...text];
   const pieces: NamePiece[] = [];
@@ -73,11 +74,11 @@ const isExactly =
 
 interface CharacterSet {
   readonly has: (character: string) => boolean;
-  /** The position of its closing bracket. */
+  /** Position of the closing bracket. */
   readonly end: number;
 }
 
-/** `[abc]`, `[a-z]`, `[!abc]`; a bracket that is never closed is a bracket. */
+/** Parses `[abc]`, `[a-z]` or `[!abc]`. An unclosed bracket is a literal bracket. */
 function setAt(characters: readonly string[], start: number): CharacterSet | undefined {
   const isNot = characters[start + 1] === "!" || characters[start + 1] === "^";
   const first = start + (isNot ? 2 : 1);
@@ -95,7 +96,10 @@ function setAt(characters: readonly string[], start: number): CharacterSet | und
   return { has: (character) => isIn(character) !== isNot, end };
 }
 
-/** Every way to choose one of `{a,b}`; braces within braces too. Undefined where there are more than `most`. */
+/**
+ * Expands `{a,b}` to every combination, nested braces included. Returns undefined if there are more than
+ * `most`.
+ */
 export function expandBraces(pattern: string, most: number): readonly string[] | undefined {
   const done: string[] = [];
   const open = [pattern];
@@ -118,9 +122,9 @@ interface Choice {
   readonly parts: readonly string[];
 }
 
-/** The first braces that close and hold a comma; others are braces. The innermost close first. */
+/** Finds the first closed braces that contain a comma, innermost first. All other braces are literal. */
 function firstChoice(text: string): Choice | undefined {
-  /** Braces that are open, each with its commas. */
+  /** Open braces and their commas. */
   const open: { readonly start: number; readonly commas: number[] }[] = [];
   for (let at = 0; at < text.length; at++) {
     const character = text[at];

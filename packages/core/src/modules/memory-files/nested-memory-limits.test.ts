@@ -89,7 +89,9 @@ describe("sizes", () => {
     const drained = await touchAndDrain(memoryOf(testPort({ "/p/CLAUDE.md": "🙂".repeat(30_000) })), "a.ts");
     const content = contentOf(drained);
     expect(content.length).toBeLessThanOrEqual(MEMORY_FILE_CHARACTERS);
-    expect(content).toMatch(/^(🙂)+\n\n\[This is only the beginning of the file: read it for the rest\.\]$/u);
+    expect(content).toMatch(
+      /^(🙂)+\n\n\[This is only the beginning of the file\. Read the file for the rest\.\]$/u,
+    );
     expect(drained.skipped).toEqual([{ path: "/p/CLAUDE.md", reason: "only-its-head" }]);
     const exact = await touchAndDrain(memoryOf(testPort({ "/p/CLAUDE.md": "x".repeat(40_000) })), "a.ts");
     expect(contentOf(exact)).toBe("x".repeat(40_000));

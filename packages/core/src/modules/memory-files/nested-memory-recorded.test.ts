@@ -23,7 +23,7 @@ const sessions = claudeCodeSessions()
   .map((path) => [basename(path), entriesOf(path)] as const)
   .filter(([, entries]) => entries.some((entry) => memoryPathOf(entry) !== undefined));
 
-/** The rule files as they were, in the folder where they were. */
+/** Rebuilds the recorded rule files in their recorded folder. */
 function filesOf(entries: readonly Entry[]): { readonly cwd: string; readonly port: MemoryFilesPort } {
   const files = new Map<string, string>();
   for (const entry of entries) {

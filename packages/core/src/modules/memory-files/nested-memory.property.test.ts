@@ -85,7 +85,7 @@ const step = (): fc.Arbitrary<Step> =>
     fc.record({ do: fc.constant("compact" as const), kept: fc.nat(8), restores: fc.boolean() }),
   );
 
-/** A conversation, and what a host does with it. */
+/** A conversation and the actions of its host. */
 class Host {
   entries: readonly Entry[] = [];
   readonly port = testPort({ "/q/secret.md": "secret" }, { links: LINKS });
@@ -144,10 +144,10 @@ class Host {
 
   async #compact(keptCount: number, restores: boolean): Promise<void> {
     const cut = Math.max(0, this.entries.length - keptCount);
-    const summarised = this.entries.slice(0, cut);
+    const summarized = this.entries.slice(0, cut);
     const kept = this.entries.slice(cut);
     const state = restores ? { memoryFiles: memoryFilesNow(this.#options) } : {};
-    const restored = await restoreAll({ summarised, kept, countTokens, budgetTokens: 30_000 }, state);
+    const restored = await restoreAll({ summarized, kept, countTokens, budgetTokens: 30_000 }, state);
     this.entries = [...kept, ...restored.items.map(({ attachment }) => this.#builder.attachment(attachment))];
     this.#memory.forget();
   }

@@ -19,15 +19,15 @@ import { keyOf, type PlacedPath } from "./placed-paths.ts";
 import { RuleFiles } from "./rule-files.ts";
 
 export interface NestedMemoryOptions extends MemoryFilesOptions {
-  /** The agent's tools for files, where they have other names than the usual ones. */
+  /** The agent's file tools, if their names differ from the usual ones. */
   readonly fileTools?: FileTools | undefined;
 }
 
 export interface DrainOptions {
   readonly countTokens: CountText;
-  /** For all that is attached at once. */
+  /** Token budget for everything attached at once. */
   readonly budgetTokens: number;
-  /** Paths whose content stands in the conversation; asked for only when there is something to attach. */
+  /** Returns the paths whose content is in the conversation. Called only if there is something to attach. */
   readonly visible?: (() => ReadonlySet<string>) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -41,26 +41,27 @@ export interface DrainedMemory {
 const NOTHING_DRAINED: DrainedMemory = Object.freeze({ attachments: [], files: [], skipped: [] });
 
 /**
- * Memory files that govern what the agent touches, for one conversation. What was touched is collected as it happens
- * and looked at once, before the next call; each file is attached once, until it is gone from the conversation.
+ * Finds the memory files for everything that the agent touches in one conversation. Collects touched paths as
+ * they occur and processes them once, before the next call. Attaches each file once, until the conversation
+ * no longer contains it.
  */
 export class NestedMemory {
-  /** Undefined where nothing can govern anything. */
+  /** Undefined if no memory file can apply. */
   readonly #reader: MemoryReader | undefined;
   readonly #rules: RuleFiles | undefined;
   readonly #fileTools: FileTools;
   readonly #loaded: readonly PlacedPath[];
   readonly #isFromStart: boolean;
-  /** Paths within the working directory. */
+  /** Touched paths within the working directory. */
   readonly #touched = new Set<string>();
-  /** Found, but there was no room. They come first next time. */
+  /** Files that were found but did not fit. They come first next time. */
   readonly #waiting = new Map<string, PlacedPath>();
   readonly #attached = new Set<string>();
-  /** Read by the agent itself. */
+  /** Files that the agent read itself. */
   readonly #shown = new Set<string>();
-  /** In the system prompt, by where they really are; undefined until that has been looked up. */
+  /** Real paths of the files in the system prompt. Undefined until they are resolved. */
   #inPrompt: ReadonlySet<string> | undefined;
-  /** Real places of files that go by another name. */
+  /** Real paths of files that also have another name. */
   readonly #realKeys = new Map<string, string>();
 
   constructor({ fileTools = FILE_TOOLS, ...options }: NestedMemoryOptions) {
@@ -72,7 +73,7 @@ export class NestedMemory {
     this.#begin();
   }
 
-  /** Notes what the agent touches in these new entries, and what has been attached in them. */
+  /** Records the paths that the agent touches in these new entries and the files attached in them. */
   touched(entries: readonly Entry[]): void {
     for (const entry of entries) {
       if (!isEntry(entry)) continue;
@@ -86,7 +87,7 @@ export class NestedMemory {
     this.#noteAttached(entries);
   }
 
-  /** Takes the state of a conversation that goes on from here: what stands in it is not attached again. */
+  /** Starts from the state of an existing conversation. Files attached in it are not attached again. */
   attachedIn(entries: readonly Entry[]): void {
     this.#attached.clear();
     this.#shown.clear();
@@ -95,8 +96,8 @@ export class NestedMemory {
   }
 
   /**
-   * After a compaction everything may be attached afresh, and is looked for anew. With paths: only these are no longer
-   * shown, because what the agent read of them was cleared.
+   * Forgets all attachments after a compaction, so that files are searched and attached again. With `paths`,
+   * forgets only that the agent read these files, because the results were cleared.
    */
   forget(paths?: readonly string[]): void {
     if (paths !== undefined) {
@@ -114,13 +115,13 @@ export class NestedMemory {
     this.#rules?.forget();
   }
 
-  /** Attaches memory that governs the files touched since the last time and is not there yet. Never rejects. */
+  /** Attaches missing memory files for the paths touched since the last call. Never rejects. */
   async drain(options: DrainOptions): Promise<DrainedMemory> {
     const reader = this.#reader;
     const touched = [...this.#touched];
     if (reader === undefined || (touched.length === 0 && this.#waiting.size === 0)) return NOTHING_DRAINED;
     const { files, skipped } = await this.#find(reader, touched, options.signal);
-    // The next turn gets the memory that an aborted one has not seen.
+    // Keeps the touched paths, so that the next turn attaches the memory that the aborted turn did not get.
     if (options.signal?.aborted) return NOTHING_DRAINED;
     for (const path of touched) this.#touched.delete(path);
     const fresh = files.length === 0 ? [] : await this.#notThereYet(reader, files, options);
@@ -145,7 +146,7 @@ export class NestedMemory {
     return { files: tree.files, skipped: [...(rules?.skipped ?? []), ...tree.skipped] };
   }
 
-  /** Each file is read at most once per drain, whoever asks for it. */
+  /** Reads each file at most once per drain. */
   #loader(
     reader: MemoryReader,
     signal: AbortSignal | undefined,
@@ -162,7 +163,7 @@ export class NestedMemory {
     };
   }
 
-  /** Without those that the system prompt or the conversation shows, under whatever name. */
+  /** Excludes files that the system prompt or the conversation already contains under any name. */
   async #notThereYet(
     reader: MemoryReader,
     files: readonly ReadMemory[],
@@ -191,7 +192,7 @@ export class NestedMemory {
     for (const { path, file } of files) {
       const whole = itemOf(file, countTokens);
       const fits = whole.tokens <= left;
-      // One that is alone and does not fit never will.
+      // A file that is first and does not fit never will, so only its beginning is attached.
       const item = fits ? whole : items.length === 0 ? headItem(file, left, countTokens) : undefined;
       if (item === undefined) {
         this.#waiting.set(keyOf(path), path);
@@ -210,7 +211,7 @@ export class NestedMemory {
     };
   }
 
-  /** The working directory itself counts as touched: what governs it governs everything. */
+  /** Counts the working directory itself as touched, so that its memory applies. */
   #begin(): void {
     if (this.#isFromStart) this.#touched.add("");
   }
@@ -247,7 +248,7 @@ export class NestedMemory {
 const itemOf = (file: ReadMemory["file"], countTokens: CountText): RestoredItem =>
   restoredItem("memory-files", file.path, memoryAttachment(file), countTokens, file.isHead);
 
-/** As much of it as fits, where that is worth having. */
+/** Attaches as much of the file as fits, if that is enough to be useful. */
 function headItem(
   file: ReadMemory["file"],
   budgetTokens: number,

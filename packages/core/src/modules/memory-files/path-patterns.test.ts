@@ -8,7 +8,7 @@ const matches = (patterns: string | readonly string[], path: string, ignoreCase 
 
 describe("path patterns", () => {
   it.each([
-    // A star stays within one name, two of them go across.
+    // One star matches within a name, two match across names.
     ["src/*.ts", "src/a.ts", true],
     ["src/*.ts", "src/x/a.ts", false],
     ["src/**/*.ts", "src/a.ts", true],
@@ -20,7 +20,7 @@ describe("path patterns", () => {
     ["src/**", "src", false],
     ["a**b/c", "axxb/c", true],
     ["**", "any/thing", true],
-    // One character, one of some, one of others.
+    // Any single character, one of a set, one outside a set.
     ["?.ts", "a.ts", true],
     ["?.ts", "ab.ts", false],
     ["?.ts", "🙂.ts", true],
@@ -30,7 +30,7 @@ describe("path patterns", () => {
     ["[^abc].ts", "d.ts", true],
     ["[]x].ts", "].ts", true],
     ["a[b.ts", "a[b.ts", true],
-    // Either of these.
+    // Alternatives.
     ["src/**/*.{ts,tsx}", "src/a.tsx", true],
     ["{src,lib}/*.ts", "lib/a.ts", true],
     ["{src,lib}/*.ts", "docs/a.ts", false],
@@ -43,23 +43,23 @@ describe("path patterns", () => {
     ["{,x}a.ts", "a.ts", true],
     ["{a}.ts", "{a}.ts", true],
     ["a{b,c", "a{b,c", true],
-    // Without a slash at any depth, with one from the start.
+    // A pattern without a slash matches at any depth, a pattern with one matches from the start.
     ["*.ts", "src/x/a.ts", true],
     ["/*.ts", "src/a.ts", false],
     ["/*.ts", "a.ts", true],
     ["./src", "src/a.ts", true],
     ["src/api", "src/api/x/a.ts", true],
     ["src/api", "x/src/api/a.ts", false],
-    // A slash at the end means a folder, and all below it.
+    // A slash at the end means a folder and everything below it.
     ["generated/", "a/generated/b.ts", true],
     ["generated/", "a/generated", false],
-    // Hidden files are files.
+    // Hidden files match too.
     ["**/*.yml", ".github/workflows/ci.yml", true],
-    // Characters that would mean something are taken by their looks after a backslash; others are separators.
+    // A backslash escapes special characters. Any other backslash is a separator.
     ["\\*.ts", "*.ts", true],
     ["\\*.ts", "a.ts", false],
     ["src\\api\\a.ts", "src/api/a.ts", true],
-    // What means something in other languages means nothing here.
+    // Special characters of regular expressions have no meaning here.
     ["a.c", "abc", false],
     ["a+(b)|c$", "a+(b)|c$", true],
   ])("%s and %s: %s", (pattern, path, expected) => {
@@ -102,7 +102,7 @@ describe("a match is found without going back more than once", () => {
   type Piece = string;
   const isRun = (piece: Piece): boolean => piece === "*";
 
-  /** By the book: tries everything. */
+  /** Reference implementation that tries every combination. */
   function tryEverything(pattern: readonly Piece[], text: readonly string[]): boolean {
     const [piece, ...rest] = pattern;
     if (piece === undefined) return text.length === 0;

@@ -1,6 +1,6 @@
 import { expandBraces, fitsName, matchesRuns, type NamePattern, namePattern } from "./name-pattern.ts";
 
-/** Patterns of one rule file, ready to be tried. */
+/** Compiled patterns of one rule file. */
 export interface PathPatterns {
   matches(relative: string): boolean;
 }
@@ -9,7 +9,7 @@ interface PatternOptions {
   readonly ignoreCase?: boolean | undefined;
 }
 
-/** More than this, in all that braces stand for, was not written by a person; what a match costs grows with both. */
+/** Limits after expanding braces. No person writes more, and the cost of a match grows with both. */
 const MOST_CHARACTERS = 10_000;
 const MOST_ALTERNATIVES = 64;
 
@@ -21,10 +21,10 @@ interface Alternative {
 }
 
 /**
- * As in a `.gitignore`, which is how agents read them: without a `/` in it (but at its end) a pattern holds at any
- * depth, with one from the folder on; what holds for a folder holds for all below it; the last pattern that fits
- * decides, and one that begins with `!` takes out. Besides, `{a,b}` stands for either. A list that only takes out
- * takes out of everything. Undefined where there is too much to try.
+ * Compiles patterns with the rules of `.gitignore`, as agents interpret them. A pattern without `/` (except
+ * at its end) matches at any depth, otherwise from the folder on. A match on a folder covers everything below
+ * it. The last matching pattern decides, and `!` at the start excludes. In addition, `{a,b}` means either. A
+ * list of exclusions only excludes from everything. Returns undefined if there are too many patterns.
  */
 export function pathPatterns(
   patterns: readonly string[],
@@ -63,7 +63,7 @@ const isAnyNames = (step: Step): boolean => step === "any-names";
 const fitsStep = (step: Step, name: readonly string[]): boolean =>
   step !== "any-names" && fitsName(step, name);
 
-/** Name by name. What follows says what may lie below. */
+/** Converts a pattern to one step per name. The steps at the end cover everything below. */
 function stepsOf(pattern: string): readonly Step[] {
   const parts = partsOf(pattern);
   const names = parts.filter((name) => name !== "" && name !== ".");
@@ -72,12 +72,12 @@ function stepsOf(pattern: string): readonly Step[] {
   const isFolder = parts.at(-1) === "";
   const isFromRoot = parts.length > (isFolder ? 2 : 1);
   if (!isFromRoot) steps.unshift("any-names");
-  // All below a folder is not the folder itself.
+  // Everything below a folder does not include the folder itself.
   if (steps.at(-1) === "any-names") steps.push(["any-run"]);
   if (isFolder) steps.push(["any-run"]);
   return [...steps, "any-names"];
 }
 
-/** A `\` that does not take the meaning from what follows is how others write `/`. */
+/** Splits a pattern into names. A `\` that does not escape anything is the Windows separator. */
 const partsOf = (pattern: string): readonly string[] =>
   pattern.replaceAll(/\\(?:[*?[\]{}!,\\]|)/g, (found) => (found === "\\" ? "/" : found)).split("/");

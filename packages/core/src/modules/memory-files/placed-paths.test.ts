@@ -125,7 +125,7 @@ describe("folders of a path", () => {
     expect(foldersTo("c.ts")).toEqual([""]);
   });
 
-  it("are told from neighbours whose names begin alike, and on Windows in any case", () => {
+  it("are told from neighbors whose names begin alike, and on Windows in any case", () => {
     expect(isBelow({ place: posix, relative: "web/a" }, "web")).toBe(true);
     expect(isBelow({ place: posix, relative: "webs/a" }, "web")).toBe(false);
     expect(isBelow({ place: posix, relative: "Web/a" }, "web")).toBe(false);

@@ -1,32 +1,35 @@
-/** A folder whose files may be named, and those of the folders below it. Nothing else can be said with its paths. */
+/** A folder that gives access to its files and subfolders. Its paths cannot name anything outside. */
 export interface Place {
-  /** Absolute, as it was given, without a separator at its end. */
+  /** Absolute, as given, without a trailing separator. */
   readonly root: string;
   readonly separator: "/" | "\\";
-  /** Drive letters or shares, both kinds of separator, and names that do not differ by case. */
+  /** True for drive letters or shares, both separators, and case-insensitive names. */
   readonly isWindows: boolean;
 }
 
-/** One file or folder of a place: names with `/` between them, whatever the system. */
+/** A file or folder within a place: names separated by `/` on every system. */
 export interface PlacedPath {
   readonly place: Place;
   readonly relative: string;
 }
 
-/** Longer than any system allows, and long enough to make work. */
+/** Longer than any system allows, and long enough to slow down processing. */
 const LONGEST_PATH = 4_096;
 const DRIVE = /^[A-Za-z]:[\\/]/;
-/** `\\server\share`; not `\\?\` and `\\.\`, which name devices. */
+/** `\\server\share`, but not `\\?\` and `\\.\`, which name devices. */
 const SHARE = /^[\\/]{2}[^\\/?.][^\\/]*[\\/][^\\/]/;
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\..*)?$/i;
 
-/** Undefined for what is not absolute, and for a whole disk: everything would be inside. */
+/**
+ * Creates a place. Returns undefined for a path that is not absolute, and for a whole disk, which would
+ * contain everything.
+ */
 export function placeOf(folder: unknown): Place | undefined {
   if (typeof folder !== "string" || folder.length > LONGEST_PATH || folder.includes("\0")) return undefined;
   const isWindows = DRIVE.test(folder) || (folder.startsWith("\\") && SHARE.test(folder));
   if (!isWindows && !folder.startsWith("/")) return undefined;
   const names = namesIn(folder, isWindows);
-  // A drive's name is a name here, and so are the two of a share.
+  // The drive counts as one name here, a share as two.
   const namesOfRoot = isWindows ? (DRIVE.test(folder) ? 1 : 2) : 0;
   if (names === undefined || names.length <= namesOfRoot) return undefined;
   const separator = isWindows && folder.includes("\\") ? "\\" : "/";
@@ -35,8 +38,8 @@ export function placeOf(folder: unknown): Place | undefined {
 }
 
 /**
- * The path within the place, relative ones counted from its root. Undefined for what leads out of it and for what
- * cannot be a file's name: paths come from models and from files, and are never trusted.
+ * Returns the path within the place. Relative paths start at its root. Returns undefined for paths that lead
+ * out of it and for impossible file names. Paths come from models and files and are never trusted.
  */
 export function insideOf(place: Place, path: unknown): string | undefined {
   if (typeof path !== "string" || path.length > LONGEST_PATH || path.includes("\0")) return undefined;
@@ -54,13 +57,13 @@ export function insideOf(place: Place, path: unknown): string | undefined {
   return named(names.slice(root.length), isWindows);
 }
 
-/** {@link insideOf} as a path of the place. */
+/** Works like {@link insideOf}, but returns a placed path. */
 export function placedIn(place: Place, path: unknown): PlacedPath | undefined {
   const relative = insideOf(place, path);
   return relative === undefined ? undefined : { place, relative };
 }
 
-/** The names on the way, `.` and `..` gone; undefined where `..` leads above the start. */
+/** Splits a path into names and resolves `.` and `..`. Returns undefined if `..` leads above the start. */
 function namesIn(path: string, isWindows: boolean): readonly string[] | undefined {
   const names: string[] = [];
   for (const name of path.split(isWindows ? /[\\/]/ : "/")) {
@@ -80,25 +83,25 @@ function named(names: readonly string[], isWindows: boolean): string | undefined
   return names.join("/");
 }
 
-/** Also of a stream within a file, which a colon begins. */
+/** Also true for a stream within a file, which starts with a colon. */
 const isDevice = (name: string): boolean => name.includes(":") || DEVICE.test(name.replace(/[. ]+$/, ""));
 
 export function absolutePath({ place, relative }: PlacedPath): string {
   return `${place.root}${place.separator}${relative.replaceAll("/", place.separator)}`;
 }
 
-/** The same for all ways of naming one file. */
+/** Returns the same key for all spellings of one file. */
 export function keyOf(path: PlacedPath): string {
   const absolute = absolutePath(path);
   return path.place.isWindows ? absolute.toLowerCase() : absolute;
 }
 
-/** The folder of a file within its place; empty for the place itself. */
+/** Returns the folder of a file within its place. Empty for the place itself. */
 export function folderOf(relative: string): string {
   return relative.slice(0, Math.max(0, relative.lastIndexOf("/")));
 }
 
-/** The folders from the place itself down to the one that holds the file; the place is the empty one. */
+/** Lists the folders from the place down to the one that contains the file. The place itself is "". */
 export function foldersTo(relative: string): readonly string[] {
   const folders = [""];
   for (let at = relative.indexOf("/"); at >= 0; at = relative.indexOf("/", at + 1)) {
@@ -107,7 +110,7 @@ export function foldersTo(relative: string): readonly string[] {
   return folders;
 }
 
-/** True if the path lies below the folder; all paths lie below the place itself, which is the empty one. */
+/** Returns true if the path is below the folder. Every path is below the place itself, which is "". */
 export function isBelow({ place, relative }: PlacedPath, folder: string): boolean {
   if (folder === "") return true;
   const start = relative.slice(0, folder.length + 1);

@@ -3,19 +3,19 @@ import { isLasting, type LoadedMemory, type MemoryReader, type SkippedMemory } f
 import { type PathPatterns, pathPatterns } from "./path-patterns.ts";
 import { absolutePath, isBelow, type PlacedPath } from "./placed-paths.ts";
 
-/** All of them are read to learn what they are about. */
+/** Maximum number of rule files per folder. All of them are read to find their patterns. */
 const MOST_RULES = 200;
 
 export interface Rule {
   readonly file: PlacedPath;
   readonly base: string;
-  /** Undefined: it governs everything. */
+  /** Undefined means that the rule applies to everything. */
   readonly patterns: PathPatterns | undefined;
 }
 
 type Load = (path: PlacedPath) => Promise<LoadedMemory>;
 
-/** The rules of a project: looked for once, and again when all is forgotten or one of them was touched. */
+/** Finds the rules of a project once. Searches again after {@link forget} or after a rule was touched. */
 export class RuleFiles {
   readonly #reader: MemoryReader;
   #rules: readonly Rule[] | undefined;
@@ -43,7 +43,7 @@ export class RuleFiles {
     return { paths, skipped };
   }
 
-  /** Finds the rules. Only a search without a passing failure is remembered. */
+  /** Finds the rules. Remembers the result only if there was no temporary failure. */
   async #find(
     load: Load,
     signal: AbortSignal | undefined,
@@ -81,7 +81,7 @@ export class RuleFiles {
   }
 }
 
-/** True if the rule is about any of these paths. */
+/** Returns true if the rule applies to any of these paths. */
 export function governsAny({ file, base, patterns }: Rule, touched: Iterable<string>): boolean {
   for (const relative of touched) {
     if (!isBelow({ place: file.place, relative }, base)) continue;

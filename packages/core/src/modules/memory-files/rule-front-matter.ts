@@ -1,25 +1,28 @@
-/** A rule file taken apart. */
+/** The parts of a rule file. */
 interface RuleText {
   /** The text without the front matter. */
   readonly body: string;
-  /** Path patterns, as they were written; none where the rule is for everything. */
+  /** Path patterns as written. Empty if the rule applies to everything. */
   readonly patterns: readonly string[];
-  /** Why the front matter was not understood. Then there are no patterns: better a rule too often than never. */
+  /**
+   * Why the front matter could not be parsed. Then there are no patterns: a rule that applies too often is
+   * better than one that never does.
+   */
   readonly problem?: FrontMatterProblem;
 }
 
 type FrontMatterProblem = "front-matter-unclosed" | "front-matter-not-understood";
 
 const PATTERN_KEYS: ReadonlySet<string> = new Set(["paths", "globs"]);
-/** Any key that stands at the left edge; only two of them are ever looked at. */
+/** Any key without indentation. Only two of them are used. */
 const KEY = /^([^\s#-](?:[^:]|:(?=\S))*):(?:[ \t]+(.*))?$/;
-/** A file that has its front matter open for longer than this has none. */
+/** A file whose front matter is longer than this counts as having none. */
 const MOST_LINES = 1_000;
 
 /**
- * Only as much of YAML as path patterns are written in: `paths` or `globs`, as a list with dashes, a list in brackets,
- * or one line with commas. Everything else is passed over, not read. What YAML forbids but people write, such as a
- * pattern that begins with `*` and stands without quotes, is taken for what it means.
+ * Parses only the subset of YAML that path patterns need: `paths` or `globs`, as a list with dashes, a list
+ * in brackets, or one line with commas. Skips everything else. Accepts common mistakes that YAML forbids,
+ * such as an unquoted pattern that begins with `*`.
  */
 export function readRule(text: string): RuleText {
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/, MOST_LINES);
@@ -38,7 +41,7 @@ function afterLines(text: string, count: number): string {
   return at < 0 ? "" : text.slice(at);
 }
 
-/** Undefined where it cannot be told what the patterns are. */
+/** Returns undefined if the patterns are ambiguous. */
 function patternsIn(lines: readonly string[]): readonly string[] | undefined {
   const patterns: string[] = [];
   let at = 0;
@@ -61,13 +64,13 @@ function patternsIn(lines: readonly string[]): readonly string[] | undefined {
 
 const isBlank = (line: string): boolean => /^\s*(?:#|$)/.test(line);
 
-/** Lists may stand as far to the left as their key. A bracket may be closed there as well. */
+/** List items may have the same indentation as their key. So may a closing bracket. */
 const isContinued = (line: string): boolean => isBlank(line) || /^(?:[ \t]|-(?:[ \t]|$)|\])/.test(line);
 
 function valuesOf(value: string, below: readonly string[]): readonly string[] | undefined {
   const more = below.filter((line) => !isBlank(line)).map((line) => line.trim());
   if (value.startsWith("[")) {
-    // In one line, a remark would swallow all that follows it.
+    // Joined into one line, a comment would swallow everything after it.
     const hasRemarks = more.length > 0 && [value, ...more.slice(0, -1)].some((line) => /[ \t]#/.test(line));
     return hasRemarks ? undefined : inBrackets([value, ...more].join(" "));
   }
@@ -91,7 +94,7 @@ function inBrackets(text: string): readonly string[] | undefined {
   return inner === undefined ? undefined : inLine(inner);
 }
 
-/** One pattern or several with commas between them, each in quotes or not, or all of them in one pair of quotes. */
+/** Parses one or more patterns separated by commas. Each may be quoted, or all together. */
 function inLine(text: string): readonly string[] | undefined {
   const patterns: string[] = [];
   let rest = text.trim();
@@ -118,7 +121,7 @@ function quoted(text: string): Taken | undefined {
   return rest === undefined ? undefined : { patterns: betweenCommas(said), rest };
 }
 
-/** Nothing that YAML would take for a map, a block of text or a reference with a name. */
+/** Rejects anything that YAML would read as a map, a block of text or an anchor. */
 function unquoted(text: string): Taken | undefined {
   const said = text.replace(/[ \t]#.*$/, "").trim();
   if (/^(?:null|~)$/i.test(said)) return { patterns: [], rest: "" };
@@ -126,7 +129,9 @@ function unquoted(text: string): Taken | undefined {
   return { patterns: betweenCommas(said), rest: "" };
 }
 
-/** Patterns with and without quotes in one line: those before the first quote are taken, if a comma ends them. */
+/**
+ * Handles quoted and unquoted patterns in one line: reads those before the first quote if a comma ends them.
+ */
 function splitAtQuote(said: string): Taken | undefined {
   const [, before, rest] = /^([^"':]*),[ \t]*(["'].*)$/.exec(said) ?? [];
   return before === undefined || rest === undefined || /^[|>&@`%]/.test(before)
@@ -134,7 +139,7 @@ function splitAtQuote(said: string): Taken | undefined {
     : { patterns: betweenCommas(before), rest };
 }
 
-/** Commas within braces and brackets belong to the pattern. */
+/** Commas inside braces and brackets belong to the pattern. */
 function betweenCommas(text: string): readonly string[] {
   const patterns: string[] = [];
   let depth = 0;

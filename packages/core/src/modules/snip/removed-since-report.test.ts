@@ -25,7 +25,7 @@ const OPTIONS: CompactorOptions = {
 
 const engine = (): Compactor => createCompactor(OPTIONS);
 
-/** A read of a file and its answer. */
+/** Creates a file read and its answer. */
 const round = (nth: number, lines: number): readonly ApiMessage[] => [
   { role: "user", content: `Question ${nth}.` },
   { role: "assistant", content: [toolUse(`t${nth}`, "Read", { file_path: `/project/${nth}.ts` })] },
@@ -39,7 +39,8 @@ describe("the count after a removal", () => {
     const rest = [...round(1, 300), { role: "user", content: "Next." } as const];
     const whole = [...round(0, 10_000), ...rest];
     const { tokens } = await compactor.before(whole);
-    // The provider counts a little less than the estimate. The difference would take it all from the rest.
+    // The provider counts slightly less than the estimate. The plain difference would subtract all of it from
+    // the remaining messages.
     const usage = { input_tokens: Math.round(tokens * 0.95), output_tokens: 5 };
     compactor.after({ id: "msg_1", usage });
     const list = [...whole, { role: "assistant", content: "Done." } as const];
@@ -112,7 +113,7 @@ describe("the count in a resumed session whose host goes back to before a remova
   });
 });
 
-/** All messages and entries of one moment: times do not tell which list a report is about. */
+/** All messages and entries have the same timestamp, so it does not show which list a report belongs to. */
 const sameTime = { now: () => new Date(1_000), newUuid: () => randomUUID() };
 
 const EDITS: Readonly<Record<string, (list: readonly Message[]) => readonly Message[]>> = {
@@ -120,7 +121,7 @@ const EDITS: Readonly<Record<string, (list: readonly Message[]) => readonly Mess
   "removed messages": ([first, , , ...rest]) => [first as Message, ...rest],
 };
 
-/** The same message with another text. */
+/** Returns the same message with another text. */
 function inFormOf(message: Message, content: string): Message {
   if ("role" in message) return { role: "user", content };
   return { ...message, message: { role: "user", content } } as Message;
@@ -143,7 +144,7 @@ class Host {
     this.#append(message, {});
   }
 
-  /** One call, with a report as large as the engine expects it. */
+  /** Makes one call whose report has the size that the engine expects. */
   async call(compactor: Compactor, id: string): Promise<number> {
     const { tokens } = await compactor.before(this.list);
     this.answer(compactor, id, { usage: { input_tokens: tokens, output_tokens: 5 } });
@@ -200,7 +201,7 @@ describe("the count in a resumed session whose host goes back to before its own 
   );
 });
 
-/** Tokens of a provider whose tokenizer makes two thirds more than the estimate of this engine. */
+/** The provider's tokenizer gives two thirds more tokens than this engine's estimate. */
 const counting: CompactorOptions = { ...OPTIONS, ports: { countText: (text) => Math.ceil(text.length / 4) } };
 const trueTokens = (list: readonly Message[]): number =>
   Math.round((5 / 3) * list.reduce((sum, message) => sum + charactersIn(message) / 4, 0));
@@ -215,7 +216,7 @@ function charactersIn(message: Message): number {
 }
 
 describe("the count after a removal from a conversation in which the provider clears one result after the other", () => {
-  /** Each response says that more was cleared: its figure grows by less than what was added. */
+  /** Each response reports that more was cleared, so its figure grows by less than the added content. */
   async function converse(compactor: Compactor, host: Host): Promise<void> {
     host.say("Begin.");
     for (let nth = 0; nth < 8; nth++) {
@@ -239,7 +240,7 @@ describe("the count after a removal from a conversation in which the provider cl
     const compactor = createCompactor({ ...counting, ports: sameTime });
     const host = new Host(form);
     await converse(compactor, host);
-    // A manual clearing empties what the provider had cleared, and all is estimated.
+    // A manual clearing empties the results that the provider had cleared, and everything is estimated.
     const cleared = await compactor.clear(host.list, { keep: 2 });
     expect(cleared.tokens).toBeGreaterThan(trueTokens(host.list.slice(-7)) * 0.8);
     expect(cleared.tokens).toBeLessThan(trueTokens(host.list.slice(-7)) * 1.3);

@@ -8,7 +8,7 @@ import { type Snipped, type SnipSelection, snip } from "./snip.ts";
 const snipped = (entries: readonly Entry[], selection: SnipSelection): Snipped =>
   snip(entries, selection, { ports: countingPorts(), tokensOf: () => 100 });
 
-/** In each turn 0 said, 1 call, 2 result, 3 answer. */
+/** Positions in each turn: 0 user message, 1 call, 2 result, 3 answer. */
 function talk(turns: number): ConversationBuilder {
   const c = new ConversationBuilder();
   for (let turn = 0; turn < turns; turn++) {

@@ -22,8 +22,7 @@ describe("the marker where messages were removed", () => {
       type: "user",
       message: {
         role: "user",
-        content:
-          "[2 messages were removed here to make room. What they said can be read in the transcript: /s.jsonl]",
+        content: "[2 messages were removed here to make room. Their text is in the transcript: /s.jsonl]",
       },
       isMeta: true,
       snipped: RECORD,

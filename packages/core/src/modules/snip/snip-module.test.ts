@@ -10,7 +10,7 @@ import type { Entry } from "../../messages/entry.ts";
 const ROUNDS = 6;
 const WORDS = "the tide table of the outer harbor, line by line. ";
 
-/** Rounds of a read and an answer, each with the usage that a provider would report. */
+/** Creates rounds of a read and an answer, each with the usage that a provider would report. */
 function rounds(lengths: readonly number[]): readonly Entry[] {
   const c = new ConversationBuilder();
   let input = 1_000;
@@ -38,7 +38,7 @@ describe("a snip", () => {
     await fc.assert(
       fc.asyncProperty(lengths, place, place, async (sizes, one, other) => {
         const [first, last] = [Math.min(one, other), Math.max(one, other)];
-        // Without any report left, both sides estimate, and there is nothing to compare.
+        // If no report is left, both sides estimate, and there is nothing to compare.
         fc.pre(last - first < ROUNDS - 1);
         const lines: Entry[] = [];
         const entries = rounds(sizes);
@@ -102,7 +102,7 @@ describe("a snip", () => {
 
   it("reports what stays because it belongs to a message that was not chosen", async () => {
     const compactor = createCompactor({ settings: { environment: {} } });
-    // The call of round 0 is chosen, its result is not.
+    // The range includes the call of round 0 but not its result.
     const { snipped } = await compactor.snip<Entry>(rounds([9, 9]), { from: 0, to: 1 });
     expect(snipped).toMatchObject({ messages: 1, added: 0, spared: 1 });
   });

@@ -1,18 +1,18 @@
 import { turnResult } from "../../engine/before.ts";
 import type { Message, Turn } from "../../engine/options.ts";
 import type { AttachedModule, EngineModule, EngineParts } from "../../engine/parts.ts";
-import { beginRewrite, forgetFiles, takeIn } from "../../engine/rewrite.ts";
-import { isReport } from "../../engine/usage-trust.ts";
+import { beginRewrite, forgetFiles, ingest } from "../../engine/rewrite.ts";
+import { isUsageReport } from "../../engine/usage-trust.ts";
 import type { Entry, SnipEnd } from "../../messages/entry.ts";
 import { type Snipped, type SnipSelection, snip } from "./snip.ts";
 
 export type SnipTurn<T extends Message = Message> = Turn<T> & {
-  /** The messages and tokens that a snip removed, spared and freed. */
+  /** Counts of removed, added and spared messages, and the freed tokens. */
   readonly snipped: Pick<Snipped, "messages" | "added" | "spared" | "tokensFreed">;
 };
 
 export interface SnipCommands {
-  /** Takes chosen old messages out, with a marker in their place. */
+  /** Removes chosen old messages and leaves a marker in their place. */
   snip<T extends Message>(messages: readonly T[], selection: SnipSelection): Promise<SnipTurn<T>>;
 }
 
@@ -23,27 +23,27 @@ export function messageSnip(): EngineModule<SnipCommands> {
 
 function attachSnip(parts: EngineParts): AttachedModule<SnipCommands> {
   const { gauge } = parts;
-  /** In the last usage, but no longer in the conversation. As the provider counts. */
+  /** Tokens in the last usage that the conversation no longer contains, as the provider counts. */
   let removedTokens = 0;
   const onFreed = (tokens: number): void => {
     removedTokens += tokens;
   };
-  // The newest report is about a conversation without what was snipped.
-  const isReported = (entry: Entry): boolean => isReport(entry) && gauge.isCredible(entry.message.usage);
+  // The newest report is about the conversation without the removed messages.
+  const isReported = (entry: Entry): boolean => isUsageReport(entry) && gauge.isCredible(entry.message.usage);
   return {
     commands: { snip: (messages, selection) => snipMessages(parts, messages, selection, onFreed) },
-    leftOut: () => ({ removedTokens }),
-    changed: (change) => {
+    omittedTokens: () => ({ removedTokens }),
+    onChange: (change) => {
       if (change.kind === "restarted") removedTokens = 0;
       if (change.kind !== "read" || removedTokens === 0) return;
-      if (change.isAnother || change.added.some(isReported)) removedTokens = 0;
+      if (change.hasEarlierChanges || change.added.some(isReported)) removedTokens = 0;
     },
   };
 }
 
 /**
- * Removes chosen old messages and leaves a marker in their place. The transcript has the markers before the
- * conversation changes. Until the next usage arrives, the engine subtracts what was freed.
+ * Removes chosen old messages and leaves a marker in their place. The transcript gets the markers before the
+ * conversation changes. Until the next usage arrives, the engine subtracts the freed tokens.
  */
 async function snipMessages<T extends Message>(
   parts: EngineParts,
@@ -52,8 +52,8 @@ async function snipMessages<T extends Message>(
   onFreed: (tokens: number) => void,
 ): Promise<SnipTurn<T>> {
   const { options, thread, gauge, transcript, reporter } = parts;
-  takeIn(parts, messages);
-  // The marker says that what was removed can be read there.
+  ingest(parts, messages);
+  // The marker says that the removed messages are in the transcript.
   await transcript.flush();
   const rewrite = beginRewrite(parts);
   const snipped = snip(rewrite.entries, inEntries(parts, messages, selection), {
@@ -72,13 +72,13 @@ async function snipMessages<T extends Message>(
       snip: { tokensSaved: savedBeforeReport(parts, rewrite.entries, snipped.entries) },
     };
     await transcript.commit([...rewrite.marks, ...snipped.markers, end]);
-    rewrite.goOnWith([...snipped.entries, end], { blocks: snipped.thinkingBlocks });
+    rewrite.apply([...snipped.entries, end], { blocks: snipped.thinkingBlocks });
     const left = new Set(thread.entries.map(({ uuid }) => uuid));
     forgetFiles(
       parts,
       rewrite.entries.filter(({ uuid }) => !left.has(uuid)),
     );
-    parts.modules.changed({ kind: "removed", isSummarized: false });
+    parts.modules.onChange({ kind: "removed", isSummarized: false });
     onFreed(snipped.tokensFreed);
     reporter.emit({ type: "snipped", messages: snipped.messages, tokensFreed: snipped.tokensFreed });
   }
@@ -88,13 +88,16 @@ async function snipMessages<T extends Message>(
   });
 }
 
-/** A usage after the removed messages includes them; an earlier one does not. */
+/**
+ * Estimates the saved tokens that the last usage includes. A usage after the removed messages includes them,
+ * an earlier one does not.
+ */
 function savedBeforeReport(
   { gauge }: EngineParts,
   before: readonly Entry[],
   after: readonly Entry[],
 ): number {
-  const report = after.findLast(isReport);
+  const report = after.findLast(isUsageReport);
   if (report === undefined) return 0;
   const tokensUpTo = (entries: readonly Entry[]): number =>
     entries
@@ -106,7 +109,7 @@ function savedBeforeReport(
   return Math.max(0, Math.round(tokensUpTo(before) - tokensUpTo(after)));
 }
 
-/** A host counts in its own messages. */
+/** Converts positions in the host's messages to entries. */
 function inEntries(
   { thread }: EngineParts,
   messages: readonly Message[],
@@ -114,5 +117,5 @@ function inEntries(
 ): SnipSelection {
   if (!("from" in selection)) return selection;
   const { from, to } = selection;
-  return { from: thread.referTo(from, messages), to: thread.referTo(to, messages) };
+  return { from: thread.resolveReference(from, messages), to: thread.resolveReference(to, messages) };
 }

@@ -12,7 +12,7 @@ const PICTURE = {
   source: { type: "base64", media_type: "image/png", data: "AAAA" },
 } as const;
 
-/** A conversation with thinking that is bound, and with pictures. */
+/** Creates a conversation with bound thinking and with images. */
 const conversation = (pictures: number): readonly ApiMessage[] => [
   { role: "user", content: [{ type: "text", text: "go" }, ...Array(pictures).fill(PICTURE)] },
   ...[0, 1, 2, 3, 4].flatMap((nth): readonly ApiMessage[] => [

@@ -160,7 +160,7 @@ describe("snip", () => {
     const { entries } = snipped(c.entries, { keepLastTurns: 0 });
     expect(entries.map(isSnipMarker)).toEqual([true, false, false, true]);
     expect(entries.slice(1, 3)).toEqual([progress, summary]);
-    // Nothing of the model stands between them: they are one message.
+    // There is no model response between them, so they are one message.
     expect(textOf(entries[0])).toContain("1 message was");
     expect(textOf(entries[3])).toContain("1 message was");
     expect(entries[0]?.parentUuid).toBe(c.entries.at(-1)?.uuid);
@@ -193,7 +193,7 @@ describe("snip", () => {
 });
 
 describe("whatever is snipped", () => {
-  /** By uuids that are there: an index names something else once messages are gone. */
+  /** Selects by existing uuids, because an index means something else once messages are removed. */
   const selections = fc.array(
     fc.oneof(
       fc.record({ ids: fc.array(fc.nat(60), { minLength: 1, maxLength: 4 }) }),

@@ -2,10 +2,10 @@ import { type CompactionPorts, newLink } from "../../compaction/apply/new-entrie
 import { locateMessage, type MessageRef, messageNotFound } from "../../compaction/plan/choose-cut.ts";
 import { lastBoundaryIndex } from "../../compaction/plan/sized.ts";
 import { type Entry, entryBlocks, isEntry, isSummaryEntry } from "../../messages/entry.ts";
-import { requireOwnShapes } from "../../messages/given-messages.ts";
 import { newestLine } from "../../messages/lines.ts";
-import { indexPairs, sameResponse } from "../../messages/pairs.ts";
-import { unseenFrom } from "../../messages/responses.ts";
+import { indexPairs, laterResponseEntries } from "../../messages/pairs.ts";
+import { requireApiMessages } from "../../messages/require-messages.ts";
+import { firstUnseenIndex } from "../../messages/responses.ts";
 import {
   isSettled,
   isSnipMarker,
@@ -16,55 +16,57 @@ import {
 } from "../../messages/stand-ins.ts";
 import { withoutThinkingFrom } from "../../messages/without-thinking.ts";
 import { isSentAttachment } from "../../request/flatten/attachment-content.ts";
-import { messagesBehind } from "../../request/flatten/count-messages.ts";
+import { countOriginalMessages } from "../../request/flatten/count-messages.ts";
 
 /**
- * Which messages go. By ids, what belongs to a chosen one goes with it; by range or by turns, what belongs to
- * a message that stays stays with it. An index counts from the last boundary on and names what stands there
- * now. Summaries never go: they are all that is left of what they stand for. A collapsed span does, whole. The newest
- * call stays with its results until a model has seen them.
+ * Selects the messages to remove. With ids, entries that belong to a chosen message are removed with it. With
+ * a range or turns, a message stays if it belongs to one that stays. An index counts from the last boundary
+ * in the current conversation. Summaries are never removed, because nothing else is left of their messages. A
+ * collapsed span is removed as a whole. The newest call stays with its results until a model has seen them.
  */
 export type SnipSelection =
   | { readonly ids: readonly string[] }
-  /** Both ends included. */
+  /** Includes both ends. */
   | { readonly from: MessageRef; readonly to: MessageRef }
   | { readonly keepLastTurns: number };
 
 export interface SnipOptions {
   readonly ports: CompactionPorts;
-  /** As the provider would count. */
+  /** Estimates the tokens that the provider would count. */
   readonly tokensOf: (entry: Entry) => number;
   /**
-   * The newest line of the transcript, for hosts that know it: a marker that was taken into a later one is no
-   * longer among the entries, though lines hang on it.
+   * The newest line of the transcript, if the host knows it. A marker that was merged into a later one is no
+   * longer among the entries, but lines still refer to it.
    */
   readonly leafUuid?: string | null | undefined;
-  /** The model ties thinking to the history before it, which is about to change. */
+  /** True if the model ties thinking to the history before it, which is about to change. */
   readonly bindsThinking?: boolean | undefined;
   readonly transcriptPath?: string | undefined;
 }
 
 export interface Snipped {
-  /** The very list when nothing was removed. */
+  /** The same list if nothing was removed. */
   readonly entries: readonly Entry[];
-  /** How many messages, attachments included. */
+  /** Number of removed entries, attachments included. */
   readonly removed: number;
-  /** The messages of a request that they are. */
+  /** Number of request messages that they make up. */
   readonly messages: number;
-  /** Of those, how many were not chosen but belonged to one that was. */
+  /** Number of removed entries that were not chosen but belong to a chosen one. */
   readonly added: number;
-  /** How many were chosen but belong to one that stays. */
+  /** Number of chosen entries that stay because they belong to one that stays. */
   readonly spared: number;
-  /** In the last usage that was reported, but no longer in the conversation. */
+  /** Tokens in the last reported usage that the conversation no longer contains. */
   readonly tokensFreed: number;
   readonly markers: readonly SnipMarker[];
-  /** Thinking blocks that would have been refused after the change. */
+  /** Number of thinking blocks that the provider would have rejected after the change. */
   readonly thinkingBlocks: number;
 }
 
-/** Removes chosen messages outright, with a marker in their place. Removing the same again changes nothing. */
+/**
+ * Removes chosen messages completely and leaves a marker in their place. Removing them again changes nothing.
+ */
 export function snip(entries: readonly Entry[], selection: SnipSelection, options: SnipOptions): Snipped {
-  requireOwnShapes(entries);
+  requireApiMessages(entries);
   const chosen = chosenIndexes(entries, selection);
   const doomed = wholeGroups(entries, chosen, "ids" in selection);
   if (doomed.size === 0) return nothing(entries, chosen.size);
@@ -85,7 +87,7 @@ export function snip(entries: readonly Entry[], selection: SnipSelection, option
 }
 
 const snippedMessages = (entries: readonly Entry[]): number =>
-  messagesBehind(entries.filter((entry) => isEntry(entry) && isSnipMarker(entry)));
+  countOriginalMessages(entries.filter((entry) => isEntry(entry) && isSnipMarker(entry)));
 
 function nothing(entries: readonly Entry[], spared: number): Snipped {
   return {
@@ -123,7 +125,7 @@ function isRemovable(entry: Entry): boolean {
   return !isSnipMarker(entry) && !isSummaryEntry(entry);
 }
 
-/** What was removed or collapsed before is where its marker or its span is. */
+/** Finds entries by id. Messages that were removed or collapsed are at their marker or span. */
 function placesOf(entries: readonly Entry[], first: number, ids: readonly string[]): readonly number[] {
   const places = new Map<string, number>();
   for (let index = first; index < entries.length; index++) {
@@ -154,7 +156,7 @@ function range(
   return [Math.min(one, other), Math.max(one, other) + 1];
 }
 
-/** Where the turns begin that stay; the start of the conversation where there are no more than these. */
+/** Finds the start of the turns to keep. Returns the start of the conversation if there are no more turns. */
 function turnStart(entries: readonly Entry[], { keepLastTurns }: { readonly keepLastTurns: number }): number {
   if (!(keepLastTurns > 0)) return keepLastTurns === 0 ? entries.length : 0;
   let turns = 0;
@@ -165,7 +167,7 @@ function turnStart(entries: readonly Entry[], { keepLastTurns }: { readonly keep
   return 0;
 }
 
-/** A person began a turn here. */
+/** Returns true if the user started a turn here. */
 function isPrompt(entry: Entry): boolean {
   if (!isEntry(entry) || entry.type !== "user" || entry.isMeta === true || !isRemovable(entry)) return false;
   return !entryBlocks(entry).some((block) => block.type === "tool_result");
@@ -177,7 +179,7 @@ function wholeGroups(
   extend: boolean,
 ): ReadonlySet<number> {
   if (chosen.size === 0) return chosen;
-  // What lies before the last boundary is not in the conversation, whatever it seems to belong to.
+  // Entries before the last boundary are not in the conversation, even if others seem to belong to them.
   const first = lastBoundaryIndex(entries);
   const groups = boundGroups(entries.slice(first));
   const touched = new Set<number>();
@@ -190,9 +192,9 @@ function wholeGroups(
   return doomed;
 }
 
-/** The newest call stays with its results until a model has seen them. */
+/** Returns the group of the newest call, which stays with its results until a model has seen them. */
 function unseenGroups(entries: readonly Entry[], groups: readonly number[]): ReadonlySet<number> {
-  const at = unseenFrom(entries);
+  const at = firstUnseenIndex(entries);
   return new Set(at === entries.length ? [] : [groups[at] ?? -1]);
 }
 
@@ -200,11 +202,14 @@ interface TakenOut {
   readonly left: readonly Entry[];
   readonly markers: readonly SnipMarker[];
   readonly freed: number;
-  /** The first new marker's index in what is left. */
+  /** Index of the first new marker in `left`. */
   readonly firstChange: number;
 }
 
-/** One marker for every run of what is gone, markers of earlier times taken in. What is not sent breaks no run. */
+/**
+ * Puts one marker in place of each run of removed entries and merges earlier markers into it. Entries that
+ * are not sent do not interrupt a run.
+ */
 function takeOut(
   entries: readonly Entry[],
   doomed: ReadonlySet<number>,
@@ -254,16 +259,16 @@ function takeOut(
 function recordOf(gone: readonly Entry[], bindsThinking: boolean): SnipMarker["snipped"] {
   const uuids: string[] = [];
   for (const entry of gone) {
-    // What lies before the boundary changes nothing after it.
+    // Content before the boundary does not affect anything after it.
     if (isSnipMarker(entry) && !isSettled(entry)) for (const uuid of snippedUuids(entry)) uuids.push(uuid);
     if (typeof entry.uuid === "string") uuids.push(entry.uuid);
   }
-  return { messages: messagesBehind(gone), uuids, ...(bindsThinking ? { bindsThinking } : {}) };
+  return { messages: countOriginalMessages(gone), uuids, ...(bindsThinking ? { bindsThinking } : {}) };
 }
 
 /**
- * Its parent is the newest line, not the entry before it: on disk it is one more line at the end, and a reader
- * that went on from it must not take the conversation for one that was gone back in.
+ * Creates a marker. Its parent is the newest line, not the entry before it: on disk it is one more line at
+ * the end. A reader that continues from it must not mistake the conversation for a rewound one.
  */
 export function createSnipMarker(
   record: SnipRecord,
@@ -283,18 +288,17 @@ export function createSnipMarker(
 
 function markerText(messages: number, transcriptPath: string | undefined): string {
   const what = messages === 1 ? "1 message was" : `${messages} messages were`;
-  const where =
-    transcriptPath === undefined ? "" : ` What they said can be read in the transcript: ${transcriptPath}`;
+  const where = transcriptPath === undefined ? "" : ` Their text is in the transcript: ${transcriptPath}`;
   return `[${what} removed here to make room.${where}]`;
 }
 
 /**
- * For each entry the number of the group it belongs to: entries of one response, calls and their results are
- * in one group, since none of them can go without the others. Everything else is a group of its own.
+ * Returns the group number of each entry. Entries of one response, calls and their results form one group,
+ * because none of them can be removed without the others. Every other entry is a separate group.
  */
 export function boundGroups(entries: readonly Entry[]): readonly number[] {
   const leaders = entries.map((_, index) => index);
-  for (const [first, later] of sameResponse(entries)) join(leaders, first, later);
+  for (const [first, later] of laterResponseEntries(entries)) join(leaders, first, later);
   const { pairs, repeatedUses, orphanResults } = indexPairs(entries);
   for (const { use, results } of pairs.values()) {
     for (const result of results) join(leaders, use.entryIndex, result.entryIndex);
@@ -302,7 +306,7 @@ export function boundGroups(entries: readonly Entry[]): readonly number[] {
   for (const repeated of repeatedUses) {
     join(leaders, pairs.get(repeated.block.id)?.use.entryIndex ?? repeated.entryIndex, repeated.entryIndex);
   }
-  // Their call is nowhere; several with one id still belong together.
+  // Results without a call. Several with the same id still belong together.
   const firstOrphan = new Map<string, number>();
   for (const { block, entryIndex } of orphanResults) {
     join(leaders, firstOrphan.get(block.tool_use_id) ?? entryIndex, entryIndex);
@@ -316,7 +320,7 @@ function join(leaders: number[], one: number, other: number): void {
   leaders[Math.max(a, b)] = Math.min(a, b);
 }
 
-/** Halves the way for whoever asks next. */
+/** Finds the leader and halves the path for later lookups. */
 function leaderOf(leaders: number[], index: number): number {
   let at = index;
   for (;;) {

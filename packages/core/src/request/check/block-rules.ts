@@ -34,7 +34,7 @@ const ASSISTANT: readonly Role[] = ["assistant"];
 const SYSTEM: readonly Role[] = ["system"];
 const NOBODY: readonly Role[] = [];
 
-/** Roles that may hold the kinds that we know. A kind that is not here may stand anywhere. */
+/** Roles that may contain each known block type. Unlisted types may occur anywhere. */
 const ROLES_BY_KIND: ReadonlyMap<string, readonly Role[]> = new Map([
   ["text", EVERYONE],
   ["image", USER],
@@ -54,7 +54,7 @@ const ROLES_BY_KIND: ReadonlyMap<string, readonly Role[]> = new Map([
   ["browser_state", NOBODY],
 ]);
 
-/** Of the kinds that we know, those that a tool result may hold. */
+/** Known block types that a tool result may contain. */
 const KINDS_IN_RESULTS: ReadonlySet<string> = new Set([
   "text",
   "image",
@@ -66,7 +66,9 @@ const KINDS_IN_RESULTS: ReadonlySet<string> = new Set([
 
 const RESULT_LABEL = "[Result of a tool call]";
 
-/** Some kinds of block belong to one role only: calls and thinking to the assistant, results to the user. */
+/**
+ * Some block types belong to one role: tool calls and thinking to the assistant, tool results to the user.
+ */
 export const blocksInTheirRole: Rule = {
   reports: ["block-in-wrong-role", "thinking-in-wrong-role", "media-in-assistant"],
   looksAt: "messages",
@@ -74,37 +76,37 @@ export const blocksInTheirRole: Rule = {
     const messages: DraftMessage[] = [];
     for (const message of draft.messages) {
       messages.push(message);
-      const results = mendMessage(draft, message, settings);
+      const results = repairMessage(draft, message, settings);
       if (results.length > 0) messages.push(addedMessage("user", results, message.origin));
     }
     if (messages.length !== draft.messages.length) draft.messages = messages;
   },
 };
 
-/** Returns the tool results of an assistant message, which go into a user message of their own. */
-function mendMessage(draft: Draft, message: DraftMessage, settings: CheckSettings): readonly Part[] {
-  if (message.parts.every((part) => isInPlace(part, message, settings) && hasSoundResult(part))) return [];
+/** Repairs one message. Returns tool results from an assistant message, which need their own user message. */
+function repairMessage(draft: Draft, message: DraftMessage, settings: CheckSettings): readonly Part[] {
+  if (message.parts.every((part) => isInPlace(part, message, settings) && hasValidResult(part))) return [];
   const results: Part[] = [];
   const parts: Part[] = [];
   for (const given of message.parts) {
-    const part = mendResult(draft, given);
+    const part = repairResult(draft, given);
     if (isInPlace(part, message, settings)) parts.push(part);
     else if (part.block.type === "tool_result" && message.role === "assistant") {
       results.push(part);
       const text = "A tool result stands in an assistant message; it moved to the user message after it.";
       draft.report("block-in-wrong-role", "moved", part.origin, text);
-    } else parts.push(...mendForeign(draft, part, message));
+    } else parts.push(...repairForeign(draft, part, message));
   }
   message.parts = parts;
   return results;
 }
 
 function isInPlace({ block }: Part, { role }: DraftMessage, { apiVersion }: CheckSettings): boolean {
-  if (mayStandIn(block, role)) return true;
+  if (isAllowedIn(block, role)) return true;
   return apiVersion === "2023-06-01" && role === "assistant" && block.type === "document";
 }
 
-function mendForeign(draft: Draft, part: Part, { role }: DraftMessage): readonly Part[] {
+function repairForeign(draft: Draft, part: Part, { role }: DraftMessage): readonly Part[] {
   const { block, origin } = part;
   if (isThinking(block)) {
     const text = `Thinking belongs to the assistant and was left out of this ${role} message.`;
@@ -122,21 +124,21 @@ function mendForeign(draft: Draft, part: Part, { role }: DraftMessage): readonly
   const replacements =
     block.type === "tool_result" ? toolResultAsContent(block, RESULT_LABEL) : [jsonText(block)];
   return replacements.map((replacement) =>
-    mayStandIn(replacement, role)
+    isAllowedIn(replacement, role)
       ? { block: replacement, origin }
       : { block: isMedia(replacement) ? mediaMarker(replacement) : jsonText(replacement), origin },
   );
 }
 
-function hasSoundResult({ block }: Part): boolean {
+function hasValidResult({ block }: Part): boolean {
   if (block.type !== "tool_result" || !Array.isArray(block.content)) return true;
-  return block.content.every(mayStandInResult);
+  return block.content.every(isAllowedInResult);
 }
 
-function mendResult(draft: Draft, part: Part): Part {
-  if (hasSoundResult(part)) return part;
+function repairResult(draft: Draft, part: Part): Part {
+  if (hasValidResult(part)) return part;
   const mended = rewriteNested(part.block, (nested) => {
-    if (mayStandInResult(nested)) return nested;
+    if (isAllowedInResult(nested)) return nested;
     const text = `A tool result cannot hold a block of type ${nested.type}; it is sent as text.`;
     draft.report("block-in-wrong-role", "replaced-by-text", part.origin, text);
     return jsonText(nested);
@@ -148,11 +150,11 @@ function jsonText(block: ContentBlock): ContentBlock {
   return { type: "text", text: JSON.stringify(block) };
 }
 
-function mayStandIn(block: ContentBlock, role: Role): boolean {
+function isAllowedIn(block: ContentBlock, role: Role): boolean {
   return rolesOf(block)?.includes(role) ?? true;
 }
 
-function mayStandInResult(block: ContentBlock): boolean {
+function isAllowedInResult(block: ContentBlock): boolean {
   return KINDS_IN_RESULTS.has(tagOf(block)) || rolesOf(block) === undefined;
 }
 
@@ -163,7 +165,7 @@ function rolesOf(block: ContentBlock): readonly Role[] | undefined {
   return isServerTool ? ASSISTANT : undefined;
 }
 
-/** Citations are the assistant's; the API of 2026-10-21 refuses them on text that the user sends. */
+/** Citations belong to the assistant. API version 2026-10-21 refuses them on user text. */
 export const noUserCitations: Rule = {
   reports: ["citations-in-user"],
   looksAt: "messages",
@@ -185,7 +187,7 @@ export const noUserCitations: Rule = {
   },
 };
 
-/** The texts of a search result are blocks of their own. */
+/** Applies the rewrite also to the texts of a search result, which are separate blocks. */
 function withSearchTexts(block: ContentBlock, strip: (text: ContentBlock) => ContentBlock): ContentBlock {
   const content = field(block, "content");
   if (!Array.isArray(content)) return block;
@@ -193,7 +195,7 @@ function withSearchTexts(block: ContentBlock, strip: (text: ContentBlock) => Con
   return texts === content ? block : ({ ...block, content: texts } as ContentBlock);
 }
 
-/** The API refuses text blocks that are empty or hold nothing but whitespace, wherever they stand. */
+/** The API refuses text blocks that are empty or only whitespace, in any position. */
 export const noEmptyTexts: Rule = {
   reports: ["text-empty", "text-blank", "cache-mark-on-empty-text"],
   looksAt: "messages",
@@ -238,8 +240,9 @@ function reportBlank(draft: Draft, block: TextBlock, at: Origin | string): void 
 }
 
 /**
- * A summary that the provider signed is the first block of the conversation and the only one; unsigned ones
- * stand where the assistant's replies had them. A summary that may not stand in its place is kept as text.
+ * A summary that the provider signed must be the first block of the conversation, and the only one. An
+ * unsigned summary stays at its position in the assistant's replies. A summary in a wrong position becomes
+ * text.
  */
 export const oneCompaction: Rule = {
   reports: ["compaction-misplaced", "compaction-repeated"],

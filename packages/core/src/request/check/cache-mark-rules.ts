@@ -11,7 +11,7 @@ import {
   withBlock,
 } from "./rule.ts";
 
-/** Blocks of thinking carry no mark; the block itself stays as it was. */
+/** Thinking blocks cannot carry cache marks. The block itself does not change. */
 export const noMarksOnThinking: Rule = {
   reports: ["cache-mark-on-thinking"],
   looksAt: "messages",
@@ -26,7 +26,7 @@ export const noMarksOnThinking: Rule = {
   },
 };
 
-/** Marks on tools, system and messages are limited in number and ordered by their lifetimes. */
+/** Limits the number of marks on tools, system and messages, and enforces the order of their lifetimes. */
 export const cacheMarks: Rule = {
   reports: ["cache-mark-conflict", "cache-mark-count", "cache-ttl-order"],
   looksAt: "request",
@@ -49,8 +49,8 @@ export const cacheMarks: Rule = {
 };
 
 /**
- * The automatic mark goes to the last block that can carry one. Where that has a mark of another lifetime
- * already, the API refuses both; the one on the block was set for it and stays.
+ * The automatic mark applies to the last block that can carry one. If that block already has a mark with
+ * another lifetime, the API refuses both. The explicit mark stays.
  */
 function dropConflictingAutomaticMark(draft: Draft): void {
   const automatic = field(draft.request, "cache_control");
@@ -72,7 +72,7 @@ interface Mark {
   readonly control: JsonRecord;
 }
 
-/** In the order in which the API counts: tools, system, messages, the automatic one at the end. */
+/** Collects marks in the API's order: tools, system, messages, then the automatic mark. */
 function collectMarks(draft: Draft): readonly Mark[] {
   const marks: Mark[] = [];
   rewriteMarks(draft, (control, _, place, at) => {
@@ -83,8 +83,8 @@ function collectMarks(draft: Draft): readonly Mark[] {
 }
 
 /**
- * The oldest marks in messages go first: those on tools and system cover what never changes, and the
- * newest in the messages is the one that the next call will read.
+ * Selects marks to remove, the oldest in the messages first. Marks on tools and system cover content that
+ * never changes, and the next call reads the newest mark in the messages.
  */
 function surplusMarks(draft: Draft, marks: readonly Mark[]): ReadonlySet<Mark> {
   const surplus = Math.max(0, marks.length - MAX_CACHE_MARKS);
@@ -97,7 +97,7 @@ function surplusMarks(draft: Draft, marks: readonly Mark[]): ReadonlySet<Mark> {
   return doomed;
 }
 
-/** A mark of an hour after one of five minutes is refused; the later one gets the shorter time. */
+/** The API refuses a one-hour mark after a five-minute mark. The later mark gets the shorter lifetime. */
 function lateMarks(draft: Draft, marks: readonly Mark[]): ReadonlySet<Mark> {
   const firstShort = marks.findIndex(({ control }) => control.ttl !== "1h");
   if (firstShort === -1) return new Set();
@@ -164,7 +164,8 @@ function rememberMarks({ request, findings }: Draft): RuleMemory {
   for (const holder of [...asList(request.tools), ...asList(request.system), request])
     addMark(closed, holder);
   const hasAutomaticMark = isRecord(request.cache_control);
-  // The automatic mark gave way to one on the last block, which is the last only until something is added.
+  // The automatic mark was removed because of a mark on the last block, which stops being the last when a
+  // message is added.
   const hasConflict = findings.some(({ rule }) => rule === "cache-mark-conflict");
   return {
     allowsTail: ({ messages }, between) => {
@@ -181,7 +182,7 @@ function rememberMarks({ request, findings }: Draft): RuleMemory {
   };
 }
 
-/** Marks of five minutes and of an hour. */
+/** Number of five-minute and one-hour marks. */
 interface MarkCounts {
   short: number;
   long: number;

@@ -119,7 +119,7 @@ function blocksOf(request: ApiRequest): ContentBlock[] {
   );
 }
 
-/** In the order of the API: tools, system, messages with what is nested in them, the automatic mark. */
+/** Lists lifetimes in the API's order: tools, system, messages with nested blocks, automatic mark. */
 function cacheTimes(request: ApiRequest): string[] {
   const holders = [
     request.tools ?? [],

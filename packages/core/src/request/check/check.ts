@@ -1,5 +1,5 @@
-import { requireOwnShapes } from "../../messages/given-messages.ts";
 import type { ApiRequest } from "../../messages/message.ts";
+import { requireApiMessages } from "../../messages/require-messages.ts";
 import { isRecord } from "../../messages/untrusted.ts";
 import { blocksInTheirRole, noEmptyTexts, noUserCitations, oneCompaction } from "./block-rules.ts";
 import { cacheMarks, noMarksOnThinking } from "./cache-mark-rules.ts";
@@ -30,33 +30,32 @@ import { toolIds, toolInputs, toolNames, toolsDefined } from "./tool-call-rules.
 import { serverTools, toolPairs } from "./tool-pair-rules.ts";
 
 export interface CheckedRequest {
-  /** Nothing was found, not even something that is only reported. */
+  /** True if there are no findings, not even one that is only reported. */
   readonly valid: boolean;
-  /** The repaired request; the very object that was given when nothing was changed. */
+  /** The repaired request. The same object if nothing changed. */
   readonly request: ApiRequest;
   readonly findings: readonly Finding[];
 }
 
 /**
- * Checks one whole request by the API's rules for messages, repairs what can be repaired without losing anything
- * silently, and says which rule was broken where and what was done. The engine applies the same rules as a conversation
- * grows, see `GrowingCheck`.
- * A request that came out of it passes a second time without a change. Fails with `messages-foreign` for messages of
- * another API: a repair would lose their tool calls.
+ * Checks a whole request against the API's message rules. Repairs everything that it can without silent loss,
+ * and reports each broken rule with its place and repair. The engine applies the same rules as a conversation
+ * grows, see `GrowingCheck`. A second check of the result changes nothing. Throws `messages-foreign` for
+ * messages of another API, because a repair would lose their tool calls.
  */
 export function checkRequest(request: ApiRequest, options: CheckOptions = {}): CheckedRequest {
   const draft = new Draft(isRecord(request) ? request : { messages: [] });
   const given = draft.request;
-  requireOwnShapes(given.messages);
+  requireApiMessages(given.messages);
   draft.messages = readMessages(draft, given.messages);
   applyRules(draft, checkSettings(options));
   const { findings } = draft;
-  // Messages of one role that are accepted were merged for the rules alone.
+  // Accepted messages of the same role were merged only for the rules.
   const isRepaired = findings.some(({ action }) => action !== "reported");
   return { valid: findings.length === 0, request: isRepaired ? finishDraft(draft) : given, findings };
 }
 
-/** Block by block; none of these depends on what the neighbours are. */
+/** Rules for single blocks. None of them depends on neighboring blocks. */
 const BLOCK_RULES: readonly Rule[] = [
   blocksInTheirRole,
   toolIds,
@@ -69,7 +68,7 @@ const BLOCK_RULES: readonly Rule[] = [
   systemSupport,
 ];
 
-/** Each of these may make work for another: a message left out brings two of one role together. */
+/** Each of these can trigger another: removing a message can join two messages of the same role. */
 const SEQUENCE_RULES: readonly Rule[] = [
   noEmptyMessages,
   serverTools,
@@ -79,8 +78,8 @@ const SEQUENCE_RULES: readonly Rule[] = [
 ];
 
 /**
- * After each group the sequence settles again. Pairs need messages that alternate, and moving results may leave gaps to
- * close. A message put at an end of the conversation may close what was open there.
+ * After each group, the sequence rules run again. Pair rules need alternating roles, and moving results can
+ * leave gaps. A message added at the end can close an open turn.
  */
 const GROUPED_RULES: readonly (readonly Rule[])[] = [
   [toolPairs],
@@ -88,7 +87,7 @@ const GROUPED_RULES: readonly (readonly Rule[])[] = [
   [thinkingBeginsToolTurn],
 ];
 
-/** Bytes come after all that changes them. */
+/** The byte limit comes after all rules that change the size. */
 const REQUEST_RULES: readonly Rule[] = [
   messageCount,
   toolsDefined,
@@ -97,7 +96,7 @@ const REQUEST_RULES: readonly Rule[] = [
   mediaLimits,
 ];
 
-/** Every rule of the API that a conversation can break, in the order in which they are applied. */
+/** All API rules that a conversation can break, in the order of application. */
 export const RULES: readonly Rule[] = [
   ...BLOCK_RULES,
   ...SEQUENCE_RULES,
@@ -105,7 +104,7 @@ export const RULES: readonly Rule[] = [
   ...REQUEST_RULES,
 ];
 
-/** Applies all rules, to a tail only those that do not look at the whole request. */
+/** Applies all rules. For a tail, skips the rules that need the whole request. */
 export function applyRules(draft: Draft, settings: CheckSettings): void {
   applyEach(BLOCK_RULES, draft, settings);
   settleSequence(draft, settings);
@@ -117,7 +116,7 @@ export function applyRules(draft: Draft, settings: CheckSettings): void {
   applyEach(REQUEST_RULES, draft, settings);
 }
 
-/** Ends: every finding here removes a block or a message, or puts one where it stays. */
+/** Terminates, because every finding removes a block or a message, or moves one to its final place. */
 function settleSequence(draft: Draft, settings: CheckSettings): void {
   let findings: number;
   do {

@@ -13,7 +13,7 @@ const RUNS = { numRuns: 500 };
 type Frame = Omit<ApiRequest, "messages">;
 type FramedOptions = CheckOptions & Frame;
 
-/** Limits so low that generated conversations reach them. */
+/** Generates limits so low that the generated conversations reach them. */
 function arbitraryOptions(): fc.Arbitrary<FramedOptions> {
   const options = fc.record(
     {

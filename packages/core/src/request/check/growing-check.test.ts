@@ -122,7 +122,7 @@ describe("a conversation that grows", () => {
       given.push(...round(100 + number));
       expect(checked.messages).toEqual(checkRequest({ messages: given }, { maxMedia: 3 }).request.messages);
     }
-    // Once for each picture over the limit, never for a round without one.
+    // One full pass for each image over the limit, none for a round without images.
     expect(checked.fullPasses).toBe(1 + 5);
   });
 

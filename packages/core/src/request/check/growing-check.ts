@@ -19,39 +19,43 @@ import {
 } from "./rule.ts";
 import { schemasByName } from "./tool-call-rules.ts";
 
-/** How items of one form, messages or entries, become the draft that the rules work on. */
+/** Converts items (messages or entries) to the draft that the rules work on. */
 export interface ItemForm<Item> {
-  /** Of the items from `from` on, with system, tools and all else that goes along. */
+  /** Creates a draft from the items at `from` and later, with system, tools and the other request fields. */
   readonly draft: (items: readonly Item[], from: number) => Draft;
-  /** Messages are made from the items at every reading; otherwise they are the items. */
+  /**
+   * True if every reading creates new message objects from the items. False if the items are the messages.
+   */
   readonly makesMessages: boolean;
-  /** The id by which later items join this one, where they can at all. */
+  /** The id that joins later items with this one, if the form has such ids. */
   readonly joinId?: (item: Item) => string | undefined;
 }
 
-/** An id by which later items may refer to this one. */
+/** An id with which later items may refer to this one. */
 interface Tie {
   readonly id: string;
   readonly itemIndex: number;
 }
 
 interface CheckedPart extends Checked {
-  /** Of its items, as they were read. */
+  /** Ids in its items before the rules changed them. */
   readonly ties: readonly Tie[];
 }
 
 const STUB_TEXT = "[stands for all that is checked already]";
 
-/** Findings in the newest messages that a check of these messages alone would not repeat. */
+/**
+ * Rules that need the whole request. A check of the newest messages alone would not repeat their findings.
+ */
 const REQUEST_FINDINGS: ReadonlySet<RuleName> = new Set(
   RULES.flatMap(({ looksAt, reports }) => (looksAt === "request" ? reports : [])),
 );
 
 /**
- * The checker for a conversation that grows at its end. The table of rules is that of {@link checkRequest}, and the
- * outcome is always that of one check of all items. The beginning of the conversation is closed: checked, and sure to
- * stay as it is. The end is open. New items are checked alone where the open part is complete, or with the open part.
- * Where a rule has to look at closed messages (an id used again, a late result, a limit), everything is checked.
+ * Checks a conversation that grows at its end. It uses the rules of {@link checkRequest} and always gives the
+ * same result as one check of all items. The start of the conversation is closed: it is checked and will not
+ * change. The end is open. New items are checked alone if the open part is complete, otherwise together with
+ * it. If a rule needs closed messages (a reused id, a late result, a limit), everything is checked again.
  */
 export class GrowingCheck<Item> {
   readonly #form: ItemForm<Item>;
@@ -61,7 +65,7 @@ export class GrowingCheck<Item> {
   #frame: ApiRequest = { messages: [] };
   #closed: ClosedPart = new ClosedPart([]);
   #open: CheckedPart = { messages: [], ties: [], findings: [] };
-  /** About no single item, but for those about the length. */
+  /** Findings that concern no single item, without those about the length. */
   #wholeFindings: readonly Finding[] = [];
   #fullPasses = 0;
 
@@ -75,16 +79,16 @@ export class GrowingCheck<Item> {
   }
 
   /**
-   * What to send. Valid until the next `append` or `replace`, which may change this very array;
-   * what {@link outbox} gives never does.
+   * The messages to send. The next `append` or `replace` may change this array. Use {@link outbox} for a
+   * stable copy.
    */
   get messages(): readonly ApiMessage[] {
     return this.#messages;
   }
 
   /**
-   * What to send as of now, to be asked for now or later. Costs what is still open: the array is changed in its open
-   * part alone, and a check of everything makes another.
+   * Returns a function that gives the current messages, even after later changes. Copies only the open part
+   * now. The closed part of the array never changes, because a full check creates a new array.
    */
   outbox(): () => readonly ApiMessage[] {
     const messages = this.#messages;
@@ -93,36 +97,36 @@ export class GrowingCheck<Item> {
     return () => messages.slice(0, closed).concat(open);
   }
 
-  /** What goes along with the messages, as it was repaired; `messages` in it is empty. */
+  /** The repaired request fields besides the messages. Its `messages` are empty. */
   get frame(): ApiRequest {
     return this.#frame;
   }
 
-  /** All that one check of everything would find now. */
+  /** All findings that a full check would give now. */
   get findings(): readonly Finding[] {
     const found = [...this.#closed.findings, ...this.#open.findings, ...this.#wholeFindings];
     return [...found, ...this.#closed.lengthFindings(this.#messages)];
   }
 
-  /** Nothing had to be repaired: the messages are those that were given, one for one. */
+  /** True if nothing was repaired and the messages are exactly the given ones. */
   get isUntouched(): boolean {
     const { isRepaired } = this.#closed;
     return !isRepaired && !this.#open.findings.some(isRepair) && !this.#wholeFindings.some(isRepair);
   }
 
-  /** How often everything was looked at instead of the newest alone. */
+  /** Number of checks of the whole conversation. */
   get fullPasses(): number {
     return this.#fullPasses;
   }
 
-  /** Forgets what was given before. Returns all that was found. */
+  /** Replaces all items. Returns all findings. */
   replace(items: readonly Item[]): readonly Finding[] {
     this.#items = [...items];
     this.#checkAll();
     return this.findings;
   }
 
-  /** Returns what was not found before. */
+  /** Adds items. Returns only new findings. */
   append(added: readonly Item[]): readonly Finding[] {
     if (added.length === 0 && this.#fullPasses > 0) return [];
     const start = this.#items.length;
@@ -141,7 +145,7 @@ export class GrowingCheck<Item> {
     const draft = this.#form.draft(this.#items, 0);
     const ties = this.#tiesFrom(0, draft);
     applyRules(draft, this.#settings);
-    // Ids that were made up on the way are taken as well.
+    // Ids that the rules generated are also in use.
     for (const tie of tiesIn(draft)) ties.push(tie);
     this.#frame = { ...draft.request, messages: [] };
     this.#messages = draft.messages.map(finishMessage);
@@ -155,7 +159,7 @@ export class GrowingCheck<Item> {
     );
   }
 
-  /** Checks items alone that begin a new response, after all that was said is complete. */
+  /** Checks only the new items if they start a new response and everything before them is complete. */
   #checkNew(start: number): readonly Finding[] | undefined {
     const open = this.#open;
     if (!isComplete(open)) return undefined;
@@ -163,11 +167,11 @@ export class GrowingCheck<Item> {
     const ties = this.#tiesFrom(start, draft);
     if (ties.some(({ id }) => open.ties.some((known) => known.id === id))) return undefined;
     if (!this.#applyToTail(draft, ties, start, open.messages)) return undefined;
-    this.#closed.take(open, start);
+    this.#closed.absorb(open, start);
     return this.#accept(draft, ties);
   }
 
-  /** Checks all after the closed part. Undefined where everything has to be checked. */
+  /** Checks everything after the closed part. Returns undefined if a full check is necessary. */
   #checkOpen(): readonly Finding[] | undefined {
     const { items: start } = this.#closed;
     if (start === 0 || this.#open.findings.some(({ rule }) => REQUEST_FINDINGS.has(rule))) return undefined;
@@ -176,7 +180,7 @@ export class GrowingCheck<Item> {
     return this.#applyToTail(draft, ties, start, []) ? this.#accept(draft, ties) : undefined;
   }
 
-  /** False where the items from `start` on cannot be judged without those before. */
+  /** Returns false if the items from `start` on cannot be checked without earlier items. */
   #applyToTail(draft: Draft, ties: readonly Tie[], start: number, between: readonly DraftMessage[]): boolean {
     const isOwnStart = (message: DraftMessage | undefined): boolean =>
       message?.role === "assistant" && message.origin.message === start;
@@ -190,7 +194,9 @@ export class GrowingCheck<Item> {
     return opening === stub && stub.parts.length === 1 && isOwnStart(first);
   }
 
-  /** Takes over what was checked after the closed part. Undefined where older messages must give way to a limit. */
+  /**
+   * Accepts the checked messages after the closed part. Returns undefined if a limit affects older messages.
+   */
   #accept(draft: Draft, ties: readonly Tie[]): readonly Finding[] | undefined {
     const [, ...checked] = draft.messages;
     draft.messages = checked;
@@ -203,19 +209,19 @@ export class GrowingCheck<Item> {
     return draft.findings;
   }
 
-  /** A message that says what it said before is the same object. */
+  /** Reuses the known object if the message did not change. */
   #finish(draft: DraftMessage, known: ApiMessage | undefined): ApiMessage {
     const message = finishMessage(draft);
-    const isKnown = this.#form.makesMessages && known !== undefined && saysTheSame(known, message);
+    const isKnown = this.#form.makesMessages && known !== undefined && hasSameContent(known, message);
     return isKnown ? known : message;
   }
 
-  /** Moves the end of the closed part on as far as it goes. The draft has all messages after it. */
+  /** Extends the closed part as far as possible. The draft has all messages after it. */
   #close(draft: Draft, ties: readonly Tie[]): void {
     const { messages, findings } = draft;
     const cut = lastCut(draft);
     const end = cut === undefined ? undefined : messages[cut]?.origin.message;
-    if (end !== undefined) this.#closed.take({ messages: messages.slice(0, cut), ties, findings }, end);
+    if (end !== undefined) this.#closed.absorb({ messages: messages.slice(0, cut), ties, findings }, end);
     const { items } = this.#closed;
     this.#open = {
       messages: messages.slice(cut ?? 0),
@@ -224,7 +230,7 @@ export class GrowingCheck<Item> {
     };
   }
 
-  /** Of the items from `start` on, which the draft was read from. */
+  /** Ids in the items from `start` on and in their draft. */
   #tiesFrom(start: number, draft: Draft): Tie[] {
     const ties = tiesIn(draft);
     const { joinId } = this.#form;
@@ -237,12 +243,12 @@ export class GrowingCheck<Item> {
   }
 }
 
-/** The beginning of a conversation, which is checked and stays as it is, as the rules remember it. */
+/** The closed start of a conversation, as far as the rules need to remember it. */
 class ClosedPart {
   readonly #memories: readonly RuleMemory[];
   readonly findings: Finding[] = [];
   readonly #ids = new Set<string>();
-  /** Items and checked messages that belong to it; 0 where all is still open. */
+  /** Number of closed items and messages. 0 if everything is still open. */
   items = 0;
   messages = 0;
   isRepaired = false;
@@ -251,8 +257,8 @@ class ClosedPart {
     this.#memories = memories;
   }
 
-  /** The part that follows belongs to it from now on, as far as it came from items before `end`. */
-  take({ messages, ties, findings }: CheckedPart, end: number): void {
+  /** Adds the next part, as far as it came from items before `end`. */
+  absorb({ messages, ties, findings }: CheckedPart, end: number): void {
     this.items = end;
     this.messages += messages.length;
     for (const memory of this.#memories) memory.close?.(messages);
@@ -282,13 +288,15 @@ class ClosedPart {
   }
 }
 
-const TYING: readonly NonNullable<Rule["tieOf"]>[] = RULES.flatMap(({ tieOf }) => tieOf ?? []);
-const CUTTING: readonly NonNullable<Rule["allowsCut"]>[] = RULES.flatMap(({ allowsCut }) => allowsCut ?? []);
+const TIE_FUNCTIONS: readonly NonNullable<Rule["tieOf"]>[] = RULES.flatMap(({ tieOf }) => tieOf ?? []);
+const CUT_CONDITIONS: readonly NonNullable<Rule["allowsCut"]>[] = RULES.flatMap(
+  ({ allowsCut }) => allowsCut ?? [],
+);
 
 function tiesIn({ messages }: Draft): Tie[] {
   const ties: Tie[] = [];
   const add = (block: ContentBlock, itemIndex: number): void => {
-    for (const tieOf of TYING) {
+    for (const tieOf of TIE_FUNCTIONS) {
       const id = tieOf(block);
       if (id !== undefined) ties.push({ id, itemIndex });
     }
@@ -297,21 +305,25 @@ function tiesIn({ messages }: Draft): Tie[] {
   return ties;
 }
 
-/** A response after it would leave it as it is: the user has spoken, nothing was found, and no rule waits for more. */
+/**
+ * True if a new response cannot change this part: the user had the last word, nothing was found, and no rule
+ * waits for more.
+ */
 function isComplete(open: CheckedPart): boolean {
   const { messages, findings } = open;
   if (findings.length > 0 || messages.at(-1)?.role !== "user") return false;
-  return CUTTING.every((allowsCut) => allowsCut(open)(messages.length));
+  return CUT_CONDITIONS.every((allowsCut) => allowsCut(open)(messages.length));
 }
 
 /**
- * The last assistant message that the checked conversation can be parted before: all that stands before it
- * came from before it, all after it from after it, and every rule allows it. Undefined where there is none.
+ * Index of the last assistant message before which the checked conversation can be split. Everything before
+ * it must come from earlier items, everything after it from later items, and every rule must allow the cut.
+ * Undefined if there is none.
  */
 function lastCut(draft: Draft): number | undefined {
   const { messages } = draft;
   const before = newestOrigins(messages);
-  const conditions = CUTTING.map((allowsCut) => allowsCut(draft));
+  const conditions = CUT_CONDITIONS.map((allowsCut) => allowsCut(draft));
   let oldest = Number.POSITIVE_INFINITY;
   for (let index = messages.length - 1; index > 0; index--) {
     const message = messages[index];
@@ -325,7 +337,7 @@ function lastCut(draft: Draft): number | undefined {
   return undefined;
 }
 
-/** For each message the newest origin of all before it. */
+/** For each message, the newest origin among all earlier messages. */
 function newestOrigins(messages: readonly DraftMessage[]): readonly number[] {
   const origins: number[] = [];
   let newest = -1;
@@ -339,7 +351,7 @@ function newestOrigins(messages: readonly DraftMessage[]): readonly number[] {
 
 const isRepair = ({ action }: Finding): boolean => action !== "reported";
 
-/** Those of `now` that were not among `before`. */
+/** Findings in `now` that are not in `before`. */
 function newFindings(now: readonly Finding[], before: readonly Finding[]): readonly Finding[] {
   if (now.length === 0 || before.length === 0) return now;
   const keyOf = ({ rule, path, action }: Finding): string => `${rule} ${path} ${action}`;
@@ -347,7 +359,7 @@ function newFindings(now: readonly Finding[], before: readonly Finding[]): reado
   return now.filter((finding) => !known.has(keyOf(finding)));
 }
 
-function saysTheSame(known: ApiMessage, message: ApiMessage): boolean {
+function hasSameContent(known: ApiMessage, message: ApiMessage): boolean {
   const { role, content } = message;
   if (known.role !== role) return false;
   if (known.content === content || typeof content === "string") return known.content === content;
@@ -357,11 +369,11 @@ function saysTheSame(known: ApiMessage, message: ApiMessage): boolean {
 }
 
 /**
- * The one exit, for messages that grow at their end: always what {@link checkRequest} makes of all that was
- * given, at the cost of what is new.
+ * Checks messages that grow at their end. The result always equals {@link checkRequest} on all messages, but
+ * each step costs only as much as the new messages.
  */
 export class CheckedMessages extends GrowingCheck<ApiMessage> {
-  /** @param frame all that goes along with the messages: model, system, tools, thinking. */
+  /** @param frame The request fields besides the messages: model, system, tools, thinking. */
   constructor(options: CheckOptions = {}, frame: Omit<ApiRequest, "messages"> = {}) {
     super(messageForm({ ...frame, messages: [] }), options);
   }
@@ -376,7 +388,7 @@ export class CheckedMessages extends GrowingCheck<ApiMessage> {
 
   override outbox(): () => readonly ApiMessage[] {
     if (!this.isUntouched) return super.outbox();
-    // Such an array only grows, and a replacement makes another.
+    // This array only grows, and `replace` creates a new one.
     const { items } = this;
     const { length } = items;
     return () => items.slice(0, length);

@@ -27,7 +27,7 @@ const serverResult = {
   content: [],
 } as unknown as ContentBlock;
 
-/** Appends one message after the other; at every step the outcome must be that of all at once. */
+/** Appends one message at a time. After every step, the result must equal a check of all messages at once. */
 function grow(
   messages: readonly ApiMessage[],
   options: CheckOptions = {},

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { jsonBytes, leastJsonBytes, MOST_BYTES_PER_LEAST_BYTE, mostJsonBytes } from "./media-rules.ts";
+import { jsonBytes, MAX_BYTES_PER_MIN_BYTE, maxJsonBytes, minJsonBytes } from "./media-rules.ts";
 
 const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
 
@@ -30,7 +30,7 @@ describe("the bytes of a request", () => {
   it("are never more than the quick bound says", () => {
     fc.assert(
       fc.property(fc.object(), (value) => {
-        expect(mostJsonBytes(value)).toBeGreaterThanOrEqual(bytesOf(value));
+        expect(maxJsonBytes(value)).toBeGreaterThanOrEqual(bytesOf(value));
       }),
     );
   });
@@ -42,9 +42,9 @@ describe("the bytes of a request", () => {
     );
     fc.assert(
       fc.property(fc.object({ values: [words, fc.double()] }), (value) => {
-        const least = leastJsonBytes(value);
+        const least = minJsonBytes(value);
         expect(least).toBeLessThanOrEqual(bytesOf(value));
-        expect(least * MOST_BYTES_PER_LEAST_BYTE).toBeGreaterThanOrEqual(bytesOf(value));
+        expect(least * MAX_BYTES_PER_MIN_BYTE).toBeGreaterThanOrEqual(bytesOf(value));
       }),
     );
   });

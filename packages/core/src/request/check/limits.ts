@@ -1,28 +1,33 @@
-/** Bytes of a whole request body. Counted in millions: the smaller reading of "32 MB" is never refused. */
+/**
+ * Maximum bytes of a request body. Uses the smaller meaning of "32 MB" (millions), which is never refused.
+ */
 export const MAX_REQUEST_BYTES = 32_000_000;
 
-/** Images and documents in one request on models with a large window. */
+/** Maximum number of images and documents in one request, for models with a large window. */
 export const MAX_MEDIA = 600;
 
-/** Images and documents in one request on models with a 200,000-token window; pass it as `maxMedia`. */
+/** The same maximum for models with a 200,000-token window. Pass it as `maxMedia`. */
 export const MAX_MEDIA_SMALL_WINDOW = 100;
 
 const SMALL_WINDOW_TOKENS = 200_000;
 
-/** Images and documents that a model with this window takes in one request. */
+/** Maximum number of images and documents in one request for a model with this window. */
 export const maxMediaFor = (windowTokens: number): number =>
   windowTokens <= SMALL_WINDOW_TOKENS ? MAX_MEDIA_SMALL_WINDOW : MAX_MEDIA;
 
-/** Messages in one request; the API refuses more. */
+/** Maximum number of messages in one request. */
 export const MAX_MESSAGES = 100_000;
 
-/** Cache marks over tools, system, messages, blocks inside tool results, and the automatic one. */
+/**
+ * Maximum number of cache marks on tools, system, messages and blocks inside tool results, including the
+ * automatic one.
+ */
 export const MAX_CACHE_MARKS = 4;
 
-/** What the API takes as the id of a tool use. */
+/** Valid tool use ids. */
 export const TOOL_USE_ID_PATTERN: RegExp = /^[a-zA-Z0-9_-]+$/;
 
-/** What the API takes as a tool's name; it documents 64 characters and accepts 128. */
+/** Valid tool names. The API documents 64 characters but accepts 128. */
 export const TOOL_NAME_PATTERN: RegExp = /^[a-zA-Z0-9_-]{1,128}$/;
 export const MAX_TOOL_NAME_LENGTH = 128;
 
@@ -32,16 +37,16 @@ export const IMAGE_MEDIA_TYPES: ReadonlySet<string> = new Set([
   "image/gif",
   "image/webp",
 ]);
-/** As data; plain text is sent as a source of type `text`. */
+/** Media types for base64 data. Plain text is sent as a source of type `text`. */
 export const DOCUMENT_MEDIA_TYPES: ReadonlySet<string> = new Set(["application/pdf"]);
 
-/** From this version on a model refuses a conversation that ends with the beginning of its own answer. */
+/** Since this version, models refuse a conversation that ends with a prefilled answer. */
 export const FIRST_VERSION_WITHOUT_PREFILL: { readonly major: number; readonly minor: number } = {
   major: 4,
   minor: 6,
 };
 
-/** From this version on a model takes messages of the role `system` inside the conversation. */
+/** Since this version, models accept messages with the role `system` inside the conversation. */
 export const FIRST_VERSION_WITH_SYSTEM_MESSAGES: { readonly major: number; readonly minor: number } = {
   major: 4,
   minor: 8,

@@ -24,8 +24,8 @@ import {
 } from "./rule.ts";
 
 /**
- * Limits on the weight of a request: rules for images and documents, for their number and for the bytes of all messages,
- * with the measure of JSON bytes that these rules and other callers count by.
+ * Rules for the size of a request: sources and number of images and documents, and the bytes of all messages.
+ * Also measures JSON bytes for these rules and other callers.
  */
 
 type Media = ImageBlock | DocumentBlock;
@@ -33,14 +33,14 @@ type Media = ImageBlock | DocumentBlock;
 const IMAGE_MARKER = "[image]";
 const DOCUMENT_MARKER = "[document]";
 
-/** A cache mark stays where it was: the prefix up to here is still the prefix to be cached. */
+/** Keeps the cache mark, because the prefix up to this block should still be cached. */
 export function mediaMarker(block: Media): TextBlock {
   const text = block.type === "image" ? IMAGE_MARKER : DOCUMENT_MARKER;
   const { cache_control } = block;
   return cache_control ? { type: "text", text, cache_control } : { type: "text", text };
 }
 
-/** A picture without data or of a type the API does not take fails the whole request. */
+/** One image without data or with an unsupported type makes the whole request fail. */
 export const mediaSources: Rule = {
   reports: ["media-source"],
   looksAt: "messages",
@@ -66,15 +66,15 @@ function rewriteMedia(draft: Draft, rewrite: (block: Media, at: Origin) => Conte
 function mediaFault(block: Media): string | undefined {
   const source: unknown = block.source;
   if (!isRecord(source) || typeof source.type !== "string") return "has no source";
-  if (source.type !== "base64") return hasItsField(source) ? undefined : "has no source";
+  if (source.type !== "base64") return hasSourceField(source) ? undefined : "has no source";
   if (typeof source.data !== "string" || source.data === "") return "has no data";
   const allowed = block.type === "image" ? IMAGE_MEDIA_TYPES : DOCUMENT_MEDIA_TYPES;
   const isAllowed = typeof source.media_type === "string" && allowed.has(source.media_type);
   return isAllowed ? undefined : "has a media type that the API does not take";
 }
 
-/** A source of a kind that we do not know passes. */
-function hasItsField(source: JsonRecord): boolean {
+/** Unknown source types pass. */
+function hasSourceField(source: JsonRecord): boolean {
   switch (source.type) {
     case "url":
       return typeof source.url === "string";
@@ -90,8 +90,8 @@ function hasItsField(source: JsonRecord): boolean {
 }
 
 /**
- * Old pictures are the first thing a conversation can do without: the oldest give way to markers, first those over the
- * allowed number, then those that put the request over the limit of bytes.
+ * Old images are the most expendable part of a conversation. The oldest become markers: first those above the
+ * allowed number, then those that exceed the byte limit.
  */
 export const mediaLimits: Rule = {
   reports: ["media-count", "request-bytes"],
@@ -117,7 +117,7 @@ function limitMediaCount(draft: Draft, settings: CheckSettings): void {
 function limitRequestBytes(draft: Draft, { maxRequestBytes }: CheckSettings): void {
   if (maxRequestBytes === Number.POSITIVE_INFINITY) return;
   const request = finishDraft(draft);
-  if (mostJsonBytes(request) <= maxRequestBytes) return;
+  if (maxJsonBytes(request) <= maxRequestBytes) return;
   let bytes = jsonBytes(request);
   const doomed: MediaAt[] = [];
   for (const media of collectMedia(draft)) {
@@ -153,7 +153,7 @@ function mediaIn(block: ContentBlock): readonly Media[] {
   return hasNestedBlocks(block) ? block.content.filter(isMedia) : NO_MEDIA;
 }
 
-/** One block object may stand in several places, so a count goes with each. */
+/** The same block object can occur several times, so each block has a count. */
 function replaceOldest(draft: Draft, doomed: readonly MediaAt[], rule: RuleName): void {
   if (doomed.length === 0) return;
   const left = new Map<ContentBlock, number>();
@@ -170,36 +170,38 @@ function replaceOldest(draft: Draft, doomed: readonly MediaAt[], rule: RuleName)
 
 const COMMA_BYTES = 1;
 
-interface Weight {
+interface MessageSize {
   readonly message: ApiMessage;
   readonly media: number;
-  readonly leastBytes: number;
-  /** Undefined until its texts are read. */
+  readonly minBytes: number;
+  /** Undefined until the texts are measured. */
   bytes?: number;
 }
 
 /**
- * Media and bytes of a conversation that grows. Each message is weighed once, by the lengths of its texts.
- * The texts themselves are read only where the bounds leave it open whether the limit is reached, and then up
- * to the end, so that the bounds are narrow again for a long time.
+ * Media count and bytes of a growing conversation. Each message is estimated once from the lengths of its
+ * texts. The texts are measured exactly only if the bounds do not decide whether the limit is reached. Then
+ * all texts are measured, so that the bounds are tight again for a long time.
  */
 class RequestSize implements RuleMemory {
   readonly #settings: CheckSettings;
   readonly #frameBytes: number;
-  /** Messages that may still change. */
-  #open: readonly Weight[] = [];
+  /** Messages that can still change. */
+  #open: readonly MessageSize[] = [];
   #closedMessages = 0;
   #closedMedia = 0;
-  /** Of closed messages, as many as were read. */
+  /** Number of closed messages that were measured exactly. */
   #readMessages = 0;
   #readBytes = 0;
-  /** Of the closed messages after those. */
-  #unreadLeastBytes = 0;
-  /** Over the limit of bytes, with no more media to give way. */
+  /** Lower bound for the remaining closed messages. */
+  #unreadMinBytes = 0;
+  /** True if the request exceeds the byte limit although all media are replaced. */
   #isOver: boolean;
-  /** Media gave way to a limit in the check of everything. */
+  /** True if the full check replaced media because of a limit. */
   readonly #isLimited: boolean;
-  /** The request as it was then: with other media, or fewer bytes, others would give way. */
+  /**
+   * Size of the request at that time. With other media or fewer bytes, the rule would replace other media.
+   */
   #limited: { readonly media: number; readonly bytes: number } | undefined;
   #isMeasured = false;
 
@@ -220,12 +222,12 @@ class RequestSize implements RuleMemory {
   }
 
   close({ length }: readonly unknown[]): void {
-    for (const { media, leastBytes, bytes } of this.#open.slice(0, length)) {
+    for (const { media, minBytes, bytes } of this.#open.slice(0, length)) {
       this.#closedMedia += media;
       if (bytes !== undefined && this.#readMessages === this.#closedMessages) {
         this.#readMessages++;
         this.#readBytes += bytes;
-      } else this.#unreadLeastBytes += leastBytes;
+      } else this.#unreadMinBytes += minBytes;
       this.#closedMessages++;
     }
     this.#open = this.#open.slice(length);
@@ -238,20 +240,20 @@ class RequestSize implements RuleMemory {
   #weigh(messages: readonly ApiMessage[]): void {
     this.#open = messages.slice(this.#closedMessages).map((message, index) => {
       const known = this.#open[index];
-      return known?.message === message ? known : weightOf(message);
+      return known?.message === message ? known : messageSizeOf(message);
     });
   }
 
-  /** False where media have to give way to a limit, or need not any more: all of them decide. */
+  /** Returns false if the set of replaced media changes, which needs a full check. */
   #keepsMedia(messages: readonly ApiMessage[]): boolean {
     const { maxMedia, maxRequestBytes } = this.#settings;
     const media = this.#media();
     if (media > maxMedia || media !== (this.#limited?.media ?? media)) return false;
-    let unread = this.#unreadLeastBytes;
-    for (const { leastBytes } of this.#open) unread += leastBytes;
+    let unread = this.#unreadMinBytes;
+    for (const { minBytes } of this.#open) unread += minBytes;
     const read = this.#frameBytes + this.#readBytes - COMMA_BYTES;
     let least = read + unread;
-    let most = read + unread * MOST_BYTES_PER_LEAST_BYTE;
+    let most = read + unread * MAX_BYTES_PER_MIN_BYTE;
     const lowest = this.#limited?.bytes ?? 0;
     if (least < lowest || (least <= maxRequestBytes && most > maxRequestBytes)) {
       least = this.#bytes(messages);
@@ -264,13 +266,13 @@ class RequestSize implements RuleMemory {
     return true;
   }
 
-  /** All bytes of the request. Reads texts that were not read yet. */
+  /** Exact size of the request. Measures the texts that were not measured yet. */
   #bytes(messages: readonly ApiMessage[]): number {
     for (const message of messages.slice(this.#readMessages, this.#closedMessages)) {
       this.#readBytes += bytesOf(message);
     }
     this.#readMessages = this.#closedMessages;
-    this.#unreadLeastBytes = 0;
+    this.#unreadMinBytes = 0;
     let open = 0;
     for (const weight of this.#open) {
       weight.bytes ??= bytesOf(weight.message);
@@ -288,35 +290,35 @@ class RequestSize implements RuleMemory {
 
 const bytesOf = (message: ApiMessage): number => jsonBytes(message) + COMMA_BYTES;
 
-function weightOf(message: ApiMessage): Weight {
+function messageSizeOf(message: ApiMessage): MessageSize {
   let media = 0;
   for (const block of contentBlocks(message.content)) media += mediaIn(block).length;
-  return { message, media, leastBytes: leastJsonBytes(message) + COMMA_BYTES };
+  return { message, media, minBytes: minJsonBytes(message) + COMMA_BYTES };
 }
 
-/** A control character is the worst case: six bytes (`\u001b`) for one character. */
-const MOST_BYTES_PER_CHARACTER = 6;
-/** Quotes, comma or colon, and brackets around a value, and the digits of a number. */
-const MOST_BYTES_AROUND_VALUE = 32;
+/** The worst case is a control character: six bytes (`\u001b`) for one character. */
+const MAX_BYTES_PER_CHARACTER = 6;
+/** Quotes, comma or colon, and brackets around a value, or the digits of a number. */
+const MAX_BYTES_AROUND_VALUE = 32;
 const QUOTES_BYTES = 2;
 
-/** Bytes of the value as JSON in UTF-8, without building the JSON. */
+/** Size of the value as JSON in UTF-8, without building the JSON. */
 export function jsonBytes(value: unknown): number {
   return measure(value, stringBytes);
 }
 
-/** Never less than {@link jsonBytes}, in time that does not depend on how long the texts are. */
-export function mostJsonBytes(value: unknown): number {
-  return measure(value, (text) => text.length * MOST_BYTES_PER_CHARACTER, MOST_BYTES_AROUND_VALUE);
+/** Upper bound for {@link jsonBytes}. Its run time does not depend on the length of the texts. */
+export function maxJsonBytes(value: unknown): number {
+  return measure(value, (text) => text.length * MAX_BYTES_PER_CHARACTER, MAX_BYTES_AROUND_VALUE);
 }
 
-/** Never more than {@link jsonBytes}, in time that does not depend on how long the texts are. */
-export function leastJsonBytes(value: unknown): number {
+/** Lower bound for {@link jsonBytes}. Its run time does not depend on the length of the texts. */
+export function minJsonBytes(value: unknown): number {
   return measure(value, (text) => text.length + QUOTES_BYTES);
 }
 
-/** {@link jsonBytes} is never more than this many times {@link leastJsonBytes}. */
-export const MOST_BYTES_PER_LEAST_BYTE: number = MOST_BYTES_PER_CHARACTER;
+/** Maximum ratio of {@link jsonBytes} to {@link minJsonBytes}. */
+export const MAX_BYTES_PER_MIN_BYTE: number = MAX_BYTES_PER_CHARACTER;
 
 function measure(value: unknown, ofText: (text: string) => number, around = 0): number {
   if (typeof value === "string") return ofText(value) + around;
@@ -338,7 +340,7 @@ function measure(value: unknown, ofText: (text: string) => number, around = 0): 
   return bytes + Math.max(0, fields - 1);
 }
 
-/** Base64 has nothing to escape; its length is its size, and there is too much of it to look at. */
+/** Base64 needs no escapes, so its length is its size. It is too long to scan. */
 function base64Bytes(data: string): number {
   return data.length + QUOTES_BYTES;
 }
@@ -360,7 +362,7 @@ function stringBytes(text: string): number {
   return bytes;
 }
 
-/** Backspace, tab, newline, form feed and carriage return have escapes of two characters. */
+/** Backspace, tab, newline, form feed and carriage return have two-character escapes. */
 function isShortEscape(code: number): boolean {
   return code === 8 || code === 9 || code === 10 || code === 12 || code === 13;
 }

@@ -14,9 +14,12 @@ import {
 import { serverToolResult, serverToolUse } from "./tool-pair-rules.ts";
 
 export const EARLIER_PART_MISSING_TEXT = "[The earlier part of this conversation is not included]";
-export const GO_ON_TEXT = "Go on from where you stopped.";
+export const CONTINUE_TEXT = "Continue at the point where you stopped.";
 
-/** Only a final assistant message may be empty, and only if it was sent to us so; or one that sets the effort. */
+/**
+ * Only two messages may be empty: a final assistant message that was already empty, and one that only sets
+ * the effort.
+ */
 export const noEmptyMessages: Rule = {
   reports: ["message-empty"],
   looksAt: "messages",
@@ -38,25 +41,28 @@ function isEmptyPrefill(message: DraftMessage): boolean {
   );
 }
 
-/** A system message that does nothing but set the effort: it has no content, and may come before the user. */
+/**
+ * True for a system message that only sets the effort. It has no content and may precede the first user
+ * message.
+ */
 function isEffortOnly({ role, parts, source }: DraftMessage): boolean {
   if (role !== "system" || parts.length > 0) return false;
   return typeof field(field(source, "output_config"), "effort") === "string";
 }
 
 /**
- * Today the API merges messages of one role in a row by itself, but its own tools still list the old
- * refusal. Merging here is right under both readings. System messages in a row are one section as they are.
+ * The API now merges consecutive messages of one role, but its own tools still list the old error. Merging
+ * here is correct in both cases. Consecutive system messages stay separate.
  */
 export const alternatingRoles: Rule = {
   reports: ["same-role"],
   looksAt: "messages",
   apply(draft, settings) {
-    const hasNeighbours = draft.messages.some((message, index) => {
+    const hasNeighbors = draft.messages.some((message, index) => {
       const previous = draft.messages[index - 1];
       return previous !== undefined && canMerge(previous, message);
     });
-    if (!hasNeighbours) return;
+    if (!hasNeighbors) return;
     const runs: DraftMessage[][] = [];
     for (const message of draft.messages) {
       const run = runs.at(-1);
@@ -78,7 +84,7 @@ function canMerge(first: DraftMessage, second: DraftMessage): boolean {
   return first.role === second.role && first.role !== "system" && !isCompaction(first);
 }
 
-/** A message that is the provider's own summary may have the assistant's first kept message after it. */
+/** True for the provider's own summary. The assistant's first kept message may follow it directly. */
 function isCompaction(message: DraftMessage): boolean {
   return message.parts.length > 0 && message.parts.every((part) => tagOf(part.block) === "compaction");
 }
@@ -89,7 +95,7 @@ function mergeRun(run: readonly DraftMessage[]): DraftMessage[] {
   return [{ ...first, parts: run.flatMap((message) => message.parts) }];
 }
 
-/** A first message of the assistant is legal only if it begins with the provider's own summary. */
+/** The first message may come from the assistant only if it starts with the provider's own summary. */
 export const userFirst: Rule = {
   reports: ["first-role", "no-messages"],
   looksAt: "request",
@@ -131,7 +137,7 @@ export const userLast: Rule = {
     const last = draft.messages.at(-1);
     const { model } = draft.request;
     if (last?.role !== "assistant" || isPausedTurn(last) || !refusesPrefill(model)) return;
-    // A request to summarise the conversation is not one to go on with it.
+    // A request for a summary does not ask for a continuation.
     if (isRecord(field(draft.request, "compaction"))) return;
     const adds = settings.prefill === "add-user-message";
     draft.report(
@@ -141,12 +147,15 @@ export const userLast: Rule = {
       "This model needs a conversation that ends with a user message.",
       { model: String(model) },
     );
-    const request = addedMessage("user", [textPart(GO_ON_TEXT, last.origin)], last.origin);
+    const request = addedMessage("user", [textPart(CONTINUE_TEXT, last.origin)], last.origin);
     if (adds) draft.messages = [...draft.messages, request];
   },
 };
 
-/** A turn that the provider paused, in the middle of its own tools or after its own summary, is sent back as it is. */
+/**
+ * True for a turn that the provider paused, during its own tools or after its own summary. It is sent back
+ * unchanged.
+ */
 function isPausedTurn(message: DraftMessage): boolean {
   const last = message.parts.at(-1);
   if (last === undefined) return false;
@@ -160,9 +169,9 @@ export function refusesPrefill(model: unknown): boolean {
 }
 
 /**
- * A system message inside the conversation stands directly after a user turn (or an assistant turn that
- * ends in a server tool's result) and is last or followed by the assistant; so it can never part a tool
- * use from its result. A misplaced one moves on to the end of the next user turn, or becomes the user's.
+ * A system message inside the conversation must directly follow a user turn, or an assistant turn that ends
+ * with a server tool result. It must be last or precede an assistant message, so it never separates a tool
+ * use from its result. A misplaced one moves to the end of the next user turn, or becomes a user message.
  */
 export const systemPlacement: Rule = {
   reports: ["system-placement"],
@@ -177,7 +186,7 @@ export const systemPlacement: Rule = {
       const next = followers[index];
       if (message.role === "system") {
         const opensWithEffort = before === undefined && isEffortOnly(message);
-        if (opensWithEffort || (canStandAfter(before) && next !== "user")) placed.push(message);
+        if (opensWithEffort || (canFollow(before) && next !== "user")) placed.push(message);
         else waiting.push(message);
         continue;
       }
@@ -200,7 +209,7 @@ export const systemPlacement: Rule = {
   },
 };
 
-/** For each message the role of the next one that is not a system message. */
+/** For each message, the role of the next message that is not a system message. */
 function nextSpeakers(messages: readonly DraftMessage[]): readonly (DraftMessage["role"] | undefined)[] {
   const speakers = new Array<DraftMessage["role"] | undefined>(messages.length).fill(undefined);
   let next: DraftMessage["role"] | undefined;
@@ -212,14 +221,14 @@ function nextSpeakers(messages: readonly DraftMessage[]): readonly (DraftMessage
   return speakers;
 }
 
-function canStandAfter(before: DraftMessage | undefined): boolean {
+function canFollow(before: DraftMessage | undefined): boolean {
   if (before === undefined) return false;
   if (before.role === "user") return true;
   const last = before.parts.at(-1);
   return last !== undefined && serverToolResult(last.block) !== undefined;
 }
 
-/** Blocks that only a system message may hold (changes of the tool set) are sent as their JSON. */
+/** Blocks that only a system message may contain (changes of the tool set) become JSON text. */
 function asUserMessage(message: DraftMessage): DraftMessage {
   const parts = message.parts.map((part) =>
     part.block.type === "text" ? part : textPart(JSON.stringify(part.block), part.origin),
@@ -227,7 +236,7 @@ function asUserMessage(message: DraftMessage): DraftMessage {
   return addedMessage("user", parts, message.origin);
 }
 
-/** Older models take the system prompt alone; later words in its name are then the user's. */
+/** Older models accept only the system prompt. Later system messages become user messages. */
 export const systemSupport: Rule = {
   reports: ["system-unsupported"],
   looksAt: "messages",
@@ -243,7 +252,7 @@ export const systemSupport: Rule = {
   },
 };
 
-/** Names of before the fourth generation carry the version first. What is no Claude's name is let through. */
+/** Model names before generation 4 have the version first. Names that are not Claude's pass. */
 function takesSystemMessages(model: unknown): boolean {
   const version = claudeVersion(model);
   const { major, minor } = FIRST_VERSION_WITH_SYSTEM_MESSAGES;
@@ -267,14 +276,14 @@ function tooManyMessages({ length: count }: readonly unknown[]): readonly Findin
 }
 
 /** Blocks that the provider itself puts before a reply. */
-const OF_THE_PROVIDER: ReadonlySet<string> = new Set(["compaction", "fallback"]);
+const PROVIDER_BLOCKS: ReadonlySet<string> = new Set(["compaction", "fallback"]);
 
 export const RESULTS_READ_TEXT = "I have the tool results.";
 export const CONTINUE_WITH_RESULTS_TEXT = "Continue with the tool results above.";
 
 /**
- * An assistant message cannot end in thinking. Such thinking led to nothing that was kept; it is removed
- * whole, since a thinking block may never be changed.
+ * An assistant message cannot end with thinking. The rule removes such thinking completely, because a
+ * thinking block must never be modified.
  */
 export const noTrailingThinking: Rule = {
   reports: ["thinking-last", "thinking-only"],
@@ -304,9 +313,10 @@ function endBeforeThinking(message: DraftMessage): number {
 }
 
 /**
- * With thinking of type `enabled`, the turn whose tool results are being sent must begin with thinking. A turn lasts
- * from a user message without tool results to the next one. Thinking cannot be made up, so a turn that lacks it ends
- * at its last results: two short texts begin the next one. Calls and results stay as they are.
+ * With thinking of type `enabled`, the turn with the sent tool results must start with thinking. A turn lasts
+ * from one user message without tool results to the next. Thinking cannot be invented, so the rule ends a
+ * turn without it after its last results. Two short texts start the next turn. Calls and results do not
+ * change.
  */
 export const thinkingBeginsToolTurn: Rule = {
   reports: ["thinking-not-first"],
@@ -317,7 +327,7 @@ export const thinkingBeginsToolTurn: Rule = {
     const turn = openToolTurn(messages);
     if (turn === undefined || (turn.first === 1 && draft.followsThinking)) return;
     const first = messages[turn.first];
-    if (first === undefined || begins(first) === "with-thinking") return;
+    if (first === undefined || turnBeginningOf(first) === "with-thinking") return;
     const next = nextWithThinking(messages, turn);
     const place =
       next === -1 ? turn.end : messages.findLastIndex(({ role }, at) => at < next && isUser(role));
@@ -328,7 +338,8 @@ export const thinkingBeginsToolTurn: Rule = {
     draft.report("thinking-not-first", "text-added", first.origin, message);
     draft.messages = [...messages.slice(0, place), ...endedTurn(answer), ...messages.slice(place + 1)];
   },
-  // A turn that was ended for lack of thinking stays on one side of a cut: it is whole again once the user speaks.
+  // A turn that this rule ended must stay on one side of a cut, because it is complete again when the user
+  // writes.
   allowsCut: ({ messages, findings }) => {
     let ended = Number.POSITIVE_INFINITY;
     for (const finding of findings) {
@@ -351,51 +362,54 @@ export const thinkingBeginsToolTurn: Rule = {
   },
 };
 
-/** Undefined where the assistant has not begun its turn. */
+/** Undefined if the assistant has not started its turn. */
 type TurnBeginning = "with-thinking" | "without" | undefined;
 
-/** The beginning of the turn at the end of these messages, given that of the turn before them. */
+/** How the last turn of these messages starts, given the start of the turn before them. */
 function turnAfter(before: TurnBeginning, messages: readonly DraftMessage[]): TurnBeginning {
   let begun = before;
   for (const message of messages) {
     if (startsTurn(message)) begun = undefined;
-    begun ??= begins(message);
+    begun ??= turnBeginningOf(message);
   }
   return begun;
 }
 
 interface ToolTurn {
-  /** Index of its first message of the assistant. */
+  /** Index of the turn's first assistant message. */
   readonly first: number;
-  /** Index of the newest message with its results. */
+  /** Index of the newest message with tool results of the turn. */
   readonly end: number;
 }
 
-/** The turn whose results end the conversation. */
+/** The turn whose tool results end the conversation. */
 function openToolTurn(messages: readonly DraftMessage[]): ToolTurn | undefined {
   const end = messages.findLastIndex(({ role }) => role !== "system");
   const call = messages.findLastIndex(({ role }, at) => at < end && role !== "system");
   const isOpen = isUser(messages[end]?.role) && messages[call]?.role === "assistant";
   if (!isOpen || messages[call]?.parts.every(({ block }) => block.type !== "tool_use")) return undefined;
   const start = messages.findLastIndex((message, at) => at <= call && startsTurn(message));
-  return { first: messages.findIndex((message, at) => at >= start && begins(message) !== undefined), end };
+  return {
+    first: messages.findIndex((message, at) => at >= start && turnBeginningOf(message) !== undefined),
+    end,
+  };
 }
 
 const nextWithThinking = (messages: readonly DraftMessage[], { first, end }: ToolTurn): number =>
-  messages.findIndex((message, at) => at > first && at < end && begins(message) === "with-thinking");
+  messages.findIndex((message, at) => at > first && at < end && turnBeginningOf(message) === "with-thinking");
 
 const isUser = (role: DraftMessage["role"] | undefined): boolean => role === "user";
 
-/** A user message without tool results starts a turn, and so does a summary, which replaces all before it. */
+/** True for a user message without tool results, and for a summary, which replaces everything before it. */
 function startsTurn({ role, parts }: DraftMessage): boolean {
   if (role === "user") return parts.every(({ block }) => block.type !== "tool_result");
   return role === "assistant" && parts.some(({ block }) => tagOf(block) === "compaction");
 }
 
-/** Undefined for other roles, and for messages that hold only the provider's own blocks. */
-function begins({ role, parts }: DraftMessage): TurnBeginning {
+/** Undefined for other roles and for messages that contain only the provider's own blocks. */
+function turnBeginningOf({ role, parts }: DraftMessage): TurnBeginning {
   const first =
-    role === "assistant" ? parts.find(({ block }) => !OF_THE_PROVIDER.has(tagOf(block))) : undefined;
+    role === "assistant" ? parts.find(({ block }) => !PROVIDER_BLOCKS.has(tagOf(block))) : undefined;
   if (first === undefined) return undefined;
   return isThinking(first.block) ? "with-thinking" : "without";
 }

@@ -3,9 +3,9 @@ import { thinking, toolResult, toolUse } from "../../../../../test/support/build
 import type { ApiMessage, ApiRequest, ContentBlock } from "../../messages/message.ts";
 import { checkRequest } from "./check.ts";
 import {
+  CONTINUE_TEXT,
   CONTINUE_WITH_RESULTS_TEXT,
   EARLIER_PART_MISSING_TEXT,
-  GO_ON_TEXT,
   RESULTS_READ_TEXT,
   refusesPrefill,
 } from "./message-rules.ts";
@@ -148,7 +148,7 @@ describe("the end of the conversation", () => {
     });
     expect(reported.request).toBe(request);
     expect(checkRequest(request, { prefill: "add-user-message" }).request.messages[2]).toEqual(
-      user([text(GO_ON_TEXT)]),
+      user([text(CONTINUE_TEXT)]),
     );
     expect(rules({ ...request, model: "claude-sonnet-4-5-20250929" })).toEqual([]);
   });

@@ -12,11 +12,12 @@ import { field, isRecord, type JsonRecord } from "../../messages/untrusted.ts";
 import { MAX_MEDIA, MAX_REQUEST_BYTES } from "./limits.ts";
 
 /**
- * The draft of a request, on which all rules work: names and findings of rules, the draft's messages, and the way from
- * untrusted messages into a draft and back. The reader reports bad shapes itself, since no rule could look at them.
+ * The draft of a request that all rules work on: rule names, findings, draft messages, and the conversion
+ * between untrusted messages and drafts. The reader reports malformed messages itself, because no rule could
+ * process them.
  */
 
-/** One name for each rule of the API; a finding says which one was broken. */
+/** One name for each API rule. A finding names the broken rule. */
 export type RuleName =
   | "message-shape"
   | "block-shape"
@@ -64,7 +65,7 @@ export type RuleName =
   | "cache-mark-count"
   | "cache-ttl-order";
 
-/** What was done about it. `reported` alone leaves the request as it was. */
+/** The repair. `reported` means that the request did not change. */
 export type RepairAction =
   | "dropped"
   | "merged"
@@ -78,31 +79,34 @@ export type RepairAction =
 
 export interface Finding {
   readonly rule: RuleName;
-  /** Where, in the array as it was given: `messages.3.content.1`; from flatten `entries.3.message.content.1`. */
+  /** Path in the given array: `messages.3.content.1`, or `entries.3.message.content.1` from flatten. */
   readonly path: string;
   readonly message: string;
   readonly action: RepairAction;
-  /** Ids, names and counts; never content. */
+  /** Ids, names and counts, but never content. */
   readonly detail: Readonly<Record<string, string | number>>;
 }
 
 export interface CheckOptions {
-  /** Images and documents allowed in one request; 100 on models with a 200,000-token window. */
+  /**
+   * Maximum number of images and documents in one request. Use 100 for models with a 200,000-token window.
+   */
   readonly maxMedia?: number;
   readonly maxRequestBytes?: number;
-  /** Some models refuse tool blocks in a request that defines no tools. Reported only. */
+  /** Reports tool blocks in a request that defines no tools, which some models refuse. */
   readonly requireTools?: boolean;
   /**
-   * The version of the API that the request is for. Documents in assistant messages and citations on the
-   * user's text are faults only under the newer one, which is the default.
+   * API version of the request. Only the newer version, which is the default, refuses documents in assistant
+   * messages and citations on user text.
    */
   readonly apiVersion?: ApiVersion;
   /**
-   * Messages of one role in a row: reported and merged, which every reading of the API takes, or accepted as
-   * the current reference has it. Accepted ones are judged as the one message that the API makes of them.
+   * Treatment of consecutive messages of one role. `reported` reports and merges them, which every API
+   * version accepts. `accepted` keeps them, as the current API reference allows, and checks them as one
+   * merged message.
    */
   readonly consecutiveRoles?: "reported" | "accepted";
-  /** What to do when a model that takes no prefill is sent a conversation that ends with the assistant. */
+  /** Action if a conversation ends with the assistant and the model does not support prefill. */
   readonly prefill?: "report" | "add-user-message";
 }
 
@@ -120,55 +124,57 @@ export function checkSettings(options: CheckOptions): CheckSettings {
   };
 }
 
-/** One row of the table of rules: what the rule does, and all that a conversation that grows must know of it. */
+/**
+ * One row of the rule table: the check itself, and everything that a growing conversation needs to know about
+ * it.
+ */
 export interface Rule {
   readonly reports: readonly RuleName[];
   /**
-   * How far it looks. A rule for `messages` looks at a message and those beside it, one for a `turn` at all that the
-   * assistant says up to the user's next words. The newest messages are enough for both. One for the `request` looks
-   * at everything.
+   * Scope of the rule. `messages`: a message and its neighbors. `turn`: everything from the assistant up to
+   * the next user message. The newest messages suffice for both. `request`: everything.
    */
   readonly looksAt: "messages" | "turn" | "request";
-  /**
-   * Finds where the draft breaks the rule, repairs that, and reports each place. It leaves nothing behind that it
-   * would report again.
-   */
+  /** Finds, repairs and reports each violation. A second run reports nothing. */
   readonly apply: (draft: Draft, settings: CheckSettings) => void;
-  /** An id that ties a block to others, however far away. Messages that share one are judged together. */
+  /** An id that links a block with others at any distance. Messages that share an id are checked together. */
   readonly tieOf?: (block: ContentBlock) => string | undefined;
-  /** Tells before which messages of a checked draft, or after the last, the rule allows it to be parted. */
+  /** Returns a function that says if a checked draft may be split before a message, or after the last one. */
   readonly allowsCut?: (checked: Checked) => (index: number) => boolean;
-  /** Made after a check of everything, when nothing is closed yet. */
+  /** Creates the memory of the rule after a full check, before any message is closed. */
   readonly remember?: (checked: Draft, settings: CheckSettings) => RuleMemory;
 }
 
-/** Messages that the rules were applied to, and what they found. */
+/** Messages after the rules were applied, with the findings. */
 export interface Checked {
   readonly messages: readonly DraftMessage[];
   readonly findings: readonly Finding[];
 }
 
-/** Knowledge about closed messages, which are checked and stay as they are, to judge the messages after them alone. */
+/** Knowledge of a rule about closed messages, so that later messages can be checked alone. */
 export interface RuleMemory {
   /**
-   * False where the rule would have to look at closed messages to judge the tail, which no rule has been applied to.
-   * `between` are checked messages before the tail that are not closed yet.
+   * Returns false if the rule needs closed messages to check the tail. No rule has been applied to the tail
+   * yet. `between` has checked messages before the tail that are not closed yet.
    */
   readonly allowsTail?: (tail: Draft, between: readonly DraftMessage[]) => boolean;
   readonly close?: (messages: readonly DraftMessage[]) => void;
-  /** Called with all messages after each check, before more of them are closed. False where all must be checked. */
+  /**
+   * Called with all messages after each check, before more of them are closed. Returns false if a full check
+   * is necessary.
+   */
   readonly settle?: (messages: readonly ApiMessage[]) => boolean;
-  /** Findings about the length of the request, which every new message changes. */
+  /** Findings about the length of the request, which change with every new message. */
   readonly lengthFindings?: (messages: readonly ApiMessage[]) => readonly Finding[];
 }
 
-/** Where a block stood in the input; `index` is undefined for a whole message. */
+/** Position of a block in the input. `index` is undefined for a whole message. */
 export interface Origin {
   readonly message: number;
   readonly index?: number;
 }
 
-/** A block on its way through the rules. The block is never changed, only replaced by another. */
+/** A block with its origin. Rules never change a block, but may replace it. */
 export interface Part {
   readonly block: ContentBlock;
   readonly origin: Origin;
@@ -178,25 +184,27 @@ export interface DraftMessage {
   role: ApiMessage["role"];
   parts: readonly Part[];
   readonly origin: Origin;
-  /** The message as given; its other fields are carried over. */
+  /** The given message. Its other fields are kept. */
   readonly source: ApiMessage | undefined;
-  /** The blocks of `source` when it can leave as it came; undefined when it is malformed or made by us. */
+  /**
+   * The blocks of `source` if it can be sent unchanged. Undefined if the message is malformed or generated.
+   */
   readonly sourceBlocks: readonly ContentBlock[] | undefined;
 }
 
 /**
- * The working copy that the rules rewrite one after the other. Lists are replaced, blocks and messages of
- * the input are shared, and every block remembers where it stood in the input.
+ * The working copy that the rules rewrite in sequence. Lists are replaced, but blocks and messages of the
+ * input are shared. Every block knows its position in the input.
  */
 export class Draft {
   messages: readonly DraftMessage[] = [];
   request: ApiRequest;
   readonly findings: Finding[] = [];
-  /** Input schemas by the names of the tools; read from the request where nobody has read them before. */
+  /** Input schemas by tool name. Undefined means that they must be read from the request. */
   schemas: ReadonlyMap<string, JsonRecord> | undefined;
-  /** Only the end of a conversation. Rules that look at the whole request are not applied to it. */
+  /** True for the end of a conversation. Rules that need the whole request skip it. */
   isTail = false;
-  /** The messages before a tail end within a tool turn that begins with thinking. */
+  /** True if the messages before the tail end inside a tool turn that starts with thinking. */
   followsThinking = false;
   readonly #pathOf: (origin: Origin) => string;
 
@@ -217,8 +225,8 @@ export class Draft {
   }
 
   /**
-   * The rewrite returns the part itself to keep it, another to replace it, or undefined to leave it out. Lists in which
-   * nothing changed stay the lists they were.
+   * Rewrites all parts. The callback returns the same part to keep it, another to replace it, or undefined to
+   * remove it. Lists without changes stay the same objects.
    */
   rewriteParts(rewrite: (part: Part, message: DraftMessage, messageIndex: number) => Part | undefined): void {
     let messageIndex = 0;
@@ -237,13 +245,13 @@ export function entryPath({ message, index }: Origin): string {
   return index === undefined ? `entries.${message}` : `entries.${message}.message.content.${index}`;
 }
 
-/** The message or entry that the path names; undefined for system, tools and the request as a whole. */
+/** Index of the message or entry in the path. Undefined for system, tools and the whole request. */
 export function itemIndexOf({ path }: Finding): number | undefined {
   const [list, index] = path.split(".", 2);
   return (list === "messages" || list === "entries") && index !== undefined ? Number(index) : undefined;
 }
 
-/** A message that no input had: it takes the place of the one it was made for. */
+/** Creates a message that is not in the input. It has the position of the message for which it is added. */
 export function addedMessage(role: ApiMessage["role"], parts: readonly Part[], origin: Origin): DraftMessage {
   return { role, parts, origin: { message: origin.message }, source: undefined, sourceBlocks: undefined };
 }
@@ -256,7 +264,7 @@ export function withBlock(part: Part, block: ContentBlock): Part {
   return block === part.block ? part : { ...part, block };
 }
 
-/** The request that results; the very request that was given when no message of it changed. */
+/** The resulting request. Returns the given object if no message changed. */
 export function finishDraft(draft: Draft): ApiRequest {
   const given = draft.request.messages;
   const messages = draft.messages.map(finishMessage);
@@ -274,7 +282,9 @@ export function finishMessage(message: DraftMessage): ApiMessage {
   return source.role === role ? source : { ...source, role };
 }
 
-/** Leaves out elements that are no messages, and puts badly made messages right as far as it goes. */
+/**
+ * Reads untrusted messages. Drops elements that are not messages, and repairs malformed messages if possible.
+ */
 export function readMessages(draft: Draft, messages: unknown, from = 0): readonly DraftMessage[] {
   if (!Array.isArray(messages)) return [];
   const read: DraftMessage[] = [];
@@ -292,7 +302,7 @@ export function readMessages(draft: Draft, messages: unknown, from = 0): readonl
 
 function readMessage(draft: Draft, message: JsonRecord, at: Origin): DraftMessage {
   const { role } = message;
-  // A system message may do without: it can set the effort alone.
+  // A system message that only sets the effort has no content.
   const content = role === "system" && message.content === undefined ? [] : message.content;
   const parts = readParts(draft, content, at);
   const source = message as unknown as ApiMessage;
@@ -306,7 +316,10 @@ function readMessage(draft: Draft, message: JsonRecord, at: Origin): DraftMessag
   return { role: "user", parts, origin: at, source, sourceBlocks };
 }
 
-/** The blocks under which the content can be recognised as unchanged later, if it needed no mending. */
+/**
+ * The blocks for a later comparison that recognizes unchanged content. Undefined if the content needed a
+ * repair.
+ */
 export function intactBlocks(content: unknown, parts: readonly Part[]): readonly ContentBlock[] | undefined {
   if (typeof content === "string") return parts.map((part) => part.block);
   if (!Array.isArray(content) || content.length !== parts.length) return undefined;
@@ -351,7 +364,7 @@ function readBlock(draft: Draft, item: unknown, origin: Origin): ContentBlock | 
   return item.type === "tool_result" ? readToolResult(draft, item, origin) : item;
 }
 
-/** Thinking without a signature is refused by the API, and a signature cannot be made up. */
+/** The API refuses thinking without a signature, and a signature cannot be invented. */
 function isUnreadable(block: ContentBlock): boolean {
   if (block.type === "text") return typeof block.text !== "string";
   if (block.type === "thinking") {
@@ -361,7 +374,7 @@ function isUnreadable(block: ContentBlock): boolean {
   return tagOf(block) === "compaction" && !isCompactionContent(field(block, "content"));
 }
 
-/** None is a compaction that failed, which may be sent; an empty summary may not. */
+/** Missing content means a failed compaction, which is valid. An empty summary is not. */
 function isCompactionContent(content: unknown): boolean {
   return content === undefined || content === null || (typeof content === "string" && content !== "");
 }

@@ -14,26 +14,26 @@ const NAMELESS_ID = "toolu_unnamed";
 const NAMELESS_TOOL = "unknown_tool";
 
 /**
- * Every tool use gets an id that the API takes and that no other has, and the results follow. A result answers
- * the newest open call under its id before it, in the order of the calls within a message.
+ * Gives every tool use a valid and unique id, and updates its results. A result answers the newest open call
+ * with its id before it, in the order of the calls within a message.
  */
 export const toolIds: Rule = {
   reports: ["tool-use-id-invalid", "tool-use-id-duplicate"],
   looksAt: "request",
   apply(draft) {
-    if (!hasSoundIds(draft.messages)) renameResults(draft, renameUses(draft));
+    if (!hasValidIds(draft.messages)) renameResults(draft, renameUses(draft));
   },
   tieOf: toolIdOf,
-  remember: () => ({ allowsTail: ({ messages }) => hasSoundIds(messages) }),
+  remember: () => ({ allowsTail: ({ messages }) => hasValidIds(messages) }),
 };
 
-/** The id that ties a call to its result; all that are no text count as the same. */
+/** The id that links a call with its result. All ids that are not strings count as equal. */
 function toolIdOf(block: ContentBlock): string | undefined {
   if (block.type === "tool_use") return stringField(block, "id") ?? "";
   return block.type === "tool_result" ? (stringField(block, "tool_use_id") ?? "") : undefined;
 }
 
-function hasSoundIds(messages: readonly DraftMessage[]): boolean {
+function hasValidIds(messages: readonly DraftMessage[]): boolean {
   const seen = new Set<string>();
   for (const { role, parts } of messages) {
     for (const { block } of role === "assistant" ? parts : []) {
@@ -45,7 +45,7 @@ function hasSoundIds(messages: readonly DraftMessage[]): boolean {
   return true;
 }
 
-/** One call under an id; several when the id was used again. */
+/** One call of an id. An id that was reused has several. */
 interface Call {
   readonly id: string;
   readonly messageIndex: number;
@@ -66,7 +66,7 @@ function renameUses(draft: Draft): ReadonlyMap<string, readonly Call[]> {
       calls.push({ id: given, messageIndex, block });
       return part;
     }
-    if (isWrittenTwice(calls.at(-1), block, messageIndex)) {
+    if (isDuplicate(calls.at(-1), block, messageIndex)) {
       const text = "The same tool use stands in this message twice; the second one was left out.";
       draft.report("tool-use-id-duplicate", "dropped", origin, text, { toolUseId: given });
       return undefined;
@@ -83,12 +83,12 @@ function renameUses(draft: Draft): ReadonlyMap<string, readonly Call[]> {
   return callsByGivenId;
 }
 
-function isWrittenTwice(previous: Call | undefined, block: ToolUseBlock, messageIndex: number): boolean {
+function isDuplicate(previous: Call | undefined, block: ToolUseBlock, messageIndex: number): boolean {
   if (previous === undefined || previous.messageIndex !== messageIndex) return false;
   return previous.block === block || JSON.stringify(previous.block) === JSON.stringify(block);
 }
 
-/** Ids that the API takes and that no block of these messages has. */
+/** Generates valid ids that no block of these messages has. */
 class NewIds {
   readonly #taken = new Set<string>();
   readonly #numbers = new Map<string, number>();
@@ -120,11 +120,11 @@ function renameResults(draft: Draft, callsByGivenId: ReadonlyMap<string, readonl
   });
 }
 
-/** Hands out the calls under one id to the results in the order of the conversation, each call once. */
+/** Assigns the calls of one id to its results in conversation order, each call once. */
 class CallQueue {
-  /** Calls of messages to come, the next one last. */
+  /** Calls of later messages, the next one last. */
   readonly #ahead: Call[];
-  /** Open calls of messages already passed: the newest message last, and in reverse within a message. */
+  /** Open calls of earlier messages: the newest message last, and in reverse order within a message. */
   readonly #open: Call[] = [];
   #lastAnswered: string | undefined;
 
@@ -132,7 +132,10 @@ class CallQueue {
     this.#ahead = calls.toReversed();
   }
 
-  /** A result that stands before its call takes the next one to come; a surplus one repeats the last. */
+  /**
+   * Finds the call for a result. A result before its call gets the next later call. A surplus result repeats
+   * the last one.
+   */
   answerFrom(messageIndex: number): string | undefined {
     this.#pass(messageIndex);
     this.#lastAnswered = (this.#open.pop() ?? this.#ahead.pop())?.id ?? this.#lastAnswered;
@@ -172,7 +175,7 @@ function toolNameFrom(name: unknown): string {
   return name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, MAX_TOOL_NAME_LENGTH);
 }
 
-/** Inputs are objects, and their fields have the shape that the tool's schema gives them. */
+/** Inputs must be objects, and their fields must have the types of the tool's schema. */
 export const toolInputs: Rule = {
   reports: ["tool-input-not-object", "tool-input-schema"],
   looksAt: "messages",
@@ -198,7 +201,7 @@ export const toolInputs: Rule = {
   },
 };
 
-/** The tools come from a host or a file, so each of them may be anything. */
+/** Untrusted: the tools come from a host or a file. */
 export function schemasByName(tools: readonly unknown[] | undefined): ReadonlyMap<string, JsonRecord> {
   const schemas = new Map<string, JsonRecord>();
   if (!Array.isArray(tools)) return schemas;
@@ -210,7 +213,7 @@ export function schemasByName(tools: readonly unknown[] | undefined): ReadonlyMa
   return schemas;
 }
 
-/** Models sometimes write the whole input as a JSON string. What is no object at all is kept in one. */
+/** Parses an input that the model wrote as a JSON string. Wraps a value that is not an object. */
 function objectInput(input: unknown): JsonRecord {
   if (isRecord(input)) return input;
   if (input === undefined || input === null || input === "") return {};
@@ -219,8 +222,8 @@ function objectInput(input: unknown): JsonRecord {
 }
 
 /**
- * Models also write a single object or list as a JSON string. Only a string that parses to the type that the schema
- * names changes. The very input where nothing does.
+ * Parses fields that the model wrote as JSON strings. Changes only strings that parse to the type in the
+ * schema. Returns the same input if nothing changes.
  */
 function withParsedFields(input: JsonRecord, schema: JsonRecord): JsonRecord {
   const properties = isRecord(schema.properties) ? schema.properties : {};

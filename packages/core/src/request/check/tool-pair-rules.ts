@@ -12,7 +12,7 @@ import {
 } from "./rule.ts";
 
 export const MISSING_RESULT_TEXT = "[No result: this tool call was interrupted before it was answered]";
-export const ORPHAN_RESULT_LABEL = "[Result of a tool call that is not part of this conversation any more]";
+export const ORPHAN_RESULT_LABEL = "[Result of a tool call that is no longer part of this conversation]";
 export const SECOND_RESULT_LABEL = "[A second result was recorded for a tool call above]";
 
 type ResultPart = Part & { readonly block: ToolResultBlock };
@@ -23,16 +23,16 @@ interface Located {
 }
 
 interface Pairing {
-  /** By tool use id: the index of the assistant message that made the call. */
+  /** Index of the assistant message with the call, by tool use id. */
   readonly callers: ReadonlyMap<string, number>;
-  /** By tool use id: the one result that answers it. */
+  /** The result that answers the call, by tool use id. */
   readonly answers: ReadonlyMap<string, Located>;
 }
 
 /**
- * Every tool use is answered in the very next message, once, before any text; every result has its use.
- * A result that stands elsewhere moves there, a missing one is made up as an error, and a result that cannot be
- * sent as one is kept as text. Expects ids to be unique and roles to alternate.
+ * Every tool use must be answered exactly once, in the next message, before any text, and every result needs
+ * its tool use. The rule moves misplaced results, adds an error for a missing one, and converts unusable
+ * results to text. Expects unique ids and alternating roles.
  */
 export const toolPairs: Rule = {
   reports: [
@@ -47,7 +47,7 @@ export const toolPairs: Rule = {
     const pairing = findAnswers(draft.messages);
     const messages: DraftMessage[] = [];
     for (const [index, message] of draft.messages.entries()) {
-      if (message.role === "user") mendUserMessage(draft, message, index, pairing);
+      if (message.role === "user") repairUserMessage(draft, message, index, pairing);
       messages.push(message);
       const next = draft.messages[index + 1];
       if (message.role !== "assistant" || next?.role === "user") continue;
@@ -83,7 +83,7 @@ function findAnswers(messages: readonly DraftMessage[]): Pairing {
   return { callers, answers };
 }
 
-function mendUserMessage(draft: Draft, message: DraftMessage, index: number, pairing: Pairing): void {
+function repairUserMessage(draft: Draft, message: DraftMessage, index: number, pairing: Pairing): void {
   const caller = draft.messages[index - 1];
   const isConcerned =
     message.parts.some(isResult) || caller?.parts.some((part) => part.block.type === "tool_use");
@@ -113,7 +113,7 @@ function mendUserMessage(draft: Draft, message: DraftMessage, index: number, pai
   message.parts = [...results, ...others];
 }
 
-/** Results that the message after the call does not hold: fetched from elsewhere, or made up. */
+/** Results that are not in the message after the call: moved from another message, or generated. */
 function missingAnswers(draft: Draft, caller: DraftMessage, callerIndex: number, pairing: Pairing): Part[] {
   const results: Part[] = [];
   for (const { block, origin } of caller.parts) {
@@ -139,7 +139,7 @@ function keepOrphan(draft: Draft, part: ResultPart): readonly Part[] {
   return sendAsText(draft, part, kept, "tool-result-orphan", "A tool result has no tool use");
 }
 
-/** A repeated answer says nothing new and goes; one that differs is kept as text. */
+/** Drops an identical second result. A different one becomes text. */
 function keepSecond(draft: Draft, part: ResultPart, first: ResultPart): readonly Part[] {
   const isRepeat = JSON.stringify(part.block.content) === JSON.stringify(first.block.content);
   const kept = isRepeat ? [] : toolResultAsContent(part.block, SECOND_RESULT_LABEL);
@@ -165,8 +165,8 @@ function sendAsText(
 }
 
 /**
- * The words of a tool result, as user content, for when it can no longer be sent as a result. Media keep
- * their form; kinds that are only allowed inside a result become their JSON. Empty when it said nothing.
+ * Converts a tool result that can no longer be sent as one to user content. Media stay. Block types that only
+ * a tool result may contain become JSON. Returns an empty list for an empty result.
  */
 export function toolResultAsContent(block: ToolResultBlock, label: string): readonly ContentBlock[] {
   const { content } = block;
@@ -183,8 +183,8 @@ export function toolResultAsContent(block: ToolResultBlock, label: string): read
 }
 
 /**
- * A call of a tool that the provider runs has its result in the same assistant turn. The turn may be cut
- * by user messages of nothing but tool results, and a turn that the conversation ends in may still be open.
+ * A call of a server tool needs its result in the same assistant turn. User messages with only tool results
+ * may interrupt the turn. The last turn of the conversation may still be open.
  */
 export const serverTools: Rule = {
   reports: ["server-tool-unanswered", "server-result-orphan"],
@@ -207,11 +207,11 @@ export const serverTools: Rule = {
     const lost = findings.flatMap((finding) =>
       finding.rule === "server-tool-unanswered" ? (itemIndexOf(finding) ?? []) : [],
     );
-    return (index) => waits[index] === false && lost.every((call) => isLostForGood(call, messages, index));
+    return (index) => waits[index] === false && lost.every((call) => isDroppedForGood(call, messages, index));
   },
 };
 
-/** For each message, and for the end, whether a call before it has no answer yet. */
+/** For each message and for the end, true if an earlier call has no result yet. */
 function openServerCalls(messages: readonly DraftMessage[]): readonly boolean[] {
   const open = new Set<string>();
   const waits = [false];
@@ -228,10 +228,11 @@ function openServerCalls(messages: readonly DraftMessage[]): readonly boolean[] 
 }
 
 /**
- * A call was dropped because somebody spoke before its answer came. If the words are a repair of ours, they
- * may be gone with the next item, and the call be open again; so it takes a message that came as it is.
+ * True if a call that was dropped stays dropped. It was dropped because a user message came before its
+ * result. If a repair added that message, the next item may remove it and reopen the call. So the message
+ * must come unchanged from the input.
  */
-function isLostForGood(call: number, messages: readonly DraftMessage[], cut: number): boolean {
+function isDroppedForGood(call: number, messages: readonly DraftMessage[], cut: number): boolean {
   const start = messages[cut]?.origin.message ?? 0;
   if (call >= start) return true;
   return messages.some(
@@ -281,7 +282,7 @@ function reportUnanswered(draft: Draft, part: Part, dropped: Set<Part>): void {
   );
 }
 
-/** The kinds of block that answer calls of the tools that the provider runs. */
+/** Block types that answer calls of server tools. */
 const RESULT_TYPES: ReadonlyMap<string | undefined, string> = new Map([
   ["advisor", "advisor_tool_result"],
   ["web_search", "web_search_tool_result"],
@@ -293,7 +294,7 @@ const RESULT_TYPES: ReadonlyMap<string | undefined, string> = new Map([
   ["tool_search_tool_bm25", "tool_search_tool_result"],
 ]);
 
-/** A call of a tool that the provider runs. `resultType` is undefined for a tool that we do not know. */
+/** A call of a server tool. `resultType` is undefined for an unknown tool. */
 interface ServerToolUse {
   readonly id: string;
   readonly resultType: string | undefined;

@@ -9,9 +9,9 @@ import { measureEntries } from "../../measure/tokens/measure.ts";
 import type { Attachment } from "../../messages/entry.ts";
 import { contentText } from "../../messages/untrusted.ts";
 import { attachmentContent, sentContent } from "./attachment-content.ts";
-import { messagesBehind } from "./count-messages.ts";
+import { countOriginalMessages } from "./count-messages.ts";
 import { flatten } from "./flatten.ts";
-import { wordsIn } from "./words-in.ts";
+import { readableText } from "./readable-text.ts";
 
 const said = (attachment: Attachment): string => contentText(attachmentContent(attachment));
 
@@ -47,7 +47,7 @@ describe("attachments as user content", () => {
     [
       "a file too large to put back",
       { type: "compact_file_reference", filename: "/big.log" },
-      ["/big.log", "read it again"],
+      ["/big.log", "Read it again"],
     ],
     [
       "a file edited elsewhere",
@@ -94,7 +94,7 @@ describe("attachments as user content", () => {
     [
       "tools",
       { type: "deferred_tools_delta", addedNames: ["CronCreate"], removedNames: ["Old"] },
-      ["CronCreate", "gone", "Old"],
+      ["CronCreate", "no longer available", "Old"],
     ],
     [
       "agents",
@@ -276,10 +276,10 @@ describe("attachments that record what was sent", () => {
     const entries = b.entries.slice(0, 3);
     expect(measureEntries(entries, (text) => text.length)).toBe(before.tokens);
     expect(flatten(entries)).toEqual(before.messages);
-    expect(wordsIn(entries)).toBe("go");
+    expect(readableText(entries)).toBe("go");
     expect(entries.flatMap(documentsOf)).toMatchObject([{ text: "go" }]);
     expect(accountTokens(entries, (text) => text.length).attachments).toEqual(new Map());
-    expect(entries.map((entry) => messagesBehind([entry]))).toEqual([1, 0, 0]);
+    expect(entries.map((entry) => countOriginalMessages([entry]))).toEqual([1, 0, 0]);
   });
 });
 
@@ -298,7 +298,7 @@ describeRecorded("attachments of recorded sessions", () => {
   });
 });
 
-/** Kinds that are never sent, or that may be empty. */
+/** Types that are never sent, or that may be empty. */
 const MAY_SAY_NOTHING: ReadonlySet<string> = new Set([
   "command_permissions",
   "hook_success",

@@ -11,9 +11,9 @@ import {
 } from "../../messages/untrusted.ts";
 
 /**
- * The content that an attachment adds to the conversation, as user content: the one place that decides which
- * attachments are conversation. Claude Code records the texts that it sent for an attachment; where it did, they
- * count. Otherwise the kind decides. A kind that is not known was never sent, as far as anybody can tell.
+ * Converts an attachment to user content. This is the only place that decides which attachments are part of
+ * the conversation. If Claude Code recorded the texts that it sent, they count. Otherwise the type decides.
+ * Unknown types count as never sent.
  */
 export function sentContent(
   entry: Pick<AttachmentEntry, "attachment" | "rendered">,
@@ -21,10 +21,10 @@ export function sentContent(
   return renderedContent(entry.rendered) ?? attachmentContent(entry.attachment);
 }
 
-/** True when the model was sent any text of it. */
+/** True if any text of it was sent to the model. */
 export const isSentAttachment = (entry: AttachmentEntry): boolean => sentContent(entry).length > 0;
 
-/** Undefined where there is no record that can be read: one with media, for example, holds no texts. */
+/** Returns undefined if there is no readable record. A record with media, for example, contains no texts. */
 function renderedContent(rendered: unknown): readonly ContentBlock[] | undefined {
   if (!Array.isArray(rendered)) return undefined;
   const blocks: ContentBlock[] = [];
@@ -45,35 +45,35 @@ function textsOf(content: unknown): readonly string[] | undefined {
   return texts.every((text) => text !== undefined) ? texts : undefined;
 }
 
-/** The content of an attachment of this kind that has no record of what was sent. */
+/** Content of an attachment without a record of the sent texts. */
 export function attachmentContent(attachment: Attachment): readonly ContentBlock[] {
   const content = isRecord(attachment) ? (CONTENT_BY_TYPE.get(attachment.type)?.(attachment) ?? "") : "";
   return typeof content === "string" ? reminder(content) : content;
 }
 
-/** Text is sent as a reminder; empty text is not sent. */
+/** Text is sent as a reminder. Empty text is not sent. */
 type ContentOf = (attachment: JsonRecord) => string | readonly ContentBlock[];
 
 /**
- * Kinds that are conversation. Of the others that are known, Claude Code sends nothing: command_permissions,
- * hook_system_message, hook_non_blocking_error, prompt_snapshot. Nor is anything known of what it sends for auto_mode.
+ * Attachment types that are part of the conversation. For command_permissions, hook_system_message,
+ * hook_non_blocking_error and prompt_snapshot, Claude Code sends nothing. Its text for auto_mode is unknown.
  */
 const CONTENT_BY_TYPE: ReadonlyMap<string, ContentOf> = new Map(
   Object.entries<ContentOf>({
     file: fileContent,
-    /** Names of the files in a folder that the user mentioned. */
+    /** File names in a folder that the user mentioned. */
     directory: (attachment) => {
       const names = textField(attachment, "content").trim();
       return names === "" ? "" : `Files in ${pathOf(attachment)}:\n${names}`;
     },
     compact_file_reference: (attachment) =>
-      `${pathOf(attachment)} was read before the conversation was compacted. It is too large to be put back here; read it again when its content is needed.`,
+      `${pathOf(attachment)} was read before the conversation was compacted. It is too large to include here. Read it again when you need its content.`,
     edited_text_file: (attachment) => {
       const snippet = textField(attachment, "snippet");
       const shown = snippet === "" ? "" : ` The changed part, with line numbers:\n${snippet}`;
-      return `${pathOf(attachment)} was changed outside this conversation, by the user or a tool of theirs. Take the change into account.${shown}`;
+      return `${pathOf(attachment)} was changed outside this conversation, by the user or by one of the user's tools. Take the change into account.${shown}`;
     },
-    /** A memory file that governs files the agent touched. */
+    /** A memory file that applies to files that the agent used. */
     nested_memory: (attachment) => {
       const { content } = attachment;
       const text = typeof content === "string" ? content : textField(content, "content");
@@ -81,7 +81,7 @@ const CONTENT_BY_TYPE: ReadonlyMap<string, ContentOf> = new Map(
     },
     plan_file: planFile,
     plan_file_reference: planFile,
-    /** Typed while the agent was at work: the user's own words, which stand nowhere else. No reminder. */
+    /** A user message typed while the agent worked, which is recorded nowhere else. Not a reminder. */
     queued_command: ({ prompt }) => {
       if (typeof prompt === "string") return prompt.trim() === "" ? [] : [{ type: "text", text: prompt }];
       if (!Array.isArray(prompt)) return [];
@@ -107,37 +107,37 @@ const CONTENT_BY_TYPE: ReadonlyMap<string, ContentOf> = new Map(
     hook_success: (attachment) => {
       const event =
         textField(attachment, "hookEvent") || textField(attachment, "hookName").split(":")[0] || "";
-      return HEARD_EVENTS.has(event) ? hookContext(attachment) : "";
+      return EVENTS_FOR_MODEL.has(event) ? hookContext(attachment) : "";
     },
     hook_additional_context: hookContext,
-    /** The reason why a hook blocked something. */
+    /** The reason why a hook blocked an action. */
     hook_blocking_error: (attachment) => {
       const error = textField(attachment.blockingError, "blockingError").trim();
       return error === "" ? "" : `${hookOf(attachment)} blocked this:\n${error}`;
     },
     skill_listing: (attachment) => {
       const listing = textField(attachment, "content") || stringsField(attachment, "names").join("\n");
-      return listing.trim() === "" ? "" : `Skills that can be used:\n${listing}`;
+      return listing.trim() === "" ? "" : `Available skills:\n${listing}`;
     },
     deferred_tools_delta: (attachment) =>
       delta(attachment, [
-        ["Tools that can be loaded by name when needed:", "addedLines", "addedNames"],
-        ["Tools that are back:", "readdedNames"],
-        ["Tools that are gone:", "removedNames"],
-        ["Tool servers still starting:", "pendingMcpServers"],
+        ["Tools that you can load by name when you need them:", "addedLines", "addedNames"],
+        ["Tools that are available again:", "readdedNames"],
+        ["Tools that are no longer available:", "removedNames"],
+        ["Tool servers that are still starting:", "pendingMcpServers"],
         ["Tool servers that wait for the user to sign in:", "needsAuthMcpServers"],
       ]),
     agent_listing_delta: (attachment) =>
       delta(attachment, [
-        ["Kinds of agent that can be started:", "addedLines", "addedTypes"],
-        ["Kinds of agent that are gone:", "removedTypes"],
+        ["Agent types that you can start:", "addedLines", "addedTypes"],
+        ["Agent types that are no longer available:", "removedTypes"],
       ]),
     mcp_instructions_delta: (attachment) =>
       delta(attachment, [
         ["Instructions from tool servers:", "addedBlocks", "addedNames"],
-        ["Tool servers whose instructions no longer hold:", "removedNames"],
+        ["Tool servers whose instructions no longer apply:", "removedNames"],
       ]),
-    /** Skills whose instructions the agent follows, put back after a compaction. */
+    /** Skills whose instructions the agent follows, restored after a compaction. */
     invoked_skills: (attachment) => {
       const skills = recordsField(attachment, "skills").flatMap((skill) => {
         const content = textField(skill, "content").trim();
@@ -147,15 +147,15 @@ const CONTENT_BY_TYPE: ReadonlyMap<string, ContentOf> = new Map(
           ? []
           : [`Skill ${textField(skill, "name") || "without a name"}${where}:\n${content}`];
       });
-      const heading = "Skills used in this session. Keep to their instructions where they still apply.";
+      const heading = "Skills used in this session. Follow their instructions where they still apply.";
       return skills.length === 0 ? "" : [heading, ...skills].join("\n\n");
     },
     plan_mode: (attachment) => {
       const path = textField(attachment, "planFilePath");
-      const file = path === "" ? "" : ` The only file that may be written is the plan itself, ${path}.`;
-      return `Plan mode is on, and stays on until the user approves a plan. Look around and plan; do not edit files, run commands that change anything, or commit.${file}`;
+      const file = path === "" ? "" : ` You may write only one file, the plan itself: ${path}`;
+      return `Plan mode is on until the user approves a plan. Explore and plan. Do not edit files, do not run commands that change anything, and do not commit.${file}`;
     },
-    /** A task in the background, as it stands. */
+    /** The current state of a background task. */
     task_status: (attachment) => {
       const id = textField(attachment, "taskId");
       const what = textField(attachment, "description");
@@ -165,8 +165,8 @@ const CONTENT_BY_TYPE: ReadonlyMap<string, ContentOf> = new Map(
       const status = textField(attachment, "status") || "running";
       const sentences = [
         status === "running"
-          ? `${task} is still running in the background. Do not start it a second time; you will be told when it ends.`
-          : `${task} in the background has ended: ${status}. Do not start it a second time; its result has not been collected yet.`,
+          ? `${task} is still running in the background. Do not start it a second time. You are notified when it ends.`
+          : `${task} in the background has ended: ${status}. Do not start it a second time. Its result has not been collected yet.`,
         progress === "" ? "" : `So far: ${progress}`,
         path === "" ? "" : `Its output is in ${path}.`,
       ];
@@ -176,19 +176,19 @@ const CONTENT_BY_TYPE: ReadonlyMap<string, ContentOf> = new Map(
       const path = textField(attachment, "path");
       return path === ""
         ? ""
-        : `Notes on this session, taken as it went along, are in ${path}. Read them where the summary leaves something open.`;
+        : `The notes that were written during this session are in ${path}. Read them if the summary leaves something open.`;
     },
   }),
 );
 
-const REST_LEFT_OUT = "[The rest was left out. Read the file when it is needed.]";
+const TRUNCATED_NOTE = "[The rest was left out. Read the file when you need it.]";
 
-/** A file put into the context as it was read: text, a picture, a PDF, or something with its own shape. */
+/** A file in the context: text, an image, a PDF, or another type with its own shape. */
 function fileContent(attachment: JsonRecord): string | readonly ContentBlock[] {
   const path = pathOf(attachment);
   const { content } = attachment;
   if (typeof content === "string") return `Content of ${path}:\n${content}`;
-  if (!isRecord(content)) return `The file ${path} was attached, without its content.`;
+  if (!isRecord(content)) return `The file ${path} was attached without its content.`;
   const file = field(content, "file");
   const data = textField(file, "base64");
   if (content.type === "image" && data !== "") {
@@ -201,7 +201,7 @@ function fileContent(attachment: JsonRecord): string | readonly ContentBlock[] {
   }
   const text = stringField(file, "content");
   if (text === undefined) return `Content of ${path}:\n${JSON.stringify(content)}`;
-  const rest = attachment.truncated === true ? `\n\n${REST_LEFT_OUT}` : "";
+  const rest = attachment.truncated === true ? `\n\n${TRUNCATED_NOTE}` : "";
   return `Content of ${path}${lineRange(file)}:\n${text}${rest}`;
 }
 
@@ -220,7 +220,7 @@ function planFile(attachment: JsonRecord): string {
 const pathOf = (attachment: JsonRecord): string =>
   firstString(attachment, "filename", "path", "filePath", "displayPath") ?? "a file";
 
-/** The list of tasks as it stands; agents have called the field for the wording by several names. */
+/** The current task list. Agents use several field names for the task text. */
 function taskList(attachment: JsonRecord): string {
   const items = ["content", "todos", "tasks"].flatMap((name) => recordsField(attachment, name));
   const lines = items.map((item) => {
@@ -232,10 +232,10 @@ function taskList(attachment: JsonRecord): string {
   return lines.length === 0 ? "The task list is empty." : `The task list:\n${lines.join("\n")}`;
 }
 
-/** Events whose hooks speak to the model by their plain output. The output of others is for the screen. */
-const HEARD_EVENTS: ReadonlySet<string> = new Set(["SessionStart", "UserPromptSubmit"]);
+/** Events whose hook output goes to the model. The output of other hooks is only displayed. */
+const EVENTS_FOR_MODEL: ReadonlySet<string> = new Set(["SessionStart", "UserPromptSubmit"]);
 
-/** Context that a hook adds on purpose. A hook that ran without any output leaves nothing. */
+/** Context that a hook adds explicitly. A hook without output adds nothing. */
 function hookContext(attachment: JsonRecord): string {
   const said = stringsField(attachment, "content").join("\n").trim();
   return said === "" ? "" : `${hookOf(attachment)}:\n${said}`;
@@ -246,7 +246,7 @@ function hookOf(attachment: JsonRecord): string {
   return name === "" ? "A hook" : `${name} hook`;
 }
 
-/** Each section is a heading with the first of its fields that lists anything. */
+/** Each section is a heading with the first of its fields that has items. */
 function delta(attachment: JsonRecord, sections: readonly (readonly [string, ...string[]])[]): string {
   const filled = sections.flatMap(([heading, ...names]) => {
     const items = names.map((name) => stringsField(attachment, name)).find((list) => list.length > 0);
@@ -257,23 +257,23 @@ function delta(attachment: JsonRecord, sections: readonly (readonly [string, ...
 
 const CLOSING = /<\/(?=system-reminder)/gi;
 
-/** A file or a tool must not end the reminder that its words stand in. */
+/** Prevents the text of a file or a tool from closing the reminder around it. */
 const withoutClosing = (text: string): string => text.replace(CLOSING, "<\\/");
 
-/** Marks text that the harness put in, so that the model does not take it for the user's own words. */
+/** Marks text from the harness, so that the model does not mistake it for the user's words. */
 export function reminder(text: string): readonly ContentBlock[] {
   const trimmed = text.trim();
   if (trimmed === "") return [];
   return [{ type: "text", text: `<system-reminder>\n${withoutClosing(trimmed)}\n</system-reminder>` }];
 }
 
-/** The first of these fields that holds text; empty where none does. */
+/** The first of these fields that contains text, or "". */
 const textField = (value: unknown, ...names: readonly string[]): string => firstString(value, ...names) ?? "";
 
 const recordsField = (value: unknown, name: string): readonly JsonRecord[] =>
   listField(value, name).filter(isRecord);
 
-/** One string counts as a list of one. */
+/** A single string counts as a list with one item. */
 function stringsField(value: unknown, name: string): readonly string[] {
   const only = textField(value, name);
   return only === "" ? stringListField(value, name) : [only];

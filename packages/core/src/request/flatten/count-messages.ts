@@ -1,7 +1,7 @@
 import {
   type AssistantEntry,
+  anyResponseIdOf,
   type Entry,
-  idOfResponse,
   isEntry,
   isSynthetic,
   rawContent,
@@ -13,21 +13,21 @@ import { isCollapsedSpan, isSnipMarker } from "../../messages/stand-ins.ts";
 import { Draft, entryPath, readParts } from "../check/rule.ts";
 import { sentContent } from "./attachment-content.ts";
 
-/** The number of messages that entries are in a request, counted without building them. */
+/** Counts the messages that entries become in a request, without building them. */
 
 /**
- * The number of messages that these entries are in a request: what one role says before the other does is one message,
- * whatever the number of entries. Repairs of the checker do not count.
+ * Number of request messages for these entries. All entries of one role in a row are one message. Repairs by
+ * the checker do not count.
  */
 export function countMessages(entries: readonly Entry[]): number {
   return new MessageCounter(new Draft({ messages: [] }, entryPath), entries).total();
 }
 
 /**
- * The number of messages that these entries are in a request, with those that a stand-in stands for in its place. A
- * message of which only a part is left counts on both sides of a stand-in.
+ * Number of request messages for these entries, where each stand-in counts as the messages that it replaced.
+ * A message that is only partly replaced counts on both sides of the stand-in.
  */
-export function messagesBehind(entries: readonly Entry[]): number {
+export function countOriginalMessages(entries: readonly Entry[]): number {
   let [messages, from] = [0, 0];
   for (const [index, entry] of entries.entries()) {
     const recorded = recordedMessages(entry);
@@ -38,7 +38,7 @@ export function messagesBehind(entries: readonly Entry[]): number {
   return messages + countMessages(from === 0 ? entries : entries.slice(from));
 }
 
-/** Undefined for what stands for nothing, or does not say for how many messages. */
+/** Undefined for an entry that is not a stand-in or does not record its number of messages. */
 function recordedMessages(entry: Entry): number | undefined {
   if (!isEntry(entry)) return undefined;
   if (isSnipMarker(entry)) return entry.snipped.messages;
@@ -46,26 +46,26 @@ function recordedMessages(entry: Entry): number | undefined {
   return typeof recorded === "number" ? recorded : undefined;
 }
 
-/** Bits that say what a response holds. */
+/** Bit flags for the content of a response. */
 const THOUGHT = 1;
 const SPOKEN = 2;
 
 /**
- * Counts the messages that a `TurnSorter` makes of entries, without building them. A turn is a number: 0 is the user's
- * first turn, every response has an odd number, and the user's turn after it has the next even one. Repeated blocks
- * need no filter, because the first copy of a block is in the same turn.
+ * Counts the messages that a `TurnSorter` would create, without building them. A turn is a number: 0 is the
+ * user's first turn, responses have odd numbers, and the user turn after a response has the next even number.
+ * Repeated blocks need no filter, because the first copy of a block is in the same turn.
  */
 class MessageCounter {
   readonly #draft: Draft;
-  /** Number of blocks by turn. Typed arrays, as a session may have millions of turns. */
+  /** Number of blocks by turn. A typed array, because a session can have millions of turns. */
   readonly #blocks: Int32Array;
   readonly #holds: Uint8Array;
   #lastTurn = 0;
-  /** Entries of responses by the id of the response: the first counts. */
+  /** The first entry of each response, by response id. */
   readonly #responses: IdTable<Entry>;
   readonly #turnByEntry: Int32Array;
   readonly #answerTurnByCall = new Map<unknown, number>();
-  /** Results that stand before their calls. */
+  /** Results that precede their calls. */
   readonly #early: { readonly callId: unknown; readonly turn: number }[] = [];
 
   constructor(draft: Draft, entries: readonly Entry[]) {
@@ -74,7 +74,7 @@ class MessageCounter {
     for (const entry of entries) if (isEntry(entry) && entry.type === "assistant") responses++;
     this.#blocks = new Int32Array(2 * responses + 1);
     this.#holds = new Uint8Array(2 * responses + 1);
-    this.#responses = new IdTable(entries, idOfResponse, responses);
+    this.#responses = new IdTable(entries, anyResponseIdOf, responses);
     this.#turnByEntry = new Int32Array(entries.length);
     for (let index = 0; index < entries.length; index++) this.#add(entries[index], index);
   }

@@ -76,7 +76,7 @@ describe("flattening for the API", () => {
     expect(findings).toEqual([]);
   });
 
-  it("normalises tool inputs against their schemas and drops nothing", () => {
+  it("normalizes tool inputs against their schemas and drops nothing", () => {
     const tools = [
       {
         name: "Edit",

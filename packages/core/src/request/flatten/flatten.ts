@@ -1,6 +1,6 @@
 import { type Entry, isEntry, isSynthetic, responseIdOf } from "../../messages/entry.ts";
-import { requireOwnShapes } from "../../messages/given-messages.ts";
 import type { ApiMessage, ApiRequest, ToolSchema } from "../../messages/message.ts";
+import { requireApiMessages } from "../../messages/require-messages.ts";
 import { withClearedResults } from "../../messages/stand-ins.ts";
 import { applyRules } from "../check/check.ts";
 import { GrowingCheck, type ItemForm } from "../check/growing-check.ts";
@@ -17,35 +17,35 @@ import { schemasByName } from "../check/tool-call-rules.ts";
 import { TurnSorter } from "./turns.ts";
 
 export interface FlattenOptions {
-  /** Tool results that are sent as cleared, by the id of their tool use. */
+  /** Tool use ids of results to send as cleared. */
   readonly clearedToolUseIds?: ReadonlySet<string>;
-  /** The tools of the request; inputs are put right against their schemas. */
+  /** The tools of the request. Tool inputs are repaired to match their schemas. */
   readonly tools?: readonly ToolSchema[];
-  /** What is sent beside messages and tools: some rules depend on the model and on thinking. */
+  /** Request fields besides messages and tools. Some rules depend on the model and on thinking. */
   readonly request?: Omit<ApiRequest, "messages" | "tools">;
   readonly check?: CheckOptions;
 }
 
 export interface FlattenedConversation {
   readonly messages: readonly ApiMessage[];
-  /** What had to be repaired, with paths into the entries. */
+  /** Repairs, with paths into the entries. */
   readonly findings: readonly Finding[];
 }
 
-/** The messages to send for these entries. */
+/** Converts entries to the messages to send. */
 export function flatten(entries: readonly Entry[], options: FlattenOptions = {}): readonly ApiMessage[] {
   return flattenChecked(entries, options).messages;
 }
 
 /**
- * The messages to send for these entries, and what was wrong with the entries. The rules are those of
- * {@link checkRequest}, applied by the same code, so what comes out passes it.
+ * Converts entries to the messages to send, and reports problems of the entries. Applies the same rules with
+ * the same code as {@link checkRequest}, so the result passes it.
  */
 export function flattenChecked(
   entries: readonly Entry[],
   options: FlattenOptions = {},
 ): FlattenedConversation {
-  requireOwnShapes(entries);
+  requireApiMessages(entries);
   const draft = new Draft(frameOf(options), entryPath);
   draft.messages = readEntries(draft, entries, options.clearedToolUseIds);
   applyRules(draft, checkSettings(options.check ?? {}));
@@ -53,8 +53,8 @@ export function flattenChecked(
 }
 
 /**
- * The same for entries that grow at their end, at the cost of what is new. Messages of rounds that are over stay the
- * same objects.
+ * Like {@link flattenChecked}, for entries that grow at their end. Each step costs only as much as the new
+ * entries. Messages of completed rounds stay the same objects.
  */
 export class FlattenedEntries extends GrowingCheck<Entry> {
   constructor(options: FlattenOptions = {}) {
@@ -78,12 +78,15 @@ function entryForm(options: FlattenOptions): ItemForm<Entry> {
   };
 }
 
-/** The request that the messages will go into. */
+/** The request fields around the messages. */
 function frameOf({ request, tools }: FlattenOptions): ApiRequest {
   return { ...request, ...(tools === undefined ? {} : { tools }), messages: [] };
 }
 
-/** The entries from `from` on as messages that no rule has looked at yet. Origins are indexes into the whole list. */
+/**
+ * Converts the entries at `from` and later to messages that no rule has checked yet. Origins are indexes into
+ * the whole list.
+ */
 export function readEntries(
   draft: Draft,
   entries: readonly Entry[],

@@ -65,7 +65,7 @@ describe("flattened entries that grow", () => {
           const passes = flattened.fullPasses;
           flattened.append(piece);
           if (flattened.fullPasses > passes) continue;
-          // The last two may have grown by what is new.
+          // The last two messages may have grown.
           for (const [index, message] of before.slice(0, -2).entries())
             expect(flattened.messages[index]).toBe(message);
         }
@@ -89,7 +89,7 @@ describe("flattened entries that grow", () => {
   });
 });
 
-/** Large sessions are compared now and then, and at their end. */
+/** Large sessions are compared at a few steps and at their end. */
 const COMPARISONS = 12;
 
 describeRecorded("recorded sessions, entry by entry", () => {

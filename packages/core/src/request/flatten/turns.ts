@@ -11,12 +11,12 @@ import { isBlankText, isThinking, type MessageContent } from "../../messages/mes
 import { type Draft, type DraftMessage, intactBlocks, type Part, readParts } from "../check/rule.ts";
 import { sentContent } from "./attachment-content.ts";
 
-/** What one speaker says before the other does. Results stand apart, since they come first when sent. */
+/** A run of entries from one role. Tool results are separate, because they come first in the sent message. */
 interface Turn {
   readonly role: "user" | "assistant";
   readonly results: Part[];
   readonly others: Part[];
-  /** The contents it is made of; a turn of one content can be sent as the content it was. */
+  /** The source contents. A turn with a single content can be sent unchanged. */
   readonly contents: { readonly content: unknown; readonly parts: readonly Part[] }[];
 }
 
@@ -27,16 +27,16 @@ interface ResponseTurns {
 }
 
 /**
- * Sorts entries into turns: all entries of a response into one, wherever they stand, and everything up to
- * the next response into the user turn after it. A result goes into the turn after its own call. So
- * neither an attachment nor a sibling entry can come between a call and its result.
+ * Sorts entries into turns. All entries of a response go into one turn, wherever they are. Everything up to
+ * the next response goes into the user turn after it. A tool result goes into the turn after its call. So no
+ * attachment or sibling entry can separate a call from its result.
  */
 export class TurnSorter {
   readonly #draft: Draft;
   readonly #turns: Turn[] = [newTurn("user")];
   readonly #responses = new Map<string, ResponseTurns>();
   readonly #answersTo = new Map<unknown, Turn>();
-  /** Results met before their call; where they stand until the call turns up. */
+  /** Results that precede their call, with the turn that holds them until the call appears. */
   readonly #early = new Map<Part, Turn>();
 
   constructor(draft: Draft) {
@@ -135,7 +135,7 @@ export class TurnSorter {
     }
   }
 
-  /** A response that was cut off after its thinking said nothing; sent alone it would be refused. */
+  /** True for a response that was cut off after its thinking. The API would refuse it. */
   #isThinkingOnly(turn: Turn): boolean {
     const isSilent = turn.others.every(({ block }) => isThinking(block) || isBlankText(block));
     if (turn.role !== "assistant" || !isSilent) return false;
@@ -151,7 +151,7 @@ function newTurn(role: Turn["role"]): Turn {
   return { role, results: [], others: [], contents: [] };
 }
 
-/** A response left out brings two user turns together; the turns are the sorter's own and may grow. */
+/** Merges two user turns around a dropped response. The sorter owns the turns, so it may change them. */
 function join(first: Turn, second: Turn): void {
   for (const part of second.results) first.results.push(part);
   for (const part of second.others) first.others.push(part);
@@ -171,19 +171,19 @@ function asMessage(turn: Turn): DraftMessage {
 }
 
 /**
- * Resumed sessions may hold the entries of one response a second time. Thinking sent twice is refused, so
- * what is repeated goes. Text alone proves nothing, since a response may well say the same thing twice:
- * it counts as repeated only after thinking or a call that did.
+ * Removes repeated blocks. A resumed session may contain the entries of a response twice, and the API refuses
+ * repeated thinking. Equal text alone proves nothing, because a response may repeat itself. It counts as
+ * repeated only after repeated thinking or a repeated call.
  */
 class RepeatFilter {
   readonly #signatures = new Set<string>();
   readonly #calls = new Set<string>();
-  /** Looked up only after a copy has shown itself: to hash every text of every response would take long. */
+  /** Searched only after a repetition was found, because hashing every text would take long. */
   readonly #texts: string[] = [];
   #textsOfCopy: Set<string> | undefined;
   #isCopy = false;
 
-  /** The parts of one more entry of the response, without those it already has. */
+  /** The parts of another entry of the response, without those that the response already has. */
   withoutRepeats(draft: Draft, parts: readonly Part[]): readonly Part[] {
     const fresh = parts.filter((part) => {
       if (!this.#isRepeat(part)) return true;
@@ -205,7 +205,7 @@ class RepeatFilter {
       if (isRepeat) this.#isCopy = true;
       return isRepeat;
     }
-    // Calls under one id are told apart or dropped by the rules for ids; here they only give the copy away.
+    // The id rules separate or drop calls with equal ids. Here they only reveal the copy.
     if (block.type === "tool_use" && this.#calls.has(block.id)) this.#isCopy = true;
     return block.type === "text" && this.#isCopy && this.#hasText(block.text);
   }

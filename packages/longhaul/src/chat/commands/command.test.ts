@@ -2,7 +2,7 @@ import { createColors } from "picocolors";
 import { describe, expect, it } from "vitest";
 import { described } from "./command.ts";
 
-const colours = createColors(false);
+const colors = createColors(false);
 const ROWS = [
   ["/a [n]", "one two three four five six seven"],
   ["/long", "short"],
@@ -10,18 +10,18 @@ const ROWS = [
 
 describe("names with what they are", () => {
   it("are folded beside the names, and nothing is cut", () => {
-    expect(described(ROWS, { width: 34, colours })).toBe(
+    expect(described(ROWS, { width: 34, colors })).toBe(
       ["/a [n]  one two three four five", "        six seven", "/long   short"].join("\n"),
     );
   });
 
   it("stand below the names where there is little room", () => {
-    expect(described(ROWS, { width: 20, colours })).toBe(
+    expect(described(ROWS, { width: 20, colors })).toBe(
       ["/a [n]", "  one two three four", "  five six seven", "/long", "  short"].join("\n"),
     );
   });
 
   it("let nothing of a name or of words steer the terminal", () => {
-    expect(described([["a\u001b[31m\nb", "c\u001b[2J\nd"]], { width: 80, colours })).toBe("a b  c d");
+    expect(described([["a\u001b[31m\nb", "c\u001b[2J\nd"]], { width: 80, colors })).toBe("a b  c d");
   });
 });

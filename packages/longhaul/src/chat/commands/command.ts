@@ -10,22 +10,25 @@ import type { Folded } from "../folded.ts";
 import type { Screen } from "../screen/screen.ts";
 import type { Tally } from "../tally.ts";
 
-/** What a person can write instead of a prompt. */
+/** A slash command that a person can type instead of a prompt. */
 export interface ChatCommand {
-  /** With its slash. */
+  /** Includes the slash. */
   readonly name: string;
-  /** What may follow it, for the help. */
+  /** Arguments, for the help. */
   readonly usage?: string;
   readonly about: string;
-  /** It changes the conversation: not while the agent works on it. A function says so of what follows the command. */
+  /**
+   * True if the command changes the conversation, so it cannot run while the agent works. A function decides
+   * by the argument.
+   */
   readonly needsIdle?: boolean | ((argument: string) => boolean);
-  /** What may follow, where that is a choice of few. */
+  /** Possible arguments, if there are only a few. */
   readonly values?: readonly string[];
-  /** An error that says what to do is shown, and the chat goes on. */
+  /** Runs the command. An error with a remedy is shown, and the chat continues. */
   run(argument: string, chat: CommandContext): Promise<void> | void;
 }
 
-/** What commands can reach. */
+/** Objects that commands can use. */
 export interface CommandContext {
   readonly agent: Agent;
   readonly screen: Screen;
@@ -37,12 +40,12 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   say(text: string): void;
   modelNamed(name: string): Promise<Model>;
-  /** Leaves this session for another one, by its file. */
+  /** Switches to another session, by its file. */
   goOnWith(session: string): Promise<void>;
   leave(): void;
 }
 
-/** The words after a command are not what it takes. `hint` is one more sentence for the remedy. */
+/** Throws the error for invalid arguments of a command. `hint` is an additional sentence for the remedy. */
 export function misused(
   { name, usage = "" }: Pick<ChatCommand, "name" | "usage">,
   argument: string,
@@ -61,7 +64,7 @@ interface Numbered {
   readonly count: number;
 }
 
-/** The numbers that a text names, such as `2`, `1-3` or `1 4-5`. Fails where it names none, or one that there is not. */
+/** Parses numbers such as `2`, `1-3` or `1 4-5`. Throws if there are none, or if one is out of range. */
 export function numbersIn(text: string, { command, noun, count }: Numbered): readonly number[] {
   const numbers = new Set<number>();
   for (const part of text.split(/[\s,]+/)) {
@@ -82,7 +85,7 @@ function noSuch(number: number, { command, noun, count }: Numbered): LonghaulErr
   });
 }
 
-/** The session as it is on disk, with the conversation as the agent has it now. Undefined before anything was said. */
+/** Returns the session on disk with the agent's current conversation. Undefined before the first message. */
 export async function liveSession(
   agent: Pick<Agent, "sessionPath" | "conversation">,
 ): Promise<Session | undefined> {
@@ -96,13 +99,13 @@ export async function liveSession(
   }
 }
 
-/** With less beside the names, the words stand below them. */
+/** With less room next to the names, descriptions go below them. */
 const LEAST_ROOM = 24;
 
-/** Names with what they are: nothing is cut, the words are folded. */
+/** Lists names with descriptions. Cuts nothing and wraps the descriptions. */
 export function described(
   rows: readonly (readonly [name: string, words: string])[],
-  { width, colours }: Pick<Screen, "width" | "colours">,
+  { width, colors }: Pick<Screen, "width" | "colors">,
 ): string {
   const nameWidth = Math.max(0, ...rows.map(([name]) => textWidth(oneLine(name))));
   const isBeside = width - nameWidth - 2 >= LEAST_ROOM;
@@ -112,9 +115,9 @@ export function described(
       const name = oneLine(given);
       const [first = "", ...more] = foldText(oneLine(words), width - indent.length).split("\n");
       const head = isBeside
-        ? [padEnd(name, indent.length) + colours.dim(first)]
-        : [name, indent + colours.dim(first)];
-      return [...head, ...more.map((line) => indent + colours.dim(line))].join("\n");
+        ? [padEnd(name, indent.length) + colors.dim(first)]
+        : [name, indent + colors.dim(first)];
+      return [...head, ...more.map((line) => indent + colors.dim(line))].join("\n");
     })
     .join("\n");
 }

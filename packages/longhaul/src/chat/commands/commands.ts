@@ -24,28 +24,28 @@ import {
 import { modelCommand, notesCommand, planCommand, resumeCommand } from "./session-commands.ts";
 
 const KEYS = [
-  "Ctrl-C or Esc stops the agent. Ctrl-D leaves, and so does Ctrl-C twice at rest.",
-  "Ctrl-O shows the last call or summary whole. Tab completes a command. Alt-Enter begins a new line.",
-  "What you write while it works waits for its turn.",
+  "Ctrl-C or Esc stops the agent. Ctrl-D exits. So does Ctrl-C twice while the agent is idle.",
+  "Ctrl-O shows the last tool call or summary in full. Tab completes a command. Alt-Enter starts a new line.",
+  "Prompts that you send while the agent works are queued.",
 ];
 
 const helpCommand: ChatCommand = {
   name: "/help",
-  about: "this",
+  about: "show this help",
   run: (_, { screen, say }) => {
     const rows = COMMANDS.map(({ name, usage = "", about }) => [`${name} ${usage}`, about] as const);
     const keys = KEYS.map((line) => foldText(line, screen.width, "  ")).join("\n");
-    say(`${described(rows, screen)}\n\n${screen.colours.dim(keys)}`);
+    say(`${described(rows, screen)}\n\n${screen.colors.dim(keys)}`);
   },
 };
 
 const quitCommand: ChatCommand = {
   name: "/quit",
-  about: "leave; the session can be resumed",
+  about: "exit; you can resume the session later",
   run: (_, { leave }) => leave(),
 };
 
-/** Every command, in the order of the help. */
+/** Every command, in help order. */
 export const COMMANDS: readonly ChatCommand[] = [
   contextCommand,
   compactCommand,
@@ -81,10 +81,10 @@ const CALL = /^(\/[A-Za-z?-]+)(?:\s+([\s\S]*))?$/;
 const named = (name: string): ChatCommand | undefined =>
   COMMANDS.find((command) => command.name === name.toLowerCase());
 
-/** True if a text begins with the name of a known command. */
+/** Returns true if a text begins with the name of a known command. */
 export const isCommand = (text: string): boolean => named(CALL.exec(text.trim())?.[1] ?? "") !== undefined;
 
-/** Undefined for a prompt; one that begins with a path is one, too. */
+/** Returns undefined for a prompt, including one that begins with a path. */
 export function commandIn(text: string): CalledCommand | undefined {
   const [, name = "", argument = ""] = CALL.exec(text.trim()) ?? [];
   if (name === "") return undefined;
@@ -105,7 +105,7 @@ function unknown(name: string): LonghaulError {
   });
 }
 
-/** What may stand in place of a command that was begun. */
+/** Completions for a partly typed command. */
 export function completions(text: string): readonly string[] {
   const [, name = "", begun] = /^(\/\S*)(?:\s+(\S*))?$/.exec(text) ?? [];
   if (begun === undefined) {
@@ -115,10 +115,10 @@ export function completions(text: string): readonly string[] {
   return values.filter((value) => value.startsWith(begun)).map((value) => `${name} ${value}`);
 }
 
-/** Further away it is another word. */
+/** A name with more differences is a different word. */
 const MOST_MISTAKES = 2;
 
-/** The name that was probably meant; undefined where none is near. */
+/** Returns the most similar name. Undefined if none is similar. */
 function nearest(written: string, names: readonly string[]): string | undefined {
   const begun = names.filter((name) => name.startsWith(written));
   if (begun.length === 1) return begun[0];
@@ -129,7 +129,7 @@ function nearest(written: string, names: readonly string[]): string | undefined 
   return best !== undefined && best.mistakes <= MOST_MISTAKES ? best.name : begun[0];
 }
 
-/** How many letters must be added, taken away or changed. */
+/** Number of letters to add, remove or change (edit distance). */
 function mistakesBetween(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [i, letter] of [...a].entries()) {

@@ -12,7 +12,7 @@ import { atLeastOne } from "../../option-values.ts";
 import { costSection } from "../../view/cost-view.ts";
 import { inspectView, memorySection } from "../../view/inspect-view.ts";
 import { ageWords, formatCount, formatDollars, plural } from "../../view/numbers.ts";
-import { joined, titled } from "../../view/sections.ts";
+import { type Columns, joined, titled } from "../../view/sections.ts";
 import { foldText } from "../../view/text-width.ts";
 import { unfold } from "../folded.ts";
 import { ownInstructions } from "../own-instructions.ts";
@@ -22,15 +22,15 @@ import { compactedWords, summariesOf } from "../summaries.ts";
 import { NO_CALLS, rowOf, summed, type Tally, type TallyRow } from "../tally.ts";
 import { type ChatCommand, described, liveSession, misused } from "./command.ts";
 
-const NOTHING_SAID = "Nothing has been said yet.";
+const NOTHING_SAID = "There are no messages yet.";
 
 /** In a chat nobody thinks of a file. */
 const OUTSIDE = { label: "System prompt and tools", note: "" };
 
-/** The report of `longhaul inspect`, with the figures that the agent goes by. */
+/** The report of `longhaul inspect`, with the figures that the agent uses. */
 export const contextCommand: ChatCommand = {
   name: "/context",
-  about: "where the tokens of the context are",
+  about: "show where the tokens of the context are",
   run: async (_, { agent, terminal, say }) => {
     const session = await liveSession(agent);
     if (session === undefined) {
@@ -55,7 +55,7 @@ export const contextCommand: ChatCommand = {
 export const summaryCommand: ChatCommand = {
   name: "/summary",
   usage: "[n]",
-  about: "show the summary of the newest compaction, or of the n-th before the end",
+  about: "show the summary of the newest compaction, or of the n-th newest",
   run: async (argument, { agent, screen, composition, say }) => {
     if (!/^(?:[1-9]\d*)?$/.test(argument)) throw misused(summaryCommand, argument);
     const session = await liveSession(agent);
@@ -64,21 +64,21 @@ export const summaryCommand: ChatCommand = {
     const found = summaries[nth - 1];
     if (found === undefined) {
       const count = plural(summaries.length, "compaction");
-      say(summaries.length === 0 ? "No compaction led to this conversation." : `There are only ${count}.`);
+      say(summaries.length === 0 ? "This conversation has not been compacted." : `There are only ${count}.`);
       return;
     }
     const { boundary, text } = found;
     const age = ageWords(boundary.timestamp, composition.now().getTime());
     const which = summaries.length === 1 ? "" : `${nth} of ${summaries.length}`;
     const facts = [compactedWords(boundary), which, age].filter((part) => part !== "").join(" · ");
-    say(`${screen.colours.bold(wrapped(facts, screen.width))}\n${wrapped(text, screen.width)}`);
+    say(`${screen.colors.bold(wrapped(facts, screen.width))}\n${wrapped(text, screen.width)}`);
   },
 };
 
 export const ledgerCommand: ChatCommand = {
   name: "/ledger",
   usage: "[all]",
-  about: "what became of what was compacted away",
+  about: "show which facts the compactions kept, and where the others are",
   values: ["all"],
   run: async (argument, { agent, terminal, say }) => {
     if (argument !== "" && argument !== "all") throw misused(ledgerCommand, argument);
@@ -92,7 +92,7 @@ export const ledgerCommand: ChatCommand = {
   },
 };
 
-/** The options that the command line has, as its hints name them. */
+/** Options of the command line, as its hints name them. */
 const RECALL_OPTIONS = {
   all: { type: "boolean" },
   exact: { type: "boolean" },
@@ -107,7 +107,7 @@ const RECALL_OPTIONS = {
 export const recallCommand: ChatCommand = {
   name: "/recall",
   usage: "WORDS | --id ID",
-  about: "search what is no longer in the context",
+  about: "search messages that are no longer in the context",
   run: async (argument, { agent, terminal, say }) => {
     const args = argument.split(/\s+/).filter((part) => part !== "");
     const { values, positionals } = recallArguments(args);
@@ -131,7 +131,7 @@ function recallArguments(
   }
 }
 
-/** The number of a page, under the same rules as on the command line. */
+/** Parses a page number with the rules of the command line. */
 function pageNumber(text: string): number {
   try {
     return atLeastOne()(text);
@@ -147,13 +147,13 @@ const recallMisused = (message: string): LonghaulError =>
   });
 
 const NO_MEMORY =
-  "No memory files are attached. AGENTS.md or CLAUDE.md of this folder is attached with your first prompt, one of a folder below as soon as the agent touches a file there.";
+  "No memory files are attached. AGENTS.md or CLAUDE.md of this folder is attached with your first prompt. One in a subfolder is attached when the agent first uses a file there.";
 const NO_MEMORY_AT_HOME =
-  "Memory files are not attached here: this is your home folder, or it contains it. Start in a project folder to use them.";
+  "Memory files are not attached here: this is your home folder, or a folder above it. Start in a project folder to use them.";
 
 export const memoryCommand: ChatCommand = {
   name: "/memory",
-  about: "memory files that are attached, and those that would be",
+  about: "list memory files: attached ones, and ones that apply",
   run: async (_, { agent, screen, terminal, composition, say }) => {
     const session = await liveSession(agent);
     const project = { folder: agent.isWideFolder ? undefined : agent.cwd, cwd: agent.cwd };
@@ -161,16 +161,16 @@ export const memoryCommand: ChatCommand = {
     const own = await ownInstructions(composition.places);
     const words =
       own.text === ""
-        ? `What you write into ${own.path} is told to the agent in every folder.`
-        : `Your own instructions, in the system prompt since the start: ${own.path}`;
+        ? `To give the agent instructions in every folder, write them to ${own.path}`
+        : `Your own instructions are in the system prompt: ${own.path}`;
     const none = agent.isWideFolder ? NO_MEMORY_AT_HOME : NO_MEMORY;
-    say(`${section || foldText(none, screen.width)}\n\n${screen.colours.dim(foldText(words, screen.width))}`);
+    say(`${section || foldText(none, screen.width)}\n\n${screen.colors.dim(foldText(words, screen.width))}`);
   },
 };
 
 export const costCommand: ChatCommand = {
   name: "/cost",
-  about: "calls, tokens and dollars so far, and what the next turns will cost",
+  about: "show calls, tokens and dollars so far, and the cost of the next turns",
   run: async (_, { agent, tally, composition, terminal, say }) => {
     const { prices, now } = composition;
     const session = await liveSession(agent);
@@ -183,13 +183,24 @@ export const costCommand: ChatCommand = {
         prices,
         compaction: { summaryBy: agent.model.name },
       });
-    const columns = ["", ">calls", ">input", ">cache read", ">cache write", ">output", ">cost"];
+    const columns: Columns = [
+      "",
+      ">calls",
+      { title: ">input", rank: 3 },
+      { title: ">cache read", rank: 2 },
+      { title: ">cache write", rank: 1 },
+      { title: ">output", rank: 4 },
+      ">cost",
+    ];
     const used = titled("Used so far", columns, usedRows(session, tally, prices), terminal);
     say(joined([used, costSection(next, agent.model.name, terminal)]));
   },
 };
 
-/** Of the conversation, everything in the file; what else was called is known since the program was started. */
+/**
+ * The conversation's usage comes from the whole file. All other usage is counted since the start of the
+ * program.
+ */
 function usedRows(
   session: Session | undefined,
   tally: Tally,
@@ -203,7 +214,7 @@ function usedRows(
   return [
     rowCells("This session", sessionRow(session, prices)),
     ...others.filter(([, row]) => row.calls > 0).map(([name, row]) => rowCells(name, row)),
-    rowCells("Since you started it", tally.total()),
+    rowCells("Since the start", tally.total()),
   ];
 }
 
@@ -225,27 +236,27 @@ const rowCells = (name: string, row: TallyRow): readonly string[] => [
 
 export const todosCommand: ChatCommand = {
   name: "/todos",
-  about: "the agent's to-do list",
+  about: "show the agent's to-do list",
   run: (_, { agent, screen, say }) => {
-    const lines = todoLines(agent.todos, screen.width, screen.colours);
+    const lines = todoLines(agent.todos, screen.width, screen.colors);
     say(lines.length === 0 ? "There are no to-dos." : lines.join("\n"));
   },
 };
 
 export const agentsCommand: ChatCommand = {
   name: "/agents",
-  about: "agents in the background, and the kinds there are",
+  about: "list background agents and the types of agents",
   run: (_, { agent, screen, say }) => {
-    const { bold } = screen.colours;
+    const { bold } = screen.colors;
     const agents = agent.agents
       .list()
       .map(({ id, status, description }) => [`${id} ${status}`, description] as const);
     const kinds = agent.agents.types.map(({ name, description }) => [name, description] as const);
     const parts = [
       agents.length === 0
-        ? "No agents in the background."
-        : `${bold("In the background")}\n${described(agents, screen)}`,
-      ...(kinds.length === 0 ? [] : [`${bold("Kinds of agents")}\n${described(kinds, screen)}`]),
+        ? "There are no background agents."
+        : `${bold("Background agents")}\n${described(agents, screen)}`,
+      ...(kinds.length === 0 ? [] : [`${bold("Types of agents")}\n${described(kinds, screen)}`]),
     ];
     say(parts.join("\n\n"));
   },
@@ -254,7 +265,7 @@ export const agentsCommand: ChatCommand = {
 export const unfoldCommand: ChatCommand = {
   name: "/unfold",
   usage: "[n]",
-  about: "show the last call or summary whole, or the n-th before the end (also Ctrl-O)",
+  about: "show the last tool call or summary in full, or the n-th last (also Ctrl-O)",
   run: (argument, chat) => {
     if (!/^(?:[1-9]\d*)?$/.test(argument)) throw misused(unfoldCommand, argument);
     unfold(Number(argument || 1), chat);

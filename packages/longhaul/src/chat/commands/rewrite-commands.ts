@@ -17,7 +17,7 @@ import { fitText, foldText } from "../../view/text-width.ts";
 import type { Choice, ChoiceOption, Screen } from "../screen/screen.ts";
 import { type ChatCommand, type CommandContext, described, misused, numbersIn } from "./command.ts";
 
-/** Of a prompt or a span in a list. */
+/** Width of a prompt or a span in a list. */
 const LABEL_WIDTH = 60;
 
 const labelOf = (text: string, { width }: Screen, lead: number): string =>
@@ -25,8 +25,8 @@ const labelOf = (text: string, { width }: Screen, lead: number): string =>
 
 export const compactCommand: ChatCommand = {
   name: "/compact",
-  usage: "[--force] [what to look after]",
-  about: "summarise the conversation now",
+  usage: "[--force] [instructions]",
+  about: "summarize the conversation now",
   needsIdle: true,
   run: async (argument, { agent, signal, composition }) => {
     const [, flag, instructions = ""] = /^(--force(?!\S))?\s*(.*)$/s.exec(argument) ?? [];
@@ -44,7 +44,7 @@ export const compactCommand: ChatCommand = {
 export const clearResultsCommand: ChatCommand = {
   name: "/clear-results",
   usage: "[how many to keep]",
-  about: "empty old results of tools that can be run again",
+  about: "empty old results of tools that the agent can run again",
   needsIdle: true,
   run: async (argument, { agent, say }) => {
     if (!/^\d*$/.test(argument)) throw misused(clearResultsCommand, argument);
@@ -55,28 +55,28 @@ export const clearResultsCommand: ChatCommand = {
 
 export const undoCommand: ChatCommand = {
   name: "/undo",
-  about: "take back the newest compaction, snip, collapse or expansion",
+  about: "undo the newest compaction, snip, collapse or expansion",
   needsIdle: true,
   run: async (_, { agent, signal }) => agent.undo({ signal }),
 };
 
 export const redoCommand: ChatCommand = {
   name: "/redo",
-  about: "take back the last /undo",
+  about: "redo the last undone step",
   needsIdle: true,
   run: async (_, { agent, signal }) => agent.redo({ signal }),
 };
 
-/** A longer list is not read; the argument reaches all of them. */
+/** Nobody reads a longer list. The argument can name any round. */
 const MOST_ROUNDS_LISTED = 30;
 const KEPT = "(kept by the last compaction)";
 const ABOUT_ROUNDS =
-  "A round is a prompt of yours and all that followed it. The session file keeps it, /undo restores it and /recall finds it.";
+  "A round is one of your prompts and everything until the next one. The session file keeps it. /undo restores it, and /recall finds it.";
 
 export const snipCommand: ChatCommand = {
   name: "/snip",
   usage: "[rounds, such as 2 or 1-3]",
-  about: "remove rounds of the conversation from the context, 1 is the oldest; from a list without numbers",
+  about: "remove rounds from the context; 1 is the oldest; without numbers, choose from a list",
   needsIdle: true,
   run: async (argument, chat) => {
     const { agent, say, screen } = chat;
@@ -91,21 +91,23 @@ export const snipCommand: ChatCommand = {
     const ids = chosen.flatMap((number) => rounds[number - 1]?.ids ?? []);
     if (ids.length === 0) return;
     const { messages, added } = await agent.snip({ ids });
-    const also = added === 0 ? "" : `${plural(added, "message")} of other rounds belonged to them. `;
+    const also = added === 0 ? "" : `${plural(added, "message")} of other rounds had to be removed too. `;
     const words = messages === 0 ? "Nothing was removed." : `${also}/undo restores them, /recall finds them.`;
-    say(screen.colours.dim(foldText(words, screen.width)));
+    say(screen.colors.dim(foldText(words, screen.width)));
   },
 };
 
-/** A prompt in the context and everything that followed it, up to the next prompt. */
+/** A prompt in the context and everything after it, up to the next prompt. */
 interface Round extends Size {
-  /** The prompt; undefined for messages that a compaction kept before the first prompt. */
+  /** The prompt. Undefined for messages that a compaction kept before the first prompt. */
   readonly text: string | undefined;
   readonly timestamp: string | undefined;
   readonly ids: readonly string[];
 }
 
-/** The rounds in a conversation, oldest first. A boundary, a summary and a snip marker belong to none. */
+/**
+ * Finds the rounds of a conversation, oldest first. A boundary, a summary and a snip marker belong to none.
+ */
 function roundsIn(conversation: readonly Entry[]): readonly Round[] {
   const { entries, tokens } = sizeUp({ entries: conversation }, {});
   let round = { text: undefined as string | undefined, entries: [] as Entry[], tokens: 0 };
@@ -135,7 +137,7 @@ function roundChoice(rounds: readonly Round[], { screen, composition }: CommandC
   const now = composition.now().getTime();
   const more = rounds.length - MOST_ROUNDS_LISTED;
   const rest =
-    more > 0 ? ` The list has the oldest ${MOST_ROUNDS_LISTED}; /snip FROM-TO reaches the rest.` : "";
+    more > 0 ? ` The list shows the oldest ${MOST_ROUNDS_LISTED}. /snip FROM-TO removes others.` : "";
   return {
     title: "Remove which rounds from the context?",
     detail: foldText(`${ABOUT_ROUNDS}${rest}`, screen.width - 2),
@@ -146,7 +148,7 @@ function roundChoice(rounds: readonly Round[], { screen, composition }: CommandC
   };
 }
 
-/** The numbers of those that the person picks, from 1 on. */
+/** Returns the numbers that the person selects, from 1. */
 async function pickNumbers(choice: Choice, { screen, signal }: CommandContext): Promise<readonly number[]> {
   const chosen = await screen.choose({ ...choice, mayChooseSeveral: true, signal });
   return (chosen?.picked ?? []).map((index) => index + 1);
@@ -161,16 +163,16 @@ const figureWords = ({ messages, tokens }: Size): string =>
   `${plural(messages, "message")}, about ${formatCount(tokens)} tokens`;
 
 const COLLAPSE_ON =
-  "Context collapse is on: old spans are summarized one by one, in place of compacting everything at once.";
-const COLLAPSE_OFF = "Context collapse is off: the conversation is compacted as a whole.";
-const COLLAPSE_SWITCH = "/collapse on and /collapse off switch it for this chat.";
-const EXPANDED = "Their messages come back into the context. /undo collapses them again.";
+  "Context collapse is on: the agent summarizes old spans one by one, instead of compacting everything at once.";
+const COLLAPSE_OFF = "Context collapse is off: the agent compacts the conversation as a whole.";
+const COLLAPSE_SWITCH = "/collapse on and /collapse off change it for this chat.";
+const EXPANDED = "Their messages return to the context. /undo collapses them again.";
 const NO_SPANS = "No span is collapsed.";
 
 export const collapseCommand: ChatCommand = {
   name: "/collapse",
   usage: "[on|off|expand [spans]]",
-  about: "collapse old spans one by one in place of compacting; list the spans, or expand them again",
+  about: "summarize old spans one by one instead of compacting; list or expand the spans",
   values: ["on", "off", "expand"],
   needsIdle: (argument) => argument !== "",
   run: async (argument, chat) => {
@@ -184,12 +186,12 @@ export const collapseCommand: ChatCommand = {
   },
 };
 
-/** Oldest first; those that a compaction took over can no longer be expanded. */
+/** Oldest first. Spans that a compaction absorbed can no longer be expanded. */
 const spansOf = ({ conversation }: Pick<Agent, "conversation">): readonly SpanReport[] =>
   collapsedIn(conversation).filter(({ canBeExpanded }) => canBeExpanded);
 
 function showSpans({ agent, screen, say }: CommandContext): void {
-  const { bold, dim } = screen.colours;
+  const { bold, dim } = screen.colors;
   const spans = spansOf(agent);
   const state = foldText(
     `${agent.isCollapseOn ? COLLAPSE_ON : COLLAPSE_OFF} ${COLLAPSE_SWITCH}`,
@@ -202,7 +204,7 @@ function showSpans({ agent, screen, say }: CommandContext): void {
   const rows = spans.map(
     (span, index) => [`${index + 1}. ${spanFigures(span)}`, fitText(span.firstLine, LABEL_WIDTH)] as const,
   );
-  const heading = `${bold(plural(spans.length, "collapsed span"))} ${dim("/collapse expand 1 shows one again")}`;
+  const heading = `${bold(plural(spans.length, "collapsed span"))} ${dim("/collapse expand 1 expands the first")}`;
   say(`${state}\n\n${heading}\n${described(rows, screen)}`);
 }
 
@@ -229,28 +231,29 @@ async function expand(argument: string, chat: CommandContext): Promise<void> {
   if (ids.length > 0) await chat.agent.expand(ids);
 }
 
-/** A list of more is not read; a person who wants to go further back does it in two steps. */
+/** Nobody reads a longer list. To go back further, rewind twice. */
 const MOST_PROMPTS_LISTED = 15;
-const GONE_BACK = "The conversation is as it was before that prompt. It can be changed and sent again:";
-const NEXT_QUESTION =
-  "The next question is whether to go back to right before it, or to summarize from it on or up to it.";
-const NOT_IN_CONTEXT = "It is no longer in the context, so it cannot be summarized.";
+const GONE_BACK =
+  "The conversation is as it was before that prompt. You can change the prompt and send it again:";
+const NEXT_QUESTION = "Next you choose: go back to before it, summarize from it, or summarize up to it.";
+const NOT_IN_CONTEXT = "This prompt is no longer in the context, so you can only go back to it.";
 
 export const rewindCommand: ChatCommand = {
   name: "/rewind",
-  about: "choose one of your prompts: go back to before it, or summarize from it on or up to it",
+  about: "choose one of your prompts: go back to before it, or summarize from it or up to it",
   needsIdle: true,
   run: async (_, chat) => {
     const { agent, screen, signal, say } = chat;
     const prompt = await choosePrompt(chat);
     const action = prompt && (await chooseAction(prompt, chat));
     if (prompt === undefined || action === undefined) return;
-    // Forced: a person who picks a place wants it summarized, also where little is saved. /undo takes it back.
+    // Forced, because a person who picks a place wants a summary there even if it saves little. /undo reverts
+    // it.
     if (action === "from") await agent.compact({ from: prompt.uuid, force: true, signal });
     else if (action === "up-to") await agent.compact({ upTo: prompt.uuid, force: true, signal });
     else {
       await agent.rewind(prompt.uuid);
-      say(screen.colours.dim(foldText(GONE_BACK, screen.width)));
+      say(screen.colors.dim(foldText(GONE_BACK, screen.width)));
       screen.suggest(prompt.text);
     }
   },
@@ -260,7 +263,7 @@ async function choosePrompt(chat: CommandContext): Promise<PromptAt | undefined>
   const { agent, screen, composition, signal, say } = chat;
   const prompts = (await agent.prompts()).slice(0, MOST_PROMPTS_LISTED);
   if (prompts.length === 0) {
-    say("There is nothing to go back to yet.");
+    say("There is no prompt to go back to yet.");
     return undefined;
   }
   const now = composition.now().getTime();
@@ -298,7 +301,7 @@ async function chooseAction(
   return actions[chosen?.picked[0] ?? -1]?.[0];
 }
 
-/** Summarizing is for what is in the context, and up to a message only for what has something before it. */
+/** Only messages in the context can be summarized, and "up to here" needs messages before it. */
 function actionsFor(
   { uuid }: PromptAt,
   conversation: readonly Entry[],
@@ -310,10 +313,10 @@ function actionsFor(
     tokens: Math.round(tokens.slice(from, to).reduce((sum, each) => sum + each, 0)),
   });
   const option = (label: string, description: string): ChoiceOption => ({ label, description });
-  const goBack = ["go-back", option("Go back to right before it", "Files stay as they are now.")] as const;
+  const goBack = ["go-back", option("Go back to before it", "Files do not change.")] as const;
   if (index === -1) return [goBack];
   const [before, after] = [part(0, index), part(index, entries.length)];
-  const from = option("Summarize from here", `it and all after it: ${figureWords(after)}`);
-  const upTo = option("Summarize up to here", `all before it: ${figureWords(before)}`);
+  const from = option("Summarize from here", `it and everything after it: ${figureWords(after)}`);
+  const upTo = option("Summarize up to here", `everything before it: ${figureWords(before)}`);
   return [goBack, ["from", from], ...(before.messages === 0 ? [] : [["up-to", upTo] as const])];
 }

@@ -17,12 +17,17 @@ import { type ChatCommand, type CommandContext, liveSession, misused } from "./c
 export const modelCommand: ChatCommand = {
   name: "/model",
   usage: "[name]",
-  about: "show or switch the model: claude-…, or provider:name",
+  about: "show or change the model: claude-… or provider:name",
   needsIdle: true,
-  run: async (argument, { agent, modelNamed, say }) => {
+  run: async (argument, { agent, modelNamed, say, screen }) => {
     if (argument !== "") await agent.setModel(await modelNamed(argument));
     const { thresholds } = agent.reading;
-    say(`${agent.model.name}: a ${windowWords(thresholds)}, ${headroomWords(thresholds)}.`);
+    say(
+      foldText(
+        `${agent.model.name}: ${windowWords(thresholds)}, ${headroomWords(thresholds)}.`,
+        screen.width,
+      ),
+    );
   },
 };
 
@@ -35,7 +40,7 @@ function headroomWords({ headroomBy, autoCompact }: Thresholds): string {
 export const resumeCommand: ChatCommand = {
   name: "/resume",
   usage: "[session]",
-  about: "go on with another session: an id, its beginning, a path, or from a list",
+  about: "resume another session: an id, its start, or a path; without one, choose from a list",
   needsIdle: true,
   run: async (argument, { agent, screen, composition, goOnWith }) => {
     const { places, now } = composition;
@@ -48,7 +53,9 @@ export const resumeCommand: ChatCommand = {
             terminal: viewTerminal(screen),
           });
     if (path === agent.sessionPath)
-      throw new LonghaulError("session-locked", "That is the session that you are in.");
+      throw new LonghaulError("session-already-open", "This session is already open in this chat.", {
+        remedy: "Choose another session, or continue here.",
+      });
     if (path !== undefined) await goOnWith(path);
   },
 };
@@ -61,15 +68,15 @@ const WRITERS: ReadonlyMap<string, NotesWriter> = new Map([
 ]);
 
 const NOTES_WORDS: Readonly<Record<NotesWriter, string>> = {
-  model: "Notes are taken along the way, by the model.",
-  "built-in": "Notes are taken along the way, without a model.",
-  off: "No notes are taken.",
+  model: "The model takes notes while it works.",
+  "built-in": "longhaul takes notes without a model.",
+  off: "Notes are off.",
 };
 
 export const notesCommand: ChatCommand = {
   name: "/notes",
   usage: "[on|built-in|off]",
-  about: "show the session's notes, or who takes them",
+  about: "show the session's notes, or change who takes them",
   values: ["on", "built-in", "off"],
   run: async (argument, chat) => {
     if (argument === "") {
@@ -86,23 +93,23 @@ export const notesCommand: ChatCommand = {
 async function showNotes({ agent, screen, terminal, say }: CommandContext): Promise<void> {
   const session = await liveSession(agent);
   const notes = session && (await readNotes(session));
-  const now = `${NOTES_WORDS[agent.notes]} /notes on, built-in or off changes that.`;
+  const now = `${NOTES_WORDS[agent.notes]} /notes on, /notes built-in and /notes off change that.`;
   if (session === undefined || notes === undefined) {
-    say(foldText(`There are none yet. ${now}`, screen.width));
+    say(foldText(`There are no notes yet. ${now}`, screen.width));
     return;
   }
   const report = notesReport(session, notes, notesLimitsFor(agent.reading.thresholds), undefined);
   const view = notesView(report, { modelNotAsked: undefined, isDryRun: false }, terminal);
-  say(`${view}\n\n${terminal.colours.dim(now)}`);
+  say(`${view}\n\n${terminal.colors.dim(foldText(now, screen.width))}`);
 }
 
-const PLAN_MODE_ON = "Plan mode: the agent looks and plans, and changes nothing until you have agreed.";
-const PLAN_MODE_OFF = "Plan mode is over: the agent may change things again.";
+const PLAN_MODE_ON = "Plan mode is on: the agent reads and plans. It changes nothing until you agree.";
+const PLAN_MODE_OFF = "Plan mode is off: the agent can make changes again.";
 
 export const planCommand: ChatCommand = {
   name: "/plan",
   usage: "[on|off]",
-  about: "show the plan, or switch plan mode, in which nothing is changed",
+  about: "show the plan, or turn plan mode on or off; in plan mode nothing is changed",
   values: ["on", "off"],
   run: async (argument, { agent, screen, say }) => {
     if (argument === "on" || argument === "off") {
@@ -113,7 +120,9 @@ export const planCommand: ChatCommand = {
     if (argument !== "") throw misused(planCommand, argument, "What is to be planned is your next prompt.");
     const file = await readTextFile(agent.planPath);
     const plan = file.state === "read" && file.text.trim() !== "" ? shownText(file.text.trim()) : undefined;
-    const mode = `Plan mode is ${agent.isPlanMode ? "on" : "off"}. /plan on and /plan off switch it.`;
-    say(`${wrapped(plan ?? "There is no plan.", screen.width)}\n\n${screen.colours.dim(mode)}`);
+    const mode = `Plan mode is ${agent.isPlanMode ? "on" : "off"}. /plan on and /plan off change it.`;
+    say(
+      `${wrapped(plan ?? "There is no plan.", screen.width)}\n\n${screen.colors.dim(foldText(mode, screen.width))}`,
+    );
   },
 };

@@ -114,12 +114,14 @@ describe("/rewind", () => {
     });
     expect(agent.rewind).not.toHaveBeenCalled();
     expect(screen.asked[1]?.options.map(({ label }) => label)).toEqual([
-      "Go back to right before it",
+      "Go back to before it",
       "Summarize from here",
       "Summarize up to here",
     ]);
-    expect(screen.asked[1]?.options[1]?.description).toMatch(/^it and all after it: 8 messages, about/);
-    expect(screen.asked[1]?.options[2]?.description).toMatch(/^all before it: 4 messages, about/);
+    expect(screen.asked[1]?.options[1]?.description).toMatch(
+      /^it and everything after it: 8 messages, about/,
+    );
+    expect(screen.asked[1]?.options[2]?.description).toMatch(/^everything before it: 4 messages, about/);
   });
 
   it("offers no summary up to the first message, and none at all for a prompt that left the context", async () => {
@@ -128,8 +130,8 @@ describe("/rewind", () => {
     const elsewhere = { ...actions(), conversation: conversation.slice(4) };
     const gone = await written("/rewind", elsewhere, [{ picked: [2] }, undefined]);
     expect(gone.screen.asked[1]).toMatchObject({
-      detail: "It is no longer in the context, so it cannot be summarized.",
-      options: [{ label: "Go back to right before it" }],
+      detail: "This prompt is no longer in the context, so you can only go back to it.",
+      options: [{ label: "Go back to before it" }],
     });
   });
 
@@ -258,12 +260,12 @@ describe("/summary", () => {
     const newest = (await written("/summary", agent)).said;
     expect(newest).toMatch(/^Compacted: [\d,]+ → [\d,]+ tokens · 1 of 2/);
     expect(newest).toContain("prompt 1");
-    expect(newest).not.toContain("This conversation goes on from an earlier one");
+    expect(newest).not.toContain("This conversation continues an earlier one");
     expect((await written("/summary 2", agent)).said).toContain("2 of 2");
     expect((await written("/summary 3", agent)).said).toBe("There are only 2 compactions.");
   });
 
   it("says so when nothing was compacted", async () => {
-    expect((await written("/summary", {})).said).toBe("No compaction led to this conversation.");
+    expect((await written("/summary", {})).said).toBe("This conversation has not been compacted.");
   });
 });

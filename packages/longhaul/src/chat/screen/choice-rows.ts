@@ -1,4 +1,4 @@
-import type { Colours } from "../../terminal.ts";
+import type { Colors } from "../../terminal.ts";
 import { plural } from "../../view/numbers.ts";
 import { fitText, foldText, textWidth } from "../../view/text-width.ts";
 import { type ChoiceState, isAtWords } from "./choice.ts";
@@ -6,41 +6,43 @@ import { type EditorRows, editorRows } from "./editor-rows.ts";
 import type { Choice, ChoiceOption, Look } from "./screen.ts";
 import { foldLine, safeLines } from "./styled-text.ts";
 
-/** Rows of a question, of which some may be left out. */
+/** Rows of a question. Some of them may be omitted. */
 export interface ChoiceRows extends EditorRows {
-  /** Something of the question does not fit; Ctrl-O shows all of it. */
+  /** True if a part of the question does not fit. Ctrl-O shows all of it. */
   readonly isCut: boolean;
 }
 
-/** The title may be long, but the detail and the answers need room too. */
+/** Maximum share of the title, because the detail and the answers need room too. */
 const TITLE_SHARE = 1 / 3;
-/** Rows of the detail that even a long list of options leaves: its beginning, a note, its end. */
+/** Minimum rows of the detail next to a long list of options: its beginning, a note, its end. */
 const LEAST_DETAIL_ROWS = 3;
-/** Rows of an option in a question that grants: a long path in one must not push the others away. */
+/**
+ * Maximum rows of an option in a permission question. A long path must not push the others off the screen.
+ */
 const MOST_LABEL_ROWS = 3;
-/** Empty rows in a row that are shown as they are. More of them push the rest out of sight. */
+/** Maximum consecutive empty rows. More of them would push the rest off the screen. */
 const MOST_EMPTY_ROWS = 2;
 const INDENT = "  ";
-/** Marks the lines that others wrote, so that none of them can look like an option. */
+/** Marks foreign lines, so that none of them can look like an option. */
 const GUTTER = "│ ";
 
-/** The question in rows: title, detail, options, how to answer. */
+/** Lays out a question: title, detail, options, and how to answer. */
 export function choiceRows(state: ChoiceState, look: Look): ChoiceRows {
   const { choice } = state;
-  const { height, colours } = look;
+  const { height, colors } = look;
   const title = titleRows(choice.title, Math.max(1, Math.floor(height * TITLE_SHARE)), look);
   const detail = detailRows(choice, look);
-  const hint = height > title.rows.length + 2 ? [hintFor(state, colours)] : [];
+  const hint = height > title.rows.length + 2 ? [hintFor(state, colors)] : [];
   const room = Math.max(1, height - title.rows.length - hint.length);
   const optionRoom = Math.max(1, room - Math.min(detail.length, LEAST_DETAIL_ROWS));
   const options = optionRows(state, look, optionRoom);
   const detailRoom = room - options.rows.length;
-  const shownDetail = headAndTail(detail, detailRoom, (hidden) => leftOut(hidden, INDENT, colours));
+  const shownDetail = headAndTail(detail, detailRoom, (hidden) => leftOut(hidden, INDENT, colors));
   const above = [...title.rows, ...shownDetail.rows];
   const rows = [...above, ...options.rows, ...hint];
   return {
     rows,
-    // The cursor in front of an option would look like a selection.
+    // A cursor before an option would look like a selection.
     cursor:
       state.at === undefined
         ? { row: rows.length - 1, before: "" }
@@ -49,15 +51,15 @@ export function choiceRows(state: ChoiceState, look: Look): ChoiceRows {
   };
 }
 
-function hintFor({ choice, hasIgnored }: ChoiceState, colours: Colours): string {
+function hintFor({ choice, hasIgnored }: ChoiceState, colors: Colors): string {
   const { grants, mayChooseSeveral, declining = "declines" } = choice;
-  if (grants && hasIgnored) return colours.bold(colours.yellow("Typing does not answer: ↑ ↓, then Enter"));
+  if (grants && hasIgnored) return colors.bold(colors.yellow("Typing does not answer: ↑ ↓, then Enter"));
   const how = grants
     ? "↑ ↓, then Enter; "
     : mayChooseSeveral
       ? "Space picks, Enter accepts, "
       : "Enter or a number; ";
-  return colours.dim(`${how}Esc ${declining}`);
+  return colors.dim(`${how}Esc ${declining}`);
 }
 
 function folded(text: string, width: number, indent: string = ""): readonly string[] {
@@ -66,7 +68,7 @@ function folded(text: string, width: number, indent: string = ""): readonly stri
 
 interface Row {
   readonly text: string;
-  /** Lines that it stands for: more than one in a note about lines that are left out. */
+  /** Number of lines in it. More than one for a note about omitted lines. */
   readonly lines: number;
 }
 
@@ -78,29 +80,29 @@ interface CutRows {
 const rowOf = (text: string): Row => ({ text, lines: 1 });
 
 /**
- * A text in rows. Of a text that fills more than the whole screen, only both ends are folded: a model may send millions
- * of characters, and the screen is drawn at each key.
+ * Splits a text into rows. If a text fills more than the screen, only both ends are wrapped, because a model
+ * may send millions of characters and every key redraws the screen.
  */
 function rowsOf(text: string, look: Look, fold: (part: string) => readonly string[]): readonly Row[] {
   const most = 2 * Math.max(1, look.width) * Math.max(1, look.height);
   if (text.length <= 2 * most) return fold(text).map(rowOf);
   const between = text.slice(most, -most);
   const lines = Math.max(between.split("\n").length - 1, Math.ceil(between.length / look.width));
-  const note = { text: leftOut(lines, "", look.colours), lines };
+  const note = { text: leftOut(lines, "", look.colors), lines };
   return [...fold(text.slice(0, most)).map(rowOf), note, ...fold(text.slice(-most)).map(rowOf)];
 }
 
 function titleRows(title: string, room: number, look: Look): CutRows {
-  const { width, colours } = look;
+  const { width, colors } = look;
   const all = rowsOf(title, look, (part) => folded(part, width));
-  const bold = (rows: readonly string[]): readonly string[] => rows.map((row) => colours.bold(row));
+  const bold = (rows: readonly string[]): readonly string[] => rows.map((row) => colors.bold(row));
   if (all.length <= room) return { rows: bold(all.map(({ text }) => text)), isCut: false };
   if (room > 2) {
-    // Broken between words, a long path would leave its first row almost empty.
+    // Breaking a long path between words would leave its first row almost empty.
     const full = rowsOf(title, look, (part) =>
       safeLines(part, false).lines.flatMap((line) => foldLine(line, width)),
     );
-    const { rows } = headAndTail(full, room, (hidden) => leftOut(hidden, "", colours));
+    const { rows } = headAndTail(full, room, (hidden) => leftOut(hidden, "", colors));
     return { rows: bold(rows), isCut: true };
   }
   const half = Math.floor(width / 2);
@@ -113,23 +115,26 @@ function titleRows(title: string, room: number, look: Look): CutRows {
 
 function detailRows({ detail, grants }: Choice, look: Look): readonly Row[] {
   if (detail === undefined) return [];
-  const { width, colours } = look;
-  const lead = grants ? colours.dim(GUTTER) : INDENT;
+  const { width, colors } = look;
+  const lead = grants ? colors.dim(GUTTER) : INDENT;
   const all = rowsOf(detail, look, (part) =>
-    safeLines(part, colours.isColorSupported)
+    safeLines(part, colors.isColorSupported)
       .lines.flatMap((line) => foldLine(line, Math.max(1, width - INDENT.length)))
       .map((row) => (row.trim() === "" ? "" : lead + row)),
   );
-  return withoutEmptyRuns(all, lead, colours);
+  return withoutEmptyRuns(all, lead, colors);
 }
 
-/** Runs of empty rows become one row that counts them: they would push the rest out of sight. */
-function withoutEmptyRuns(all: readonly Row[], lead: string, colours: Colours): readonly Row[] {
+/**
+ * Replaces runs of empty rows with one row that counts them. Otherwise they would push the rest off the
+ * screen.
+ */
+function withoutEmptyRuns(all: readonly Row[], lead: string, colors: Colors): readonly Row[] {
   const rows: Row[] = [];
   let empty = 0;
   const endRun = (): void => {
     if (empty > MOST_EMPTY_ROWS) {
-      rows.push({ text: colours.yellow(`${INDENT}… ${plural(empty, "empty line")}`), lines: empty });
+      rows.push({ text: colors.yellow(`${INDENT}… ${plural(empty, "empty line")}`), lines: empty });
     } else for (let row = 0; row < empty; row += 1) rows.push(rowOf(lead.trimEnd()));
     empty = 0;
   };
@@ -145,8 +150,8 @@ function withoutEmptyRuns(all: readonly Row[], lead: string, colours: Colours): 
 }
 
 /**
- * Rows cut to fit. Both ends stay, because the end of a path or of a command matters as much as its beginning. A note
- * between them counts the lines that are left out: nobody should allow what they cannot see.
+ * Cuts rows to fit. Keeps both ends, because the end of a path or of a command matters as much as its
+ * beginning. A note between them counts the omitted lines: nobody should allow what they cannot see.
  */
 function headAndTail(all: readonly Row[], room: number, note: (hidden: number) => string): CutRows {
   const texts = all.map(({ text }) => text);
@@ -158,10 +163,10 @@ function headAndTail(all: readonly Row[], room: number, note: (hidden: number) =
   return { rows: [...texts.slice(0, head), note(hidden), ...texts.slice(all.length - tail)], isCut: true };
 }
 
-const leftOut = (hidden: number, indent: string, colours: Colours): string =>
-  colours.yellow(`${indent}… ${plural(hidden, "line")} left out, Ctrl-O shows all`);
+const leftOut = (hidden: number, indent: string, colors: Colors): string =>
+  colors.yellow(`${indent}… ${plural(hidden, "line")} left out, Ctrl-O shows all`);
 
-/** The options, and of a list that is too long the part around the one that Enter takes. */
+/** Rows of the options. A list that is too long shows the part around the selection. */
 function optionRows(state: ChoiceState, look: Look, room: number): ChoiceRows {
   const { options } = state.choice;
   const { at = 0 } = state;
@@ -181,14 +186,14 @@ function optionRows(state: ChoiceState, look: Look, room: number): ChoiceRows {
   const isOfChosen = (row: number): boolean => row >= before && row < before + (chosen?.rows.length ?? 0);
   const shown = rows.slice(first, last + 1).map((row, at) => {
     const isCut = (at === 0 && first > 0) || (at === room - 1 && last < rows.length - 1);
-    return isCut && !isOfChosen(first + at) ? look.colours.dim(`${INDENT}…`) : row;
+    return isCut && !isOfChosen(first + at) ? look.colors.dim(`${INDENT}…`) : row;
   });
   const row = Math.min(room - 1, Math.max(0, cursor.row - first));
   return { rows: shown, cursor: { ...cursor, row }, isCut: true };
 }
 
 function oneOption(state: ChoiceState, option: ChoiceOption, index: number, look: Look): ChoiceRows {
-  const { colours, width } = look;
+  const { colors, width } = look;
   const { grants } = state.choice;
   const isAt = state.at === index;
   const lead = leadOf(state, index);
@@ -199,15 +204,15 @@ function oneOption(state: ChoiceState, option: ChoiceOption, index: number, look
   const description =
     option.description === undefined ? [] : folded(option.description, width - indent.length);
   const rows = [
-    ...label.rows.map((row) => (isAt ? colours.cyan(row) : row)),
-    ...description.map((row) => colours.dim(indent + row)),
+    ...label.rows.map((row) => (isAt ? colors.cyan(row) : row)),
+    ...description.map((row) => colors.dim(indent + row)),
   ];
   return { rows, cursor: { row: 0, before: "" }, isCut: label.isCut };
 }
 
 function leadOf(state: ChoiceState, index: number): string {
   const marker = state.at === index ? ">" : " ";
-  // A number would suggest that somebody can type it.
+  // A number would suggest that the person can type it.
   if (state.choice.grants) return `${marker} `;
   const isOther = index === state.choice.options.length;
   const box = state.choice.mayChooseSeveral && !isOther ? (state.picked.has(index) ? "[x] " : "[ ] ") : "";
@@ -219,17 +224,17 @@ function otherOption(state: ChoiceState, look: Look, height: number): EditorRows
   const isAt = isAtWords(state);
   const [label = ""] = safeLines(otherLabel, false).lines;
   const lead = leadOf(state, options.length);
-  const { colours, width } = look;
+  const { colors, width } = look;
   if (!isAt && state.words.text === "") return { rows: [`${lead}${label}`], cursor: { row: 0, before: "" } };
-  // Where the label would leave no room to write in, it goes.
+  // Omits the label if it would leave no room to write.
   const named = `${lead}${label}: `;
   const prompt = textWidth(named) < width / 2 ? named : lead;
-  const styled = (text: string): string => (isAt ? colours.cyan(text) : text);
+  const styled = (text: string): string => (isAt ? colors.cyan(text) : text);
   if (prompt === named || !state.choice.grants || height < 2) {
-    return editorRows(state.words, { prompt: styled(prompt), width, height, dim: colours.dim });
+    return editorRows(state.words, { prompt: styled(prompt), width, height, dim: colors.dim });
   }
   // Without a number, the lead alone would look like the input line.
-  const words = editorRows(state.words, { prompt: INDENT, width, height: height - 1, dim: colours.dim });
+  const words = editorRows(state.words, { prompt: INDENT, width, height: height - 1, dim: colors.dim });
   const cursor = { ...words.cursor, row: words.cursor.row + 1 };
   return { rows: [styled(`${lead}${label}:`), ...words.rows], cursor };
 }

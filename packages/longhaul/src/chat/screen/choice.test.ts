@@ -18,7 +18,7 @@ const choice: Choice = {
 };
 const withWords: Choice = { ...choice, otherLabel: "Instead" };
 const several: Choice = { ...withWords, mayChooseSeveral: true };
-const colours = createColors(false);
+const colors = createColors(false);
 
 /** Names of keys, or single characters. */
 function pressed(asked: Choice, ...presses: readonly string[]): ChoiceOutcome {
@@ -172,7 +172,7 @@ describe("a choice that grants something", () => {
 
 describe("a choice in rows", () => {
   const shown = (state: ChoiceState, width = 40, height = 20): readonly string[] =>
-    choiceRows(state, { width, height, colours }).rows;
+    choiceRows(state, { width, height, colors }).rows;
 
   it("has title, detail, options and how to answer", () => {
     expect(shown(open(several, " ", "down"))).toEqual([
@@ -219,14 +219,14 @@ describe("a choice in rows", () => {
     expect(shown(openChoice(grant))).toEqual([...rows, "↑ ↓, then Enter; Esc says no and stops"]);
     expect(shown(open(grant, "w"))).toEqual([...rows, "Typing does not answer: ↑ ↓, then Enter"]);
     expect(shown(open(grant, "down"))[2]).toBe("> Yes");
-    expect(choiceRows(openChoice(grant), { width: 40, height: 20, colours }).cursor.row).toBe(rows.length);
+    expect(choiceRows(openChoice(grant), { width: 40, height: 20, colors }).cursor.row).toBe(rows.length);
     for (const state of [openChoice(grant), open(grant, "w")])
       expect(textWidth(shown(state).at(-1) ?? "")).toBeLessThanOrEqual(40);
   });
 
   const MILLION = 1_000_000;
   const whole = (asked: Partial<Choice>, height = 23): { text: string; isCut: boolean } => {
-    const { rows, isCut } = choiceRows(openChoice({ ...grant, ...asked }), { width: 80, height, colours });
+    const { rows, isCut } = choiceRows(openChoice({ ...grant, ...asked }), { width: 80, height, colors });
     expect(rows.length).toBeLessThanOrEqual(height);
     return { text: rows.join("\n"), isCut };
   };
@@ -275,14 +275,14 @@ describe("a choice in rows", () => {
   });
 
   it("puts the cursor where words are written", () => {
-    const { rows, cursor } = choiceRows(open(withWords, "4", "h", "i"), { width: 40, height: 20, colours });
+    const { rows, cursor } = choiceRows(open(withWords, "4", "h", "i"), { width: 40, height: 20, colors });
     expect(rows[cursor.row]).toBe("> 4. Instead: hi");
     expect(cursor.before).toBe("> 4. Instead: hi");
   });
 
   it("names the option for own words above them where it grants and the terminal is narrow", () => {
     const asked = { ...grant, otherLabel: "No, and say what to do instead" };
-    const { rows, cursor } = choiceRows(open(asked, "up", "h", "i"), { width: 44, height: 20, colours });
+    const { rows, cursor } = choiceRows(open(asked, "up", "h", "i"), { width: 44, height: 20, colors });
     expect(rows.slice(-3, -1)).toEqual(["> No, and say what to do instead:", "  hi"]);
     expect(cursor).toEqual({ row: rows.length - 2, before: "  hi" });
   });
@@ -299,7 +299,7 @@ describe("a choice in rows", () => {
         fc.nat(40),
         (asked, look, down) => {
           const state = open(asked, ...Array.from({ length: down }, () => "down"));
-          const { rows, cursor } = choiceRows(state, { ...look, colours });
+          const { rows, cursor } = choiceRows(state, { ...look, colors });
           expect(rows.length).toBeLessThanOrEqual(Math.max(2, look.height));
           expect(cursor.row).toBeLessThan(rows.length);
           expect(rows[cursor.row]).toMatch(new RegExp(`^> ${(state.at ?? 0) + 1}\\.`));
@@ -307,7 +307,7 @@ describe("a choice in rows", () => {
             { ...asked, otherLabel: "Instead", grants: true },
             ...Array(down).fill("down"),
           );
-          const grantRows = choiceRows(granting, { ...look, colours });
+          const grantRows = choiceRows(granting, { ...look, colors });
           expect(grantRows.rows.length).toBeLessThanOrEqual(Math.max(2, look.height));
           expect(grantRows.cursor.row).toBeLessThan(grantRows.rows.length);
           if (down > 0 && look.height > 3) expect(grantRows.rows.join("\n")).toMatch(/^>/m);

@@ -2,14 +2,17 @@ import { type EditorState, EMPTY_EDITOR, edit, insert, paste, wholeText } from "
 import { EDITING_KEYS, type KeyPress } from "./keys.ts";
 import type { Choice, Chosen } from "./screen.ts";
 
-/** A question that stands open. */
+/** State of an open question. */
 export interface ChoiceState {
   readonly choice: Choice;
-  /** Index of the option that Enter takes; the one behind the last is for own words. Undefined: none is selected. */
+  /**
+   * Index of the option that Enter selects. The index after the last option is the person's own text.
+   * Undefined if none is selected.
+   */
   readonly at: number | undefined;
   readonly picked: ReadonlySet<number>;
   readonly words: EditorState;
-  /** The question ignored the last key, such as a letter that somebody typed into it. */
+  /** True if the question ignored the last key, such as a typed letter. */
   readonly hasIgnored: boolean;
 }
 
@@ -27,8 +30,8 @@ export const openChoice = (choice: Choice): ChoiceState => ({
 });
 
 /**
- * Keys that arrive so soon after a question appeared were meant for the input line: nobody reads a question and answers
- * it in half a second.
+ * Keys within this time after a question appears were meant for the input line. Nobody reads and answers a
+ * question in half a second.
  */
 export const EARLY_MS = 500;
 
@@ -43,7 +46,7 @@ export const isAtWords = ({ choice, at }: ChoiceState): boolean =>
 const countOf = ({ options, otherLabel }: Choice): number =>
   options.length + (otherLabel === undefined ? 0 : 1);
 
-/** The question after a key. */
+/** Returns the question's state after a key. */
 export function pressInChoice(state: ChoiceState, press: KeyPress): ChoiceOutcome {
   const name = press.type === "key" ? press.name : undefined;
   if (name === "ctrl-c" && state.words.text !== "") return open({ ...state, words: EMPTY_EDITOR });
@@ -56,11 +59,11 @@ export function pressInChoice(state: ChoiceState, press: KeyPress): ChoiceOutcom
   return press.type === "text" ? pressLetter(state, press.text) : open(state);
 }
 
-/** Esc and Ctrl-C never grant, so they count at any moment. */
+/** Esc and Ctrl-C never grant permission, so they count at any moment. */
 const isRefusal = (press: KeyPress): boolean =>
   press.type === "key" && (press.name === "esc" || press.name === "ctrl-c");
 
-/** The question after a key that does not count. A question that grants loses its selection. */
+/** Returns the state after an ignored key. A permission question loses its selection. */
 const ignoring = (state: ChoiceState): ChoiceState => ({
   ...state,
   at: state.choice.grants && !isAtWords(state) ? undefined : state.at,
@@ -68,20 +71,20 @@ const ignoring = (state: ChoiceState): ChoiceState => ({
 });
 
 /**
- * Enter answers only if the key before it selected the option. All other keys take the selection away, because they are
- * part of something that somebody types. Tab is one of them: it completes commands, and pasted code contains it.
+ * Enter answers only if the previous key selected the option. All other keys clear the selection, because the
+ * person is typing something else. This includes Tab, which completes commands and occurs in pasted code.
  */
 function pressInGrant(state: ChoiceState, press: KeyPress): ChoiceOutcome {
   const name = press.type === "key" ? press.name : undefined;
   if (name === "enter" && state.at !== undefined) return accept(state);
-  // Not Ctrl-P and Ctrl-N: terminals take the arrows' escape sequences out of a paste, but not these.
+  // Not Ctrl-P and Ctrl-N: terminals remove the arrows' escape sequences from a paste, but not these.
   if (name === "up") return select(state, -1);
   if (name === "down") return select(state, 1);
   if (isAtWords(state)) return open({ ...state, words: pressInWords(state.words, press) });
   return open(ignoring(state));
 }
 
-/** Stops at both ends: nobody should get from their own words to "Yes" with one key too many. */
+/** Stops at both ends, so that one key too many does not lead from the own text to "Yes". */
 function select(state: ChoiceState, by: number): ChoiceOutcome {
   const last = countOf(state.choice) - 1;
   const from = state.at ?? (by > 0 ? -1 : last + 1);
@@ -131,35 +134,35 @@ function accept(state: ChoiceState): ChoiceOutcome {
   return { type: "chosen", chosen: words === "" ? { picked } : { picked, words } };
 }
 
-/** Questions to the person, one at a time. */
+/** Asks the person one question at a time. */
 export interface Questions {
-  /** The one that stands open. */
+  /** The open question. */
   current(): ChoiceState | undefined;
   ask(choice: Choice): Promise<Chosen | undefined>;
   press(press: KeyPress): void;
-  /** The screen shows the current question as it is now. */
+  /** Called when the screen has drawn the current question. */
   drawn(): void;
-  /** The screen was away: what was selected before counts no more, and the half second starts again. */
+  /** Called when the screen was suspended. Clears the selection and restarts the half second. */
   wasAway(): void;
   declineAll(): void;
 }
 
 interface QuestionsOptions {
   changed(): void;
-  /** In milliseconds, from any moment on. */
+  /** Monotonic clock in milliseconds. */
   now(): number;
 }
 
 interface Waiting {
   state: ChoiceState;
-  /** The person sees it since then, and with this option selected. Undefined: the screen did not show it yet. */
+  /** When the screen first showed it, and with which selection. Undefined if it was not shown yet. */
   shown: { readonly since: number; readonly at: number | undefined } | undefined;
-  /** The newest key. */
+  /** Time of the newest key. */
   pressedAt: number;
   answer(chosen: Chosen | undefined): void;
 }
 
-/** People look before they confirm. Bytes of a paste, or of a program that types, come faster. */
+/** People look before they confirm. Bytes of a paste or of a typing program arrive faster. */
 export const QUIET_MS = 100;
 
 export function createQuestions({ changed, now }: QuestionsOptions): Questions {
@@ -220,7 +223,10 @@ export function createQuestions({ changed, now }: QuestionsOptions): Questions {
   };
 }
 
-/** The person cannot mean the question with this key: they have just got it, or do not see yet what Enter would take. */
+/**
+ * Returns true if the key cannot be an answer: the question just appeared, or its current selection is not on
+ * the screen yet.
+ */
 function isTooEarly({ state, shown, pressedAt }: Waiting, press: KeyPress, now: number): boolean {
   if (isRefusal(press) || !ignoresEarlyKeys(state.choice)) return false;
   if (shown === undefined || now - shown.since < EARLY_MS) return true;

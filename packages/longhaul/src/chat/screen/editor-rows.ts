@@ -1,4 +1,5 @@
-// Our own folding, not wrap-ansi: the cursor has to be found in the rows, and a folded paste is never broken.
+// Our own wrapping instead of wrap-ansi, because we must find the cursor in the rows and never break a folded
+// paste.
 import { textWidth } from "../../view/text-width.ts";
 import { type EditorState, foldedPaste, isPlaceholder } from "./editor.ts";
 import { charactersOf, safeLines } from "./styled-text.ts";
@@ -9,24 +10,24 @@ export interface EditorRows {
 }
 
 export interface EditorLook {
-  /** Before the first row; those that follow are indented as much. */
+  /** Prefix of the first row. The next rows have the same indent. */
   readonly prompt: string;
   readonly width: number;
-  /** No more rows than this, those around the cursor. */
+  /** Maximum number of rows, around the cursor. */
   readonly height: number;
   readonly dim: (text: string) => string;
 }
 
-/** Something that is not broken. */
+/** A unit that cannot be broken. */
 interface Cell {
   readonly shown: string;
   readonly columns: number;
   readonly isBlank: boolean;
-  /** The cursor stands before it. */
+  /** True if the cursor is before it. */
   readonly hasCursor: boolean;
 }
 
-/** The text as it stands in the terminal: folded between words, with one column left for the cursor. */
+/** Lays out the text for the terminal: wrapped between words, with one free column for the cursor. */
 export function editorRows(state: EditorState, look: EditorLook): EditorRows {
   const indent = " ".repeat(textWidth(look.prompt));
   const room = Math.max(1, look.width - 1 - indent.length);
@@ -43,7 +44,7 @@ export function editorRows(state: EditorState, look: EditorLook): EditorRows {
   return around({ rows, cursor: { row, before: lead(row) + joined(before) } }, look);
 }
 
-/** Each line as cells, with one of no width at its end for the cursor. */
+/** Splits each line into cells, with a zero-width cell at its end for the cursor. */
 function cellRows(state: EditorState, { dim }: EditorLook): readonly (readonly Cell[])[] {
   const lines: Cell[][] = [[]];
   let offset = 0;
@@ -68,7 +69,7 @@ function cellRows(state: EditorState, { dim }: EditorLook): readonly (readonly C
   return lines;
 }
 
-/** One blank may hang out at the end of a row, where the cursor has its column. */
+/** One blank may extend past the end of a row, into the cursor's column. */
 function foldCells(cells: readonly Cell[], room: number): readonly (readonly Cell[])[] {
   const rows: Cell[][] = [[]];
   let used = 0;
@@ -89,14 +90,17 @@ function foldCells(cells: readonly Cell[], room: number): readonly (readonly Cel
 
 const widthOf = (cells: readonly Cell[]): number => cells.reduce((sum, { columns }) => sum + columns, 0);
 
-/** What comes along into the next row: the word that the cell belongs to, unless that is all there is, or too long for any. */
+/**
+ * Returns the cells to move to the next row: the word of this cell, unless it fills the row or is too long
+ * for any.
+ */
 function wordBefore(row: readonly Cell[], cell: Cell, room: number): Cell[] {
   const start = cell.isBlank ? row.length : row.findLastIndex(({ isBlank }) => isBlank) + 1;
   const word = row.slice(start);
   return start > 0 && widthOf(word) + cell.columns <= room ? word : [];
 }
 
-/** Of a text that is too tall, the rows around the cursor, and in place of the first one how many there are. */
+/** Shows the rows around the cursor if the text is too tall. The first row becomes a count of hidden rows. */
 function around({ rows, cursor }: EditorRows, look: EditorLook): EditorRows {
   if (rows.length <= look.height) return { rows, cursor };
   const room = Math.max(1, look.height - 1);

@@ -15,7 +15,7 @@ import {
 
 const FAMILY = "👩\u200d👩\u200d👧";
 
-/** With the cursor where `|` stands. */
+/** Builds a state with the cursor at `|`. */
 function at(marked: string): EditorState {
   const [before = "", after = ""] = marked.split("|");
   return { ...EMPTY_EDITOR, text: before + after, cursor: before.length };
@@ -163,7 +163,7 @@ describe("whatever is pressed", () => {
   });
 
   it("what was taken can be put back", () => {
-    // Of those that do not join with what comes next to them.
+    // Characters that do not combine with their neighbors.
     const apart = fc.constantFrom("a", " ", "\n", "é", "👩", "日", ".");
     fc.assert(
       fc.property(textOf(apart), fc.nat({ max: 20 }), (full, steps) => {

@@ -1,19 +1,19 @@
 import { withoutControls } from "@longhaul/core/internal/messages";
 
-/** A text that somebody writes, and what they wrote before. */
+/** A text that a person is editing, with the input history. */
 export interface EditorState {
-  /** A folded paste stands in it as one character. */
+  /** A folded paste is one character in it. */
   readonly text: string;
-  /** In UTF-16 units, never within a character. */
+  /** In UTF-16 units, never inside a character. */
   readonly cursor: number;
   readonly pastes: readonly string[];
-  /** The newest last. */
+  /** Newest last. */
   readonly history: readonly string[];
-  /** Which of the history is shown; undefined: what is being written. */
+  /** Index of the shown history item. Undefined for the draft. */
   readonly shown: number | undefined;
-  /** What was being written when the history was opened. */
+  /** The draft when the history was opened. */
   readonly draft: string;
-  /** What was taken out last, to be put in again. */
+  /** Last deleted text, for pasting it again (yank). */
   readonly taken: string;
 }
 
@@ -44,18 +44,21 @@ export type Edit =
   | "take-line-right"
   | "put";
 
-/** Pasted text beyond this is folded to a few words: the input line is for looking at what one writes. */
+/** Longer pastes are folded to a few words, so that the input line stays readable. */
 const LONGEST_OPEN_PASTE_LINES = 5;
 const LONGEST_OPEN_PASTE_CHARACTERS = 1000;
 
 const CHARACTERS = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const WORDS = new Intl.Segmenter(undefined, { granularity: "word" });
 
-/** What comes from a keyboard or a clipboard as text: line breaks and tabs are kept, other controls are not. */
+/**
+ * Cleans text from the keyboard or the clipboard. Keeps line breaks and tabs, removes other control
+ * characters.
+ */
 const fitToEdit = (text: string): string =>
   withoutControls(text.replace(/\r\n?/g, "\n")).toWellFormed().replace(PLACEHOLDERS, "");
 
-/** With the cursor there, or behind the character in which this would be. */
+/** Moves the cursor there, or after the character that contains this position. */
 function at(state: EditorState, text: string, cursor: number): EditorState {
   const around = CHARACTERS.segment(text).containing(cursor);
   const isWithin = around !== undefined && around.index < cursor;
@@ -78,12 +81,12 @@ export function paste(state: EditorState, pasted: string): EditorState {
   return insertRaw({ ...state, pastes: [...state.pastes, text] }, placeholder);
 }
 
-/** Another text in place of this one, which the history keeps. */
+/** Replaces the text. The history keeps the old one. */
 export function replaceText(state: EditorState, text: string): EditorState {
   return insert(clear(state), text);
 }
 
-/** Nothing is written; what was is in the history. */
+/** Clears the text. The history keeps it. */
 export function clear(state: EditorState): EditorState {
   const { text, pastes, taken } = state;
   const isNew = text.trim() !== "" && state.history.at(-1) !== text;
@@ -91,11 +94,11 @@ export function clear(state: EditorState): EditorState {
   return { ...EMPTY_EDITOR, pastes, taken, history };
 }
 
-/** As it is sent: pastes unfolded. */
+/** The text to send, with pastes expanded. */
 export const wholeText = ({ text, pastes }: EditorState): string =>
   text.replace(PLACEHOLDERS, (placeholder) => pastes[indexOf(placeholder)] ?? "");
 
-/** A backslash at the end asks for one more line; undefined where there is none. */
+/** Replaces a backslash at the end with a line break. Undefined without one. */
 export function continued(state: EditorState): EditorState | undefined {
   if (state.cursor !== state.text.length || !state.text.endsWith("\\")) return undefined;
   const text = `${state.text.slice(0, -1)}\n`;
@@ -133,7 +136,7 @@ function wordRightOf(text: string, cursor: number): number {
   return word === undefined ? text.length : cursor + word.index + word.segment.length;
 }
 
-/** From 0 on: searching backwards from before the start would find the first character. */
+/** At least 0, because a backwards search from before the start would find the first character. */
 const lineStart = (text: string, cursor: number): number =>
   cursor === 0 ? 0 : text.lastIndexOf("\n", cursor - 1) + 1;
 
@@ -144,14 +147,14 @@ function lineEnd(text: string, cursor: number): number {
 
 const lengthInCharacters = (text: string): number => Array.from(CHARACTERS.segment(text)).length;
 
-/** That many characters into the line, or its end. */
+/** Position of this character in the line, or the end of the line. */
 function inLine(text: string, start: number, characters: number): number {
   const line = text.slice(start, lineEnd(text, start));
   const found = Array.from(CHARACTERS.segment(line))[characters];
   return start + (found?.index ?? line.length);
 }
 
-/** A line up; from the first one, back in the history. */
+/** Moves up one line. From the first line, goes back in the history. */
 function moveUp(state: EditorState): EditorState {
   const { text, cursor, history, shown } = state;
   const start = lineStart(text, cursor);
@@ -166,7 +169,7 @@ function moveUp(state: EditorState): EditorState {
   return { ...state, text: found, cursor: found.length, shown: older, draft };
 }
 
-/** A line down; from the last one, forth in the history, at whose end is what was being written. */
+/** Moves down one line. From the last line, goes forward in the history, which ends with the draft. */
 function moveDown(state: EditorState): EditorState {
   const { text, cursor, history, shown } = state;
   const end = lineEnd(text, cursor);
@@ -188,7 +191,7 @@ const moving =
   (state) =>
     at(state, state.text, find(state.text, state.cursor));
 
-/** Changes the part between the cursor and the place that is found on its left or right. */
+/** Changes the text between the cursor and a position to its left or right. */
 const changing =
   (change: (state: EditorState, from: number, to: number) => EditorState, find: Find): Editing =>
   (state) => {
@@ -215,8 +218,8 @@ const EDITS: Readonly<Record<Edit, Editing>> = {
 };
 
 /**
- * A long paste stands in the text as one character, so that the cursor steps over it and a key deletes it. They are
- * of Unicode's last private plane, which nothing uses; where somebody has one, it is left out.
+ * A long paste is one character in the text, so that the cursor steps over it and one key deletes it. The
+ * characters are from Unicode's last private plane, which nothing uses. They are removed from other input.
  */
 const FIRST = 0x100000;
 const LAST = 0x10fffd;
@@ -229,7 +232,7 @@ const indexOf = (placeholder: string): number => (placeholder.codePointAt(0) ?? 
 
 export const isPlaceholder = (character: string): boolean => indexOf(character) >= 0;
 
-/** What is shown in its place. */
+/** Placeholder to show instead of the paste. */
 export function foldedPaste(placeholder: string, pastes: readonly string[]): string {
   const pasted = pastes[indexOf(placeholder)] ?? "";
   const lines = pasted.split("\n").length;

@@ -15,7 +15,7 @@ import { EDITING_KEYS, type KeyPress } from "./keys.ts";
 import type { Look, ScreenHandlers } from "./screen.ts";
 import { safeLines } from "./styled-text.ts";
 
-/** Where prompts and commands are written. */
+/** Input line for prompts and commands. */
 export interface InputLine {
   press(press: KeyPress): void;
   suggest(text: string): void;
@@ -24,7 +24,7 @@ export interface InputLine {
 }
 
 const PROMPT = "> ";
-/** Of commands that may be meant: more would push away what was said. */
+/** Maximum rows of suggested commands. More would push the output off the screen. */
 const MOST_COMPLETION_ROWS = 3;
 
 export function createInputLine(handlers: ScreenHandlers): InputLine {
@@ -70,7 +70,7 @@ export function createInputLine(handlers: ScreenHandlers): InputLine {
   };
 }
 
-/** As far as all that may be meant begin alike. */
+/** Completes the common beginning of all candidates. */
 function completed(editor: EditorState, completions: readonly string[]): EditorState {
   const [first] = completions;
   if (first === undefined) return editor;
@@ -83,9 +83,9 @@ function completed(editor: EditorState, completions: readonly string[]): EditorS
 }
 
 function inputRows(editor: EditorState, completions: readonly string[], look: Look): EditorRows {
-  const { width, colours } = look;
-  const prompt = colours.cyan(PROMPT);
-  const written = editorRows(editor, { prompt, width, height: look.height, dim: colours.dim });
+  const { width, colors } = look;
+  const prompt = colors.cyan(PROMPT);
+  const written = editorRows(editor, { prompt, width, height: look.height, dim: colors.dim });
   const room = Math.min(MOST_COMPLETION_ROWS, look.height - written.rows.length);
   return { ...written, rows: [...written.rows, ...completionRows(completions, room, look)] };
 }
@@ -96,5 +96,5 @@ function completionRows(completions: readonly string[], room: number, look: Look
   const rows = foldText(`  ${names.join("  ")}`, look.width, "  ").split("\n");
   const shown = rows.slice(0, room);
   if (rows.length > room) shown[room - 1] = `${shown[room - 1]} …`;
-  return shown.map((row) => look.colours.dim(row));
+  return shown.map((row) => look.colors.dim(row));
 }

@@ -1,37 +1,38 @@
 import { emitKeypressEvents, type Interface, type Key } from "node:readline";
 import type { Edit } from "./editor.ts";
 
-/** What a person did at the keyboard. */
+/** A key press or paste. */
 export type KeyPress =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "paste"; readonly text: string }
-  /** Named like `up`, `ctrl-c`, `alt-enter`. */
+  /** Names such as `up`, `ctrl-c`, `alt-enter`. */
   | { readonly type: "key"; readonly name: string };
 
 /**
- * Esc is also how the sequences of other keys begin: alone it is when nothing follows for so long. Readline's half a second
- * is long for somebody who wants to stop an agent; the bytes of one key come together but over the slowest line.
+ * Time after which Esc counts as a single key, because the sequences of other keys also begin with it.
+ * Readline's half a second is too long to stop an agent. Bytes of one key arrive together, except on the
+ * slowest lines.
  */
 const ESC_ALONE_MS = 80;
 
-/** Tells of key presses until it is called again. */
+/** Reports key presses until the returned function is called. */
 export function listenToKeys(input: NodeJS.ReadableStream, pressed: (press: KeyPress) => void): () => void {
-  // Of the interface it wants, only this is looked at.
+  // Readline uses only this field of the interface.
   emitKeypressEvents(input, { escapeCodeTimeout: ESC_ALONE_MS } as unknown as Interface);
   const read = createKeyReader(pressed);
   input.on("keypress", read);
   return () => input.removeListener("keypress", read);
 }
 
-/** A line may stall within a paste. A person who wants out of one that never ends presses Ctrl-C or Esc after a pause. */
+/** A line may stall within a paste. To leave a paste that never ends, press Ctrl-C or Esc after a pause. */
 const QUIET_AFTER_PASTE_MS = 1_000;
 
 type KeyReader = (text: string | undefined, key: Key) => void;
 
-/** Puts together what readline tells: pastes come in single characters, and everything in them is text. */
+/** Combines the events of readline: pastes arrive as single characters, and everything in them is text. */
 function createKeyReader(pressed: (press: KeyPress) => void): KeyReader {
   let pasted: string[] | undefined;
-  /** A paste was broken off: the rest of it is nobody's keys. */
+  /** Time when a paste was cancelled. The rest of it is ignored. */
   let droppedAt: number | undefined;
   const endPaste = (): void => {
     if (pasted !== undefined) pressed({ type: "paste", text: pasted.join("") });
@@ -53,7 +54,7 @@ function createKeyReader(pressed: (press: KeyPress) => void): KeyReader {
       pasted = [];
       return;
     }
-    // A terminal that never ends a paste must not hold a person forever.
+    // A terminal that never ends a paste must not trap the person.
     if (key.ctrl && key.name === "c" && pasted !== undefined) {
       endPaste();
       droppedAt = performance.now();
@@ -71,15 +72,15 @@ function createKeyReader(pressed: (press: KeyPress) => void): KeyReader {
 const isText = (text: string, key: Key): boolean => !key.ctrl && !key.meta && !/\p{Cc}/u.test(text);
 
 const RENAMED: Readonly<Record<string, string>> = { return: "enter", enter: "ctrl-j", escape: "esc" };
-/** Shift-Enter, of terminals that tell it from Enter. */
+/** Shift-Enter, on terminals that distinguish it from Enter. */
 const SHIFT_ENTER = "\u001b[13;2u";
 
-/** Undefined for what is text, and for keys that nobody knows. */
+/** Returns undefined for text and for unknown keys. */
 function nameOf(key: Key): string | undefined {
   if (key.sequence === SHIFT_ENTER) return "alt-enter";
   if (key.name === undefined || key.name === "undefined") return undefined;
   const name = RENAMED[key.name] ?? key.name;
-  // Readline takes Esc for a modifier, also of itself.
+  // Readline treats Esc as a modifier, even of itself.
   if (name === "esc") return "esc";
   if (key.ctrl) return `ctrl-${name}`;
   if (key.meta) return `alt-${name}`;

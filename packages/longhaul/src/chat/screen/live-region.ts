@@ -2,20 +2,20 @@ import { textWidth } from "../../view/text-width.ts";
 import { charactersOf } from "./styled-text.ts";
 
 export interface Frame {
-  /** Safe lines, none wider than the terminal and no more of them than it is high. */
+  /** Safe lines, not wider than the terminal and not more than its height. */
   readonly rows: readonly string[];
-  /** Where a person writes: the row, and what stands in it before the cursor. */
+  /** Cursor position: the row, and the text before it. */
   readonly cursor: { readonly row: number; readonly before: string };
 }
 
 /**
- * The lines at the bottom that are drawn anew, below everything that is over. It only ever goes up to its own first row, and
- * never empties the screen or the scrollback.
+ * The lines at the bottom that are redrawn, below all finished output. It moves up only to its own first row,
+ * and never clears the screen or the scrollback.
  */
 export interface LiveRegion {
-  /** Takes the live lines away, writes what is over in their place, and the live lines of now below it. */
+  /** Removes the live lines, writes the finished lines in their place, and draws the new live lines below. */
   draw(over: readonly string[], frame: Frame): void;
-  /** Takes the live lines away; the cursor is where they began. */
+  /** Removes the live lines and leaves the cursor at their start. */
   erase(over?: readonly string[]): void;
 }
 
@@ -25,10 +25,10 @@ interface LiveRegionOptions {
   readonly reflow: Reflow;
 }
 
-/** All of it appears at once, in terminals that know this; others ignore it. */
+/** Makes all output appear at once, in terminals that support it. Others ignore it. */
 const BEGIN = "\u001b[?2026h\u001b[?25l";
 const END = "\u001b[?25h\u001b[?2026l";
-/** A row that a terminal counts wider than we do must not fold, or the rows would be more than we know. */
+/** A row that a terminal measures wider than we do must not wrap, or our row count would be wrong. */
 const NO_FOLDING = "\u001b[?7l";
 const FOLDING = "\u001b[?7h";
 const CLEAR_BELOW = "\u001b[J";
@@ -59,11 +59,12 @@ export function createLiveRegion({ write, columns, reflow }: LiveRegionOptions):
 }
 
 /**
- * What a terminal does with rows that are wider than it has become. There is no way to ask.
- * - `cut`: nothing, their ends are out of sight.
- * - `fold`: folds them, and the cursor stays in the text where it was. So do most.
- * - `xterm.js`: folds row by row from the last one up, and moves the cursor down by every row that this adds, also below
- *   it; a row in which the cursor then stands is left out.
+ * How a terminal treats rows that are wider than its new width. There is no way to query it.
+ * - `cut`: hides their ends.
+ * - `fold`: wraps them, and the cursor keeps its place in the text. Most terminals do this.
+ * - `xterm.js`: wraps row by row from the last one up, and moves the cursor down by every added row, even
+ *   those below
+ *   it. A row that then contains the cursor is skipped.
  */
 type Reflow = "cut" | "fold" | "xterm.js";
 
@@ -75,12 +76,12 @@ export function reflowOf(environment: NodeJS.ProcessEnv): Reflow {
 }
 
 interface DrawnRows {
-  /** In columns, when they were drawn. */
+  /** Widths in columns when they were drawn. */
   readonly widths: readonly number[];
   readonly cursor: { readonly row: number; readonly column: number };
 }
 
-/** How far above the cursor the first row now begins. */
+/** Number of rows from the first row to the cursor. */
 export function rowsAboveCursor({ widths, cursor }: DrawnRows, columns: number, reflow: Reflow): number {
   if (reflow === "cut") return cursor.row;
   const added = widths.map((width) => Math.max(0, Math.ceil(width / columns) - 1));
@@ -94,8 +95,8 @@ export function rowsAboveCursor({ widths, cursor }: DrawnRows, columns: number, 
 const EMOJI = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}/u;
 
 /**
- * The fewest columns that any terminal gives it: they do not agree about emoji. A row counted too wide would take a line
- * with it that was printed for good; one counted too narrow leaves something behind.
+ * The minimum width in any terminal, because terminals disagree about emoji. Overestimating a row would erase
+ * a finished line. Underestimating only leaves a remnant.
  */
 export function leastWidth(row: string): number {
   if (!EMOJI.test(row)) return textWidth(row);

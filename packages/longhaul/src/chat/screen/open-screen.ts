@@ -4,14 +4,17 @@ import type { ScreenOptions } from "./printing-screen.ts";
 import type { Screen, ScreenHandlers } from "./screen.ts";
 import { TerminalScreen } from "./terminal-screen.ts";
 
-/** A change of the machine's time does not move it. */
+/** Unaffected by changes of the system time. */
 const now = (): number => performance.now();
 
-/** The terminal that the program runs in. */
+/** The screen of this process's terminal. */
 export const processScreen = (handlers: ScreenHandlers): Screen =>
   openScreen({ input: process.stdin, output: process.stdout, environment: process.env, handlers, now });
 
-/** Lines to standard output, where nobody types: an input that ends at once must not end the chat. */
+/**
+ * Writes lines to standard output without reading input, because an input that ends at once must not end the
+ * chat.
+ */
 export const unattendedScreen = (handlers: ScreenHandlers): Screen =>
   new PlainScreen({
     input: new PassThrough(),
@@ -21,7 +24,10 @@ export const unattendedScreen = (handlers: ScreenHandlers): Screen =>
     now,
   });
 
-/** A screen as good as the terminal allows: one that cannot move its cursor, or tell each key, gets plain lines. */
+/**
+ * Opens the best screen that the terminal supports: plain lines if it cannot move its cursor or report each
+ * key.
+ */
 export function openScreen(options: ScreenOptions): Screen {
   const { input, output, environment } = options;
   const isAble = input.isTTY && input.setRawMode !== undefined && output.isTTY && environment.TERM !== "dumb";

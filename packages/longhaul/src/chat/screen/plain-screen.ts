@@ -1,5 +1,5 @@
 import { createInterface, type Interface } from "node:readline";
-import type { Colours } from "../../terminal.ts";
+import type { Colors } from "../../terminal.ts";
 import { EARLY_MS, ignoresEarlyKeys } from "./choice.ts";
 import { PrintingScreen, type ScreenOptions } from "./printing-screen.ts";
 import type { Choice, Chosen, Screen } from "./screen.ts";
@@ -8,21 +8,21 @@ import { watchProcess } from "./terminal-mode.ts";
 
 interface Asked {
   readonly choice: Choice;
-  /** The option for words was taken, beside these: the next line is the words. */
+  /** Options that were selected together with the own text. The next line is that text. */
   picked: readonly number[] | undefined;
-  /** The person was last told how to answer then. */
+  /** Time of the last hint on how to answer. */
   since: number;
   hasSaidTooEarly: boolean;
-  /** An answer that counts if no other line follows at once, as in a paste. */
+  /** Timer of an answer that counts only if no other line follows at once, as in a paste. */
   alone?: NodeJS.Timeout | undefined;
   answer(chosen: Chosen | undefined): void;
 }
 
-/** The lines of a paste come within less; people type no line so fast. */
+/** Lines of a paste arrive faster. Nobody types a line in this time. */
 const ALONE_MS = 150;
 const SEVERAL_LINES = "Several lines came at once, so none of them counts. Answer with one number.";
 
-/** Lines in, lines out: nothing that was written is ever touched again. What runs now is not shown. */
+/** Reads and prints lines, and never changes printed ones. It shows no live activity. */
 export class PlainScreen extends PrintingScreen implements Screen {
   readonly #lines: Interface;
   readonly #release: () => void;
@@ -31,7 +31,7 @@ export class PlainScreen extends PrintingScreen implements Screen {
   #status: (width: number) => string = () => "";
   #shownStatus = "";
   #suggested = "";
-  /** The cursor stands behind a prompt. */
+  /** True if the cursor is after a prompt. */
   #isAtPrompt = false;
   #isPromptDue = false;
 
@@ -106,7 +106,7 @@ export class PlainScreen extends PrintingScreen implements Screen {
     this.#isAtPrompt = true;
   }
 
-  /** When all that happens in one go is printed, and nothing runs. */
+  /** Prompts when all pending output is printed and nothing runs. */
   #promptSoon(): void {
     if (this.#isPromptDue) return;
     this.#isPromptDue = true;
@@ -117,16 +117,16 @@ export class PlainScreen extends PrintingScreen implements Screen {
       if (asked?.alone !== undefined) return;
       if (asked !== undefined) return this.#prompt(promptFor(asked));
       if (this.#isBusy) return;
-      const [status = ""] = safeLines(this.#status(this.width), this.colours.isColorSupported).lines;
+      const [status = ""] = safeLines(this.#status(this.width), this.colors.isColorSupported).lines;
       if (status !== "" && status !== this.#shownStatus) this.options.output.write(`${status}\n`);
       this.#shownStatus = status;
-      // Where nobody types, nobody is to be asked.
+      // Without a keyboard there is nobody to prompt.
       if (this.options.input.isTTY) this.#prompt("> ");
     });
   }
 
   #ask(asked: Asked): void {
-    this.printLines(questionLines(asked.choice, this.colours));
+    this.printLines(questionLines(asked.choice, this.colors));
     asked.since = this.options.now();
   }
 
@@ -161,7 +161,7 @@ export class PlainScreen extends PrintingScreen implements Screen {
     const answer: PlainAnswer = answerOf(asked.choice, line, asked.picked);
     if (answer.type === "unclear") {
       this.printLines([answer.words]);
-      // The lines of a paste come at once: the next one is no answer either.
+      // Lines of a paste arrive together, so the next one is no answer either.
       asked.since = now;
       asked.hasSaidTooEarly = false;
     } else if (answer.type === "words") asked.picked = answer.picked;
@@ -200,19 +200,19 @@ const promptFor = ({ choice, picked }: Asked): string =>
   picked !== undefined ? `${choice.otherLabel ?? "Words"}: ` : "Your choice: ";
 
 type PlainAnswer =
-  /** Nothing chosen: declined. */
+  /** No selection means that the person declined. */
   | { readonly type: "answered"; readonly chosen: Chosen | undefined }
-  /** They want to use their own words, which come next, beside these. */
+  /** The person wants to enter text, which comes next, together with these options. */
   | { readonly type: "words"; readonly picked: readonly number[] }
   | { readonly type: "unclear"; readonly words: string };
 
-/** A detail of more lines may push the title out of sight, so the title comes once more below it. */
+/** A longer detail may push the title off the screen, so the title is repeated below it. */
 const SHORT_DETAIL_LINES = 12;
 
-/** The question with numbered options, for somebody who answers with a line. */
-export function questionLines(choice: Choice, colours: Colours): readonly string[] {
+/** Formats a question with numbered options, for an answer by line. */
+export function questionLines(choice: Choice, colors: Colors): readonly string[] {
   const { title, detail, options, otherLabel, mayChooseSeveral, grants, declining = "declines" } = choice;
-  const safe = (text: string): readonly string[] => safeLines(text, colours.isColorSupported).lines;
+  const safe = (text: string): readonly string[] => safeLines(text, colors.isColorSupported).lines;
   const named = options.map(({ label, description, key }, index) => {
     const hint = key === undefined || grants ? "" : ` (${key})`;
     const about = description === undefined ? "" : `: ${description}`;
@@ -220,8 +220,8 @@ export function questionLines(choice: Choice, colours: Colours): readonly string
   });
   const other = otherLabel === undefined ? [] : [`${options.length + 1}. ${otherLabel}`];
   const how = mayChooseSeveral ? "Numbers with blanks between" : "A number";
-  const titleLines = safe(title).map((line) => colours.bold(line));
-  // The bar marks the lines that others wrote, so that none of them can look like an option.
+  const titleLines = safe(title).map((line) => colors.bold(line));
+  // The bar marks foreign lines, so that none of them can look like an option.
   const lead = grants ? "| " : "  ";
   const detailLines = detail === undefined ? [] : safe(detail).map((line) => `${lead}${line}`);
   return [
@@ -234,8 +234,8 @@ export function questionLines(choice: Choice, colours: Colours): readonly string
 }
 
 /**
- * The answer that a line gives: numbers, or the letter of an option. A question that grants takes exactly the number of
- * an option. Own words come after their option was taken, with `pickedBefore` beside it.
+ * Parses an answer line: numbers, or the letter of an option. A permission question accepts only the number
+ * of an option. The own text follows after its option was selected, together with `pickedBefore`.
  */
 export function answerOf(choice: Choice, line: string, pickedBefore?: readonly number[]): PlainAnswer {
   const text = line.trim();

@@ -25,7 +25,7 @@ describe("a text that comes in pieces", () => {
     expect([stream.rows(10, 5), stream.end()]).toEqual([[], []]);
   });
 
-  it("has its colours in every line", () => {
+  it("has its colors in every line", () => {
     const stream = createStreamText(true);
     const [first = "", second = ""] = dim("a\nb").split("\n");
     expect(stream.add(`${first}\n`)).toEqual(["\u001b[2ma\u001b[0m"]);

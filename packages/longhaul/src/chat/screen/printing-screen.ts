@@ -1,10 +1,10 @@
 import { createColors } from "picocolors";
-import type { Colours } from "../../terminal.ts";
+import type { Colors } from "../../terminal.ts";
 import type { ScreenHandlers } from "./screen.ts";
 import { foldLine, PLAIN, safeLines } from "./styled-text.ts";
 import type { ScreenInput, ScreenOutput } from "./terminal-mode.ts";
 
-/** Of terminals that do not say. */
+/** Default for terminals that do not report it. */
 const USUAL_COLUMNS = 80;
 
 export interface ScreenOptions {
@@ -12,21 +12,21 @@ export interface ScreenOptions {
   readonly output: ScreenOutput;
   readonly environment: NodeJS.ProcessEnv;
   readonly handlers: ScreenHandlers;
-  /** In milliseconds, from any moment on. */
+  /** Monotonic clock in milliseconds. */
   now(): number;
 }
 
-/** The part that all screens share: they print safe lines, also those of a text that comes in pieces. */
+/** Common part of all screens: they print safe lines, including those of a streamed text. */
 export abstract class PrintingScreen {
-  readonly colours: Colours;
+  readonly colors: Colors;
   protected readonly options: ScreenOptions;
   protected readonly streamed: StreamText;
   protected isClosed = false;
 
-  constructor(options: ScreenOptions, hasColours: boolean) {
+  constructor(options: ScreenOptions, hasColors: boolean) {
     this.options = options;
-    this.colours = createColors(hasColours && !options.environment.NO_COLOR);
-    this.streamed = createStreamText(this.colours.isColorSupported);
+    this.colors = createColors(hasColors && !options.environment.NO_COLOR);
+    this.streamed = createStreamText(this.colors.isColorSupported);
   }
 
   protected abstract printLines(lines: readonly string[]): void;
@@ -36,7 +36,7 @@ export abstract class PrintingScreen {
   }
 
   print(text: string): void {
-    this.printLines(safeLines(text, this.colours.isColorSupported).lines);
+    this.printLines(safeLines(text, this.colors.isColorSupported).lines);
   }
 
   stream(text: string): void {
@@ -52,21 +52,21 @@ export abstract class PrintingScreen {
   }
 }
 
-/** A text that comes in pieces: its whole lines are over, the one that has only begun is still to change. */
+/** A streamed text. Complete lines are final, and the last line can still change. */
 interface StreamText {
-  /** The lines that this piece has made whole. */
+  /** Adds a piece and returns the lines that it completed. */
   add(piece: string): readonly string[];
-  /** What was left, as a line. */
+  /** Returns the rest as a line. */
   end(): readonly string[];
   drop(): void;
-  /** What is not yet a line, in rows; of many the last. */
+  /** Rows of the incomplete line. Only the last ones if there are many. */
   rows(width: number, height: number): readonly string[];
 }
 
-/** UTF-16 units for one column at most: what is shown of an endless line is read from no further back. */
+/** Maximum UTF-16 units per column. Limits how much of an endless line is measured. */
 const UNITS_PER_COLUMN = 8;
 
-export function createStreamText(hasColours: boolean): StreamText {
+export function createStreamText(hasColors: boolean): StreamText {
   let rest = "";
   let style = PLAIN;
   const drop = (): void => {
@@ -78,15 +78,15 @@ export function createStreamText(hasColours: boolean): StreamText {
       rest += piece;
       const end = rest.lastIndexOf("\n");
       if (end === -1) return [];
-      // Both ends of a line in one: else the first of them would make one more line.
+      // Replaces CRLF first, because each half would start a new line.
       const whole = rest.slice(0, end + 1).replaceAll("\r\n", "\n");
       rest = rest.slice(end + 1);
-      const safe = safeLines(whole.slice(0, -1), hasColours, style);
+      const safe = safeLines(whole.slice(0, -1), hasColors, style);
       style = safe.style;
       return safe.lines;
     },
     end: () => {
-      const { lines } = safeLines(rest.trimEnd(), hasColours, style);
+      const { lines } = safeLines(rest.trimEnd(), hasColors, style);
       const hasText = rest.trim() !== "";
       drop();
       return hasText ? lines : [];
@@ -95,7 +95,7 @@ export function createStreamText(hasColours: boolean): StreamText {
     rows: (width, height) => {
       if (rest === "" || height < 1) return [];
       const last = rest.slice(-width * height * UNITS_PER_COLUMN).replace(/\r$/, "");
-      const rows = safeLines(last, hasColours, style).lines.flatMap((line) => foldLine(line, width));
+      const rows = safeLines(last, hasColors, style).lines.flatMap((line) => foldLine(line, width));
       return rows.slice(-height);
     },
   };

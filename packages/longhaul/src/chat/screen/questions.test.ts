@@ -26,7 +26,9 @@ function ask(...choices: readonly Choice[]): void {
   for (const choice of choices) void questions.ask(choice).then((chosen) => answers.push(chosen));
 }
 
-/** Presses keys as a person does: the screen shows the effect of one before the next, and some time passes. */
+/**
+ * Presses keys like a person: the screen shows the effect of each key before the next, and some time passes.
+ */
 function press(...presses: readonly KeyPress[]): void {
   for (const one of presses) {
     questions.press(one);

@@ -1,53 +1,59 @@
-import type { Colours } from "../../terminal.ts";
+import type { Colors } from "../../terminal.ts";
 
 /**
- * Where a chat is shown. What is over goes into the terminal's own scrollback and is never touched again; a few lines at
- * the bottom are live and drawn anew: activity, the input, the status.
+ * The display of a chat. Finished output goes into the terminal's scrollback and never changes. A few live
+ * lines at the bottom are redrawn: activity, the input, the status.
  */
 export interface Screen {
-  /** In columns, as the terminal is now. */
+  /** Current width of the terminal in columns. */
   readonly width: number;
-  readonly colours: Colours;
-  /** For good, above the live lines; longer lines are folded by the terminal itself. */
+  readonly colors: Colors;
+  /** Prints final text above the live lines. The terminal wraps longer lines. */
   print(text: string): void;
-  /** The next piece of a text that is still coming: whole lines go into the scrollback, the rest is live. */
+  /** Adds a piece of a streamed text. Complete lines go into the scrollback, the rest is live. */
   stream(text: string): void;
-  /** The text is complete; nothing where none was begun. */
+  /** Ends the streamed text. Does nothing if there is none. */
   endStream(): void;
-  /** Drops the live rest of a text: it comes anew. */
+  /** Drops the live rest of a streamed text, because it will be sent again. */
   dropStream(): void;
-  /** Live lines above the input: what runs now. Drawn again as the width changes. */
+  /** Sets the live lines above the input that show current activity. Called again when the width changes. */
   setActivity(lines: (width: number) => readonly string[]): void;
-  /** The bottom line. */
+  /** Sets the bottom line. */
   setStatus(line: (width: number) => string): void;
-  /** Puts a text into the input line, for the person to send or to change. */
+  /** Puts a text into the input line, which the person can edit or send. */
   suggest(text: string): void;
-  /** Asks for one of several, in place of the input; undefined where the person declines (Esc, Ctrl-C). */
+  /**
+   * Asks the person to select an option, in place of the input. Undefined if the person declines (Esc,
+   * Ctrl-C).
+   */
   choose(choice: Choice): Promise<Chosen | undefined>;
-  /** Gives the terminal back as it was. */
+  /** Restores the terminal. */
   close(): void;
 }
 
-/** The room for some rows, and how they may look. */
+/** Available space for rows, and their style. */
 export interface Look {
   readonly width: number;
   readonly height: number;
-  readonly colours: Colours;
+  readonly colors: Colors;
 }
 
 export interface Choice {
   readonly title: string;
-  /** Shown above the options: a command, a diff. */
+  /** Shown above the options, such as a command or a diff. */
   readonly detail?: string;
   readonly options: readonly ChoiceOption[];
   readonly mayChooseSeveral?: boolean;
-  /** Label of one more option, which takes words of the person's own. */
+  /** Label of an additional option that accepts the person's own text. */
   readonly otherLabel?: string;
-  /** What it means not to answer, for the hint: `declines` unless given. */
+  /** Effect of not answering, for the hint. Default: `declines`. */
   readonly declining?: string;
-  /** The answer may allow something: only a selection and Enter give it, never typed text. */
+  /** True if the answer may grant a permission. Typed text never answers it, only a selection and Enter. */
   readonly grants?: boolean;
-  /** The question appears by itself, not after a command of the person. It ignores the keys of its first moment. */
+  /**
+   * True if the question appears by itself, not after a command of the person. It ignores keys in its first
+   * moment.
+   */
   readonly appearsUnasked?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -55,29 +61,29 @@ export interface Choice {
 export interface ChoiceOption {
   readonly label: string;
   readonly description?: string;
-  /** Chooses it at once, such as `y`. */
+  /** Key that selects it directly, such as `y`. */
   readonly key?: string;
 }
 
 export interface Chosen {
   /** Indexes into the options. */
   readonly picked: readonly number[];
-  /** What they wrote for the other option. */
+  /** Text that the person entered for the other option. */
   readonly words?: string;
 }
 
-/** What the person does. */
+/** Actions of the person. */
 export interface ScreenHandlers {
-  /** Enter: a prompt or a command, never empty. Also while the agent works. */
+  /** Enter: a prompt or a command, never empty. Possible while the agent works. */
   submitted(text: string): void;
-  /** Ctrl-C, where it does not mean the input line or a choice. */
+  /** Ctrl-C, unless it applies to the input line or a question. */
   interrupted(): void;
-  /** Esc, where it does not mean a choice; what is written stays. */
+  /** Esc, unless it applies to a question. The input stays. */
   escaped(): void;
-  /** Ctrl-D on an empty line, or the terminal is gone. */
+  /** Ctrl-D on an empty line, or the terminal is closed. */
   ended(): void;
   /** Ctrl-O. */
   unfold(): void;
-  /** What may stand in place of a command that was begun, such as `/comp`. */
+  /** Completions of a partly typed command, such as `/comp`. */
   complete(text: string): readonly string[];
 }

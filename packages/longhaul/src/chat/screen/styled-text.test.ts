@@ -5,20 +5,20 @@ import { textWidth } from "../../view/text-width.ts";
 import { cutLine, foldLine, safeLines } from "./styled-text.ts";
 
 const { red, bold, dim } = createColors(true);
-const lines = (text: string, hasColours = true): readonly string[] => safeLines(text, hasColours).lines;
+const lines = (text: string, hasColors = true): readonly string[] => safeLines(text, hasColors).lines;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
-const COLOURS = /\u001b\[\d{1,3}m/g;
-const bare = (text: string): string => text.replace(COLOURS, "");
+const COLORS = /\u001b\[\d{1,3}m/g;
+const bare = (text: string): string => text.replace(COLORS, "");
 
 describe("text for a terminal", () => {
-  it("has no control characters but colours, tabs as blanks, and no marks that turn its direction", () => {
+  it("has no control characters but colors, tabs as blanks, and no marks that turn its direction", () => {
     expect(lines("a\u001b[2J\u0007b\u001b]0;title\u0007\r\nc\td\u009b1A")).toEqual(["ab", "c   d"]);
     expect(lines("rm \u202egnp.exe")).toEqual(["rm gnp.exe"]);
     expect(lines("rm \u061cgnp.exe")).toEqual(["rm gnp.exe"]);
     expect(lines("日\tb")).toEqual(["日  b"]);
   });
 
-  it("has no colours where they are not wanted, and never what makes text invisible", () => {
+  it("has no colors where they are not wanted, and never what makes text invisible", () => {
     expect(lines(red("a"), false)).toEqual(["a"]);
     expect(lines("\u001b[8mhidden\u001b[38;5;0mblack")).toEqual(["hiddenblack"]);
   });
@@ -54,9 +54,9 @@ describe("text for a terminal", () => {
 
   it("whatever comes, nothing in it can steer the terminal, and rows are no wider than wanted", () => {
     fc.assert(
-      fc.property(text, fc.integer({ min: 2, max: 30 }), fc.boolean(), (pieces, width, hasColours) => {
-        for (const line of lines(pieces.join(""), hasColours)) {
-          expect(hasColours ? bare(line) : line).not.toMatch(/\p{Cc}|\p{Cs}|\p{Bidi_Control}/u);
+      fc.property(text, fc.integer({ min: 2, max: 30 }), fc.boolean(), (pieces, width, hasColors) => {
+        for (const line of lines(pieces.join(""), hasColors)) {
+          expect(hasColors ? bare(line) : line).not.toMatch(/\p{Cc}|\p{Cs}|\p{Bidi_Control}/u);
           const rows = foldLine(line, width);
           for (const row of rows) expect(textWidth(row)).toBeLessThanOrEqual(width);
           expect(rows.map(bare).join("")).toBe(bare(line));
@@ -66,7 +66,7 @@ describe("text for a terminal", () => {
     );
   });
 
-  it("is cut with an ellipsis, and colours end with it", () => {
+  it("is cut with an ellipsis, and colors end with it", () => {
     expect(cutLine(dim("abcdef"), 4)).toBe("\u001b[2mabc\u001b[0m…");
     expect(cutLine("日本語", 4)).toBe("日…");
     expect(foldLine(dim("abcd"), 2)).toEqual(["\u001b[2mab\u001b[0m", "\u001b[2mcd\u001b[22m"]);

@@ -1,22 +1,22 @@
-// Our own folding, not wrap-ansi: rows are folded at each key, each must end with a plain reset so that it can stand anywhere,
-// and the widths must be ours (see view/text-width.ts).
+// Our own wrapping instead of wrap-ansi: rows are wrapped at each key, each must end with a plain reset so
+// that it can be placed anywhere, and the widths must be ours (see view/text-width.ts).
 import { shownText, textWidth } from "../../view/text-width.ts";
 
-/** What is on at some point of a text, by what it concerns: the sequence that switched it on. */
+/** Active styles at a position of a text, by category, with the sequence that switched each on. */
 export type Style = ReadonlyMap<string, string>;
 
 export const PLAIN: Style = new Map();
 const RESET = "\u001b[0m";
 
-/** Of escape sequences only these get to the terminal, and of these only what `colours` of the screen writes. */
+/** The only escape sequences that reach the terminal. The screen's `colors` writes only these. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
-const COLOUR = /(\u001b\[\d{1,3}m)/;
-/** They make a line read otherwise than it is, such as a command that somebody should allow. */
+const COLOR = /(\u001b\[\d{1,3}m)/;
+/** Bidirectional marks make a line look different from what it is, such as a command to be allowed. */
 const DIRECTION_MARKS = /\p{Bidi_Control}/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' control characters are the point
 const NEEDS_CARE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]|\p{Bidi_Control}|\p{Cs}/u;
 
-/** As many as editors show; terminals' eight make code wide. */
+/** The usual width in editors. The eight columns of terminals make code wide. */
 const TAB_COLUMNS = 4;
 
 const SWITCHED_OFF_BY: Readonly<Record<number, readonly string[]>> = {
@@ -25,7 +25,7 @@ const SWITCHED_OFF_BY: Readonly<Record<number, readonly string[]>> = {
   24: ["underline"],
   27: ["inverse"],
   29: ["strike"],
-  39: ["colour"],
+  39: ["color"],
   49: ["background"],
 };
 
@@ -39,12 +39,15 @@ const SWITCHED_ON_BY: Readonly<Record<number, string>> = {
 };
 
 function concernOf(code: number): string | undefined {
-  if ((code >= 30 && code <= 37) || (code >= 90 && code <= 97)) return "colour";
+  if ((code >= 30 && code <= 37) || (code >= 90 && code <= 97)) return "color";
   if ((code >= 40 && code <= 47) || (code >= 100 && code <= 107)) return "background";
   return SWITCHED_ON_BY[code];
 }
 
-/** The style after a sequence; undefined where it is none of ours, such as the one that makes text invisible. */
+/**
+ * Returns the style after a sequence. Undefined for foreign sequences, such as the one that makes text
+ * invisible.
+ */
 function styleAfter(style: Style, sequence: string): Style | undefined {
   const code = Number(sequence.slice(2, -1));
   if (code === 0) return PLAIN;
@@ -59,25 +62,25 @@ const closing = (style: Style): string => (style.size > 0 ? RESET : "");
 
 export interface SafeLines {
   readonly lines: readonly string[];
-  /** What is still on at the end, for the text that follows. */
+  /** Styles that are still active at the end, for the next text. */
   readonly style: Style;
 }
 
 /**
- * A text as lines that cannot steer the terminal: no control characters but colours, tabs as blanks. Each line switches on
- * what it needs and ends plain, so that it can stand anywhere. Whoever shows words of others takes their colours
- * out before: here, they look like ours.
+ * Splits a text into lines that cannot control the terminal: no control characters except colors, and tabs as
+ * blanks. Each line is self-contained and ends without style. Remove colors from foreign text first, because
+ * they look like ours here.
  */
-export function safeLines(text: string, hasColours: boolean, before: Style = PLAIN): SafeLines {
+export function safeLines(text: string, hasColors: boolean, before: Style = PLAIN): SafeLines {
   if (before.size === 0 && !NEEDS_CARE.test(text)) return { lines: text.split("\n"), style: before };
   let style = before;
   const lines = [opening(style)];
   const add = (piece: string): void => {
     lines[lines.length - 1] += piece;
   };
-  for (const [at, piece] of text.split(COLOUR).entries()) {
+  for (const [at, piece] of text.split(COLOR).entries()) {
     if (at % 2 === 1) {
-      const after = hasColours ? styleAfter(style, piece) : undefined;
+      const after = hasColors ? styleAfter(style, piece) : undefined;
       if (after !== undefined) add(piece);
       style = after ?? style;
       continue;
@@ -106,14 +109,17 @@ function withoutTabs(line: string): string {
 }
 
 const CHARACTERS = new Intl.Segmenter(undefined, { granularity: "grapheme" });
-/** Each is a character of its own. The segmenter takes microseconds for each, which long commands would feel. */
+/**
+ * Each ASCII character is separate. The segmenter takes microseconds per character, which is noticeable for
+ * long commands.
+ */
 const ASCII = /^[ -~]*$/;
 
-/** What a person takes for one character, be it of several code points. */
+/** Splits a text into user-perceived characters (graphemes). */
 export const charactersOf = (text: string): readonly string[] =>
   ASCII.test(text) ? text.split("") : Array.from(CHARACTERS.segment(text), ({ segment }) => segment);
 
-/** A safe line over as many rows as it needs, broken where a terminal would break it. */
+/** Wraps a safe line like a terminal. */
 export function foldLine(line: string, width: number): readonly string[] {
   if (textWidth(line) <= width) return [line];
   let style = PLAIN;
@@ -122,7 +128,7 @@ export function foldLine(line: string, width: number): readonly string[] {
   const add = (piece: string): void => {
     rows[rows.length - 1] += piece;
   };
-  for (const [at, piece] of line.split(COLOUR).entries()) {
+  for (const [at, piece] of line.split(COLOR).entries()) {
     if (at % 2 === 1) {
       style = styleAfter(style, piece) ?? style;
       add(piece);
@@ -142,7 +148,7 @@ export function foldLine(line: string, width: number): readonly string[] {
   return rows;
 }
 
-/** A safe line cut to one row, with an ellipsis. */
+/** Cuts a safe line to one row, with an ellipsis. */
 export function cutLine(line: string, width: number): string {
   if (textWidth(line) <= width) return line;
   const [first = ""] = foldLine(line, width - 1);

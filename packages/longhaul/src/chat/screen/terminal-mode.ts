@@ -1,4 +1,4 @@
-/** A terminal's keyboard, or what is read instead of one. */
+/** A terminal's keyboard, or another input stream. */
 export interface ScreenInput extends NodeJS.ReadableStream {
   readonly isTTY?: boolean;
   setRawMode?(isRaw: boolean): unknown;
@@ -11,20 +11,20 @@ export interface ScreenOutput extends NodeJS.EventEmitter {
   write(text: string): unknown;
 }
 
-/** A terminal that is told each key, and that marks what is pasted. */
+/** A terminal mode that reports each key and marks pastes. */
 export interface TerminalMode {
   enter(): void;
-  /** As it was. May be called at any moment, and twice. */
+  /** Restores the previous mode. Safe to call at any moment, and twice. */
   leave(): void;
 }
 
 const MARK_PASTES = "\u001b[?2004h";
-/** Also what a drawing that was cut short would have ended with: folding, the cursor, plain text. */
+/** Also resets what an interrupted drawing changes: wrapping, the cursor, and the style. */
 const AS_BEFORE = "\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?2026l";
 
 export function createTerminalMode(input: ScreenInput, output: ScreenOutput): TerminalMode {
   let isEntered = false;
-  // The terminal may be gone, and then there is nothing to set.
+  // The terminal may be closed. Then there is nothing to set.
   const setRaw = (isRaw: boolean): void => {
     try {
       input.setRawMode?.(isRaw);
@@ -32,7 +32,7 @@ export function createTerminalMode(input: ScreenInput, output: ScreenOutput): Te
   };
   return {
     enter: () => {
-      // From the start: while we were stopped, somebody else may have set it.
+      // Start over, because another program may have changed the mode while we were stopped.
       setRaw(false);
       setRaw(true);
       output.write(MARK_PASTES);
@@ -48,22 +48,22 @@ export function createTerminalMode(input: ScreenInput, output: ScreenOutput): Te
 }
 
 export interface ProcessEvents {
-  /** The process goes on after it was stopped. */
+  /** The process continues after a stop. */
   continued(): void;
-  /** Somebody asks it to end, or its terminal is gone. */
+  /** A signal asks the process to end, or its terminal is closed. */
   ended(): void;
   interrupted(): void;
-  /** It ends now, whatever the reason. */
+  /** The process ends now, for any reason. */
   exiting(): void;
 }
 
-/** Tells of what happens to the process until it is called again. */
+/** Reports process events until the returned function is called. */
 export function watchProcess(events: ProcessEvents): () => void {
   let hasEnded = false;
   const end = (name: NodeJS.Signals): void => {
     if (!hasEnded) events.ended();
     else {
-      // Twice means at once.
+      // A second signal ends the process immediately.
       events.exiting();
       release();
       process.kill(process.pid, name);
@@ -76,7 +76,7 @@ export function watchProcess(events: ProcessEvents): () => void {
     ["SIGTERM", end],
     ["SIGHUP", end],
     ["exit", () => events.exiting()],
-    // Before Node prints the error: below what was shown, in a terminal that is as it was.
+    // Runs before Node prints the error, so that it appears below the output in a restored terminal.
     ["uncaughtExceptionMonitor", () => events.exiting()],
   ];
   const release = (): void => {
@@ -87,8 +87,8 @@ export function watchProcess(events: ProcessEvents): () => void {
 }
 
 /**
- * Stops the process as Ctrl-Z does, with all that were started with it, or the shell would wait for them. Where nobody is
- * there to continue it, the system does not stop it.
+ * Stops the process like Ctrl-Z, with its whole process group, because the shell would otherwise wait for the
+ * others. Without a parent that can continue it, the system does not stop it.
  */
 export function stopProcess(): void {
   if (process.platform !== "win32") process.kill(0, "SIGTSTP");

@@ -1,4 +1,4 @@
-import type { Colours } from "../../terminal.ts";
+import type { Colors } from "../../terminal.ts";
 import { createQuestions, type Questions } from "./choice.ts";
 import { choiceRows } from "./choice-rows.ts";
 import { createInputLine, type InputLine } from "./input-line.ts";
@@ -9,20 +9,20 @@ import type { Choice, Chosen, Look, Screen } from "./screen.ts";
 import { cutLine, safeLines } from "./styled-text.ts";
 import { createTerminalMode, stopProcess, type TerminalMode, watchProcess } from "./terminal-mode.ts";
 
-/** Of terminals that do not say. */
+/** Default for terminals that do not report it. */
 const USUAL_ROWS = 24;
-/** The input may take this much of the terminal; a longer one shows the rows around the cursor. */
+/** Maximum share of the terminal for the input. A longer input shows the rows around the cursor. */
 const INPUT_SHARE = 1 / 2;
-/** A terminal lower than this has no room for more than the input. */
+/** A lower terminal has room only for the input. */
 const LEAST_HEIGHT_FOR_STATUS = 3;
 
 /**
- * A person who is writing when a question appears does not mean it with the next letters: until they pause for so long,
- * these go on into what they write.
+ * If a question appears while a person types, the next letters are not an answer. Until they pause for this
+ * long, their keys go to the input.
  */
 const PAUSE_MS = 700;
 
-/** The screen of a terminal that can move its cursor and tells each key. */
+/** The screen of a terminal that can move its cursor and reports each key. */
 export class TerminalScreen extends PrintingScreen implements Screen {
   readonly #mode: TerminalMode;
   readonly #region: LiveRegion;
@@ -31,11 +31,11 @@ export class TerminalScreen extends PrintingScreen implements Screen {
   readonly #release: readonly (() => void)[];
   #activity: (width: number) => readonly string[] = () => [];
   #status: (width: number) => string = () => "";
-  /** Lines that are over, and wait for the next drawing. */
+  /** Finished lines that wait for the next drawing. */
   #over: string[] = [];
-  /** What the last drawing showed, to draw nothing where nothing changed. */
+  /** Content of the last drawing, to skip a redraw without changes. */
   #drawn = "";
-  /** The frame leaves out a part of the question; Ctrl-O shows all of it. */
+  /** True if the frame omits a part of the question. Ctrl-O shows all of it. */
   #isQuestionCut = false;
   #isDue = false;
   #hasEnded = false;
@@ -106,7 +106,7 @@ export class TerminalScreen extends PrintingScreen implements Screen {
     this.#drawSoon();
   }
 
-  /** Once for all that happens in one go. */
+  /** Draws once for all changes of the current tick. */
   #drawSoon(): void {
     if (this.#isDue || this.isClosed) return;
     this.#isDue = true;
@@ -117,9 +117,9 @@ export class TerminalScreen extends PrintingScreen implements Screen {
   }
 
   #draw(): void {
-    const { width, colours } = this;
+    const { width, colors } = this;
     const height = this.options.output.rows || USUAL_ROWS;
-    const frame = this.#frame({ width, height, colours });
+    const frame = this.#frame({ width, height, colors });
     const drawn = JSON.stringify([frame, width, height]);
     if (this.#over.length > 0 || drawn !== this.#drawn) {
       this.#region.draw(this.#over, frame);
@@ -130,12 +130,12 @@ export class TerminalScreen extends PrintingScreen implements Screen {
   }
 
   /**
-   * The live rows from top to bottom: the line that still comes, what runs, the input or a question, the status. What does
-   * not fit goes from the top: one must see what one writes.
+   * Lays out the live rows from top to bottom: the streamed line, the activity, the input or a question, the
+   * status. If they do not fit, the top is cut, because the person must see the input.
    */
-  #frame({ width, height, colours }: Look): Frame {
+  #frame({ width, height, colors }: Look): Frame {
     const one = (line: string): string =>
-      cutLine(safeLines(line, colours.isColorSupported).lines.join(" "), width);
+      cutLine(safeLines(line, colors.isColorSupported).lines.join(" "), width);
     const statusLine = height < LEAST_HEIGHT_FOR_STATUS ? "" : one(this.#status(width));
     const status = statusLine === "" ? [] : [statusLine];
     const room = height - status.length;
@@ -143,11 +143,11 @@ export class TerminalScreen extends PrintingScreen implements Screen {
     const inputHeight = Math.max(1, Math.floor(room * INPUT_SHARE));
     const asked =
       question === undefined
-        ? { ...this.#input.rows({ width, height: inputHeight, colours }), isCut: false }
-        : choiceRows(question, { width, height: room, colours });
+        ? { ...this.#input.rows({ width, height: inputHeight, colors }), isCut: false }
+        : choiceRows(question, { width, height: room, colors });
     this.#isQuestionCut = asked.isCut;
     const forActivity = room - asked.rows.length;
-    const activity = lastOf(this.#activity(width).map(one), forActivity, colours);
+    const activity = lastOf(this.#activity(width).map(one), forActivity, colors);
     const above = [...this.streamed.rows(width, forActivity - activity.length), ...activity];
     return {
       rows: [...above, ...asked.rows.map((row) => cutLine(row, width)), ...status],
@@ -205,7 +205,7 @@ export class TerminalScreen extends PrintingScreen implements Screen {
     this.#drawSoon();
   }
 
-  /** The open question, or the last call where the question is on the screen as a whole. */
+  /** Shows the open question in full, or the last call if the question is already completely visible. */
   #showAll(choice: Choice | undefined): void {
     if (choice === undefined || (choice.detail === undefined && !this.#isQuestionCut)) {
       this.options.handlers.unfold();
@@ -222,7 +222,7 @@ export class TerminalScreen extends PrintingScreen implements Screen {
     this.#over = [];
     this.#mode.leave();
     stopProcess();
-    // Here again when it goes on, or at once where the system did not stop it.
+    // Runs when the process continues, or immediately if the system did not stop it.
     setImmediate(() => this.#goOn());
   }
 
@@ -234,9 +234,9 @@ export class TerminalScreen extends PrintingScreen implements Screen {
   }
 }
 
-function lastOf(lines: readonly string[], room: number, colours: Colours): readonly string[] {
+function lastOf(lines: readonly string[], room: number, colors: Colors): readonly string[] {
   if (lines.length <= room) return lines;
   if (room < 1) return [];
   const hidden = lines.length - room + 1;
-  return [colours.dim(`… ${hidden} more`), ...lines.slice(hidden)];
+  return [colors.dim(`… ${hidden} more`), ...lines.slice(hidden)];
 }

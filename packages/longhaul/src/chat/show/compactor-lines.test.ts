@@ -16,19 +16,19 @@ describe("compactorLine", () => {
         tokensBefore: 9_000,
         tokensAfter: 1_000,
       },
-      "Cleared 2 old results of Read, Bash, after a long pause: 9,000 → 1,000 tokens",
+      "Cleared 2 old tool results of Read, Bash, after a long pause: 9,000 → 1,000 tokens",
     ],
     [
       { type: "background-started", tokens: 17_939, isRefresh: false },
-      "A summary is written in the background, at 17,939 tokens",
+      "Writing a summary in the background, at 17,939 tokens",
     ],
     [
       { type: "background-ended", outcome: "discarded", reason: "conversation-changed", durationMs: 1 },
-      "The summary in the background is not used (conversation changed)",
+      "The background summary was dropped (conversation changed)",
     ],
     [
       { type: "notes-updated", by: "built-in", tokens: 631, durationMs: 400 },
-      "Notes brought up to date: 631 tokens, without a model, 0.4 s",
+      "Notes updated: 631 tokens, without a model, 0.4 s",
     ],
     [
       {
@@ -36,15 +36,15 @@ describe("compactorLine", () => {
         files: [{ path: "/p/AGENTS.md", tokens: 320 }],
         skipped: [{ path: "/p/b/CLAUDE.md", reason: "over-budget" }],
       },
-      "Memory attached: AGENTS.md (320 tokens); memory not attached: CLAUDE.md over budget",
+      "Attached memory: AGENTS.md (320 tokens); not attached: CLAUDE.md over budget",
     ],
     [
       { type: "cache-break", before: 9, after: 3_000, expected: 90_000, causes: ["tools-changed"] },
-      "The prompt cache was lost: 3,000 of 90,000 tokens came out of it (tools changed)",
+      "The prompt cache was lost: 3,000 of 90,000 tokens were read from it (tools changed)",
     ],
     [
       { type: "breaker-opened", why: "failures", strikes: 3 },
-      "No compaction by itself for now: several failed in a row. /compact tries at once",
+      "Auto-compact is paused: several compactions failed in a row. /compact compacts now.",
     ],
     [
       { type: "snipped", messages: 4, tokensFreed: 5_126 },
@@ -52,7 +52,7 @@ describe("compactorLine", () => {
     ],
     [
       { type: "span-staged", by: "direct", messages: 11, tokensBefore: 5_722, tokensAfter: 566 },
-      "A span of 11 messages is summarized ahead of need: 5,722 → 566 tokens",
+      "Summarized a span of 11 messages ahead of time: 5,722 → 566 tokens",
     ],
     [
       { type: "span-failed", reason: "timed-out", durationMs: 1 },
@@ -80,7 +80,7 @@ describe("compactorLine", () => {
         messagesRestored: 40,
         messagesCarried: 2,
       },
-      "Undone: the compaction, 1,000 → 9,000 tokens; 40 messages as they were, 2 since",
+      "Undid the compaction: 1,000 → 9,000 tokens, 40 messages restored, 2 newer",
     ],
   ])("tells %j in words", (event, words) => {
     expect(line(event)).toBe(words);

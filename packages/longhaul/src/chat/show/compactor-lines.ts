@@ -11,7 +11,7 @@ import { rowOf } from "../tally.ts";
 
 type EventOf<Type extends CompactorEvent["type"]> = Extract<CompactorEvent, { readonly type: Type }>;
 
-/** Something that the person may want to do something about. */
+/** Events that the person may want to act on. */
 const WARNINGS: ReadonlySet<CompactorEvent["type"]> = new Set([
   "breaker-opened",
   "compaction-judged",
@@ -22,7 +22,7 @@ const WARNINGS: ReadonlySet<CompactorEvent["type"]> = new Set([
 
 export const isWarning = ({ type }: CompactorEvent): boolean => WARNINGS.has(type);
 
-/** What the engine did, in words; undefined for what is shown elsewhere, or is for logs. */
+/** Describes an engine event. Undefined for events that are shown elsewhere or are only for logs. */
 export function compactorLine(event: CompactorEvent): string | undefined {
   const line = LINES[event.type] as ((event: CompactorEvent) => string | undefined) | undefined;
   return line?.(event);
@@ -43,12 +43,12 @@ const LINES: { readonly [Type in CompactorEvent["type"]]?: (event: EventOf<Type>
     const tools = event.tools.map(oneLine).join(", ");
     const of = tools === "" ? "" : ` of ${tools}`;
     const why = event.form === "time" ? ", after a long pause" : "";
-    return `Cleared ${plural(event.results, "old result")}${of}${why}: ${sizes(event)}`;
+    return `Cleared ${plural(event.results, "old tool result")}${of}${why}: ${sizes(event)}`;
   },
   "prompt-too-long-retried": ({ droppedRounds }) =>
-    `The summary's request was too long: ${plural(droppedRounds, "round")} condensed`,
+    `The summary request was too long. ${plural(droppedRounds, "round")} condensed.`,
   "media-replaced": ({ replaced, left }) =>
-    `${plural(replaced, "old picture or document")} became marks, ${left} left`,
+    `${formatCount(replaced)} old ${replaced === 1 ? "image or document" : "images or documents"} replaced by placeholders, ${left} left`,
   snipped: ({ messages, tokensFreed }) =>
     `${plural(messages, "message")} removed from the context: ${formatCount(tokensFreed)} tokens freed`,
   "spans-committed": (event) => {
@@ -57,27 +57,27 @@ const LINES: { readonly [Type in CompactorEvent["type"]]?: (event: EventOf<Type>
   },
   "spans-expanded": ({ spans, messages }) =>
     `Expanded ${plural(spans, "span")}: ${plural(messages, "message")} back in the context`,
-  recovered: (event) => `The call did not fit (${event.from}); made room and called again: ${sizes(event)}`,
+  recovered: (event) => `The call did not fit (${event.from}). Made room and retried: ${sizes(event)}`,
   undone: (event) =>
-    `${event.direction === "undo" ? "Undone" : "Done again"}: the ${event.step}, ${sizes(event)}; ${plural(event.messagesRestored, "message")} as they were, ${formatCount(event.messagesCarried)} since`,
+    `${event.direction === "undo" ? "Undid" : "Redid"} the ${event.step}: ${sizes(event)}, ${plural(event.messagesRestored, "message")} restored, ${formatCount(event.messagesCarried)} newer`,
   "background-started": ({ isRefresh, tokens }) =>
     isRefresh
-      ? "The summary in the background is brought up to date"
-      : `A summary is written in the background, at ${formatCount(tokens)} tokens`,
+      ? "Updating the background summary"
+      : `Writing a summary in the background, at ${formatCount(tokens)} tokens`,
   "background-ended": ({ outcome, reason, durationMs }) => {
     if (outcome === "ready")
-      return `The summary in the background is ready (${formatSeconds(durationMs)}), and waits until it is needed`;
+      return `The background summary is ready (${formatSeconds(durationMs)}). It is used when the window is full.`;
     const why = reason === undefined ? "" : ` (${spaced(reason)})`;
     return outcome === "failed"
-      ? `No summary in the background${why}`
-      : `The summary in the background is not used${why}`;
+      ? `The background summary failed${why}`
+      : `The background summary was dropped${why}`;
   },
   "span-staged": (event) =>
-    `A span of ${plural(event.messages, "message")} is summarized ahead of need: ${sizes(event)}`,
+    `Summarized a span of ${plural(event.messages, "message")} ahead of time: ${sizes(event)}`,
   "span-failed": ({ reason }) => `A span could not be summarized (${oneLine(reason)})`,
   "notes-updated": ({ tokens, by, durationMs }) =>
-    `Notes brought up to date: ${formatCount(tokens)} tokens, ${by === "built-in" ? "without a model" : `by ${by}`}, ${formatSeconds(durationMs)}`,
-  "notes-failed": ({ reason }) => `The notes could not be brought up to date (${oneLine(reason)})`,
+    `Notes updated: ${formatCount(tokens)} tokens, ${by === "built-in" ? "without a model" : "by the model"}, ${formatSeconds(durationMs)}`,
+  "notes-failed": ({ reason }) => `The notes could not be updated (${oneLine(reason)})`,
   "notes-declined": ({ reason }) =>
     UNREMARKABLE.has(reason)
       ? undefined
@@ -90,39 +90,40 @@ const LINES: { readonly [Type in CompactorEvent["type"]]?: (event: EventOf<Type>
       ({ path, reason }) => `${oneLine(basename(path))} ${reason.replaceAll("-", " ")}`,
     );
     const parts = [
-      ...(named.length > 0 ? [`Memory attached: ${named.join(", ")}`] : []),
-      ...(not.length > 0 ? [`memory not attached: ${not.join(", ")}`] : []),
+      ...(named.length > 0 ? [`Attached memory: ${named.join(", ")}`] : []),
+      ...(not.length > 0 ? [`not attached: ${not.join(", ")}`] : []),
     ];
     return parts.length === 0 ? undefined : parts.join("; ");
   },
   "cache-break": (event) => {
     const causes = event.causes.length === 0 ? "" : ` (${event.causes.map(spaced).join(", ")})`;
-    return `The prompt cache was lost: ${formatCount(event.after)} of ${formatCount(event.expected)} tokens came out of it${causes}`;
+    return `The prompt cache was lost: ${formatCount(event.after)} of ${formatCount(event.expected)} tokens were read from it${causes}`;
   },
-  "breaker-opened": ({ why }) => `No compaction by itself for now: ${BREAKER[why]}. /compact tries at once`,
-  "breaker-closed": () => "It may compact by itself again",
+  "breaker-opened": ({ why }) => `Auto-compact is paused: ${BREAKER[why]}. /compact compacts now.`,
+  "breaker-closed": () => "Auto-compact is on again",
   "floor-above-threshold": ({ floorTokens, threshold }) =>
-    `System prompt and tools alone take ${formatCount(floorTokens)} tokens, the threshold is ${formatCount(threshold)}: nothing can be compacted`,
+    `The system prompt and the tools alone take ${formatCount(floorTokens)} tokens. The threshold is ${formatCount(threshold)}, so compaction cannot help.`,
   "compaction-judged": ({ verdict, reportedTokens }) =>
     verdict === "effective"
       ? undefined
       : `The compaction did not help: still ${formatCount(reportedTokens)} tokens`,
-  "transcript-failed": ({ waiting }) => `The session cannot be written: ${plural(waiting, "message")} wait`,
+  "transcript-failed": ({ waiting }) =>
+    `The session file cannot be written. ${plural(waiting, "message")} not saved yet.`,
 };
 
-/** Without notes there is nothing to decline. */
+/** Without notes there is nothing to report. */
 const UNREMARKABLE: ReadonlySet<string> = new Set(["disabled", "no-file", "only-template"]);
 
 const BREAKER: Readonly<Record<EventOf<"breaker-opened">["why"], string>> = {
-  failures: "several failed in a row",
-  ineffective: "the last ones did not help",
-  frequency: "they came too often",
+  failures: "several compactions failed in a row",
+  ineffective: "the last compactions did not help",
+  frequency: "compactions came too often",
 };
 
 type Compacted = EventOf<"compacted">;
 type Restored = EventOf<"restored">;
 
-/** What somebody who waits for a compaction sees. */
+/** The line that a person sees while a compaction runs. */
 export function compactingLine(progress: SummaryProgress | undefined, elapsedMs: number): string {
   const parts = ["Compacting…", ...progressWords(progress)];
   const [start = "", ...rest] = parts;
@@ -130,10 +131,10 @@ export function compactingLine(progress: SummaryProgress | undefined, elapsedMs:
 }
 
 const STEPS: Readonly<Record<SummaryStep, string>> = {
-  notes: "taking the notes as the summary",
+  notes: "using the notes as the summary",
   provider: "asking the provider for its own summary",
   fork: "asking for the summary as the next turn",
-  direct: "asking for the summary in a call of its own",
+  direct: "asking for the summary in a separate call",
   "built-in": "writing the summary without a model",
 };
 
@@ -154,7 +155,7 @@ function progressWords(progress: SummaryProgress | undefined): readonly string[]
     case "retrying":
       return [`no answer (${progress.code})`, `again in ${formatSeconds(progress.delayMs)}`];
     case "cut":
-      return [`too long: ${progress.droppedRounds} of ${progress.rounds} rounds go in condensed`];
+      return [`too long: condensing ${progress.droppedRounds} of ${progress.rounds} rounds`];
   }
 }
 
@@ -162,40 +163,40 @@ export interface CompactionOutcome {
   readonly compacted: Compacted;
   readonly restored: Restored | undefined;
   readonly boundary: CompactBoundaryEntry | undefined;
-  /** The conversation's, where an attempt does not name its own. */
+  /** Model of the conversation, for attempts that do not name their own. */
   readonly model: string;
   readonly prices: Parameters<typeof rowOf>[3];
-  /** True if there is a text to open. */
+  /** True if there is a summary to open. */
   readonly hasSummary: boolean;
 }
 
-/** The ways to open the text of a compaction. */
+/** Ways to open the text of a compaction. */
 export const SUMMARY_HINT = "/summary or Ctrl-O shows the summary.";
 
 export const sizeWords = (compacted: Shrunk): string => `Compacted: ${sizes(compacted)}`;
 
-/** What came of it, and where the facts are now. */
+/** Reports the outcome of a compaction, and where its facts are now. */
 export function compactionLines(outcome: CompactionOutcome, terminal: Terminal): readonly string[] {
   const { compacted, restored, boundary } = outcome;
-  const { messagesSummarised, messagesKept, durationMs } = compacted;
+  const { messagesSummarized, messagesKept, durationMs } = compacted;
   const parts = [
     sizeWords(compacted),
-    `${plural(messagesSummarised, "message")} summarised, ${formatCount(messagesKept)} kept`,
+    `${plural(messagesSummarized, "message")} summarized, ${formatCount(messagesKept)} kept`,
     restoredWords(restored),
     writerWords(compacted.attempts),
     formatSeconds(durationMs),
     costWords(outcome),
   ].filter((part) => part !== "");
-  const { colours, width } = terminal;
+  const { colors, width } = terminal;
   const ledger = boundary === undefined ? undefined : readLedger(boundary);
   const above = compacted.isAboveThreshold
-    ? [colours.yellow(foldText("It is still above the threshold: much of it cannot be summarised.", width))]
+    ? [colors.yellow(foldText("Still above the threshold: much of the context cannot be summarized.", width))]
     : [];
   return [
-    colours.cyan(foldText(parts.join(" · "), width, "  ")),
+    colors.cyan(foldText(parts.join(" · "), width, "  ")),
     ...above,
-    ...(ledger === undefined ? [] : [colours.dim(ledgerLine(ledger, terminal))]),
-    ...(outcome.hasSummary ? [colours.dim(SUMMARY_HINT)] : []),
+    ...(ledger === undefined ? [] : [colors.dim(ledgerLine(ledger, terminal))]),
+    ...(outcome.hasSummary ? [colors.dim(SUMMARY_HINT)] : []),
   ];
 }
 
@@ -204,7 +205,7 @@ function restoredWords(restored: Restored | undefined): string {
   const files = restored.items.filter(({ kind }) => kind === "files").length;
   const others = new Set(restored.items.map(({ kind }) => kind).filter((kind) => kind !== "files"));
   const named = [...others].map((kind) => OTHER_KINDS[kind] ?? kind.replaceAll("-", " "));
-  return `${[...(files > 0 ? [plural(files, "file")] : []), ...named].join(", ")} put back`;
+  return `${[...(files > 0 ? [plural(files, "file")] : []), ...named].join(", ")} restored`;
 }
 
 const OTHER_KINDS: Readonly<Record<string, string>> = {
@@ -217,8 +218,8 @@ const OTHER_KINDS: Readonly<Record<string, string>> = {
 const WRITERS: Readonly<Record<SummaryStep, string>> = {
   notes: "from the notes",
   provider: "summary by the provider",
-  fork: "summary by fork",
-  direct: "summary by a call of its own",
+  fork: "summary in a cached call",
+  direct: "summary in a separate call",
   "built-in": "summary without a model",
 };
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { textWidth } from "../../view/text-width.ts";
 import { callLines, unfoldedBody } from "./event-lines.ts";
 
-const style = (width: number, isColoured = false) => ({ width, colours: createColors(isColoured) });
+const style = (width: number, isColored = false) => ({ width, colors: createColors(isColored) });
 const call = { tool: "Read", title: "src/a.ts", isError: false, summary: "120 lines", display: "…" };
 const edit = {
   tool: "Edit",
@@ -41,7 +41,7 @@ describe("callLines", () => {
       "● Edit src/a.ts · +9 −1",
       "  -  const b = 2;",
       ...[0, 1, 2, 3, 4].map((n) => `  +  const c${n} = ${n};`),
-      "  … 4 more changed lines (Ctrl-O shows all of it)",
+      "  … 4 more changed lines (Ctrl-O shows all)",
     ]);
     const { green, red } = createColors(true);
     const lines = callLines(edit, style(80, true));
@@ -70,11 +70,11 @@ describe("callLines", () => {
 });
 
 describe("unfoldedBody", () => {
-  it("colours diffs, and leaves an output as it is", () => {
-    const colours = createColors(true);
-    expect(unfoldedBody("@@ -1 +1 @@\n-a\n+b", colours)).toBe(
-      `@@ -1 +1 @@\n${colours.red("-a")}\n${colours.green("+b")}`,
+  it("colors diffs, and leaves an output as it is", () => {
+    const colors = createColors(true);
+    expect(unfoldedBody("@@ -1 +1 @@\n-a\n+b", colors)).toBe(
+      `@@ -1 +1 @@\n${colors.red("-a")}\n${colors.green("+b")}`,
     );
-    expect(unfoldedBody("- one\n+ two", colours)).toBe("- one\n+ two");
+    expect(unfoldedBody("- one\n+ two", colors)).toBe("- one\n+ two");
   });
 });

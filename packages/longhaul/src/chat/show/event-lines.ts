@@ -2,38 +2,39 @@ import type { AgentEvent } from "@longhaul/agent";
 import type { LonghaulError } from "@longhaul/core/errors";
 import { fileUseOf } from "@longhaul/core/internal/messages";
 import type { Todo } from "@longhaul/core/messages";
-import type { Colours, Terminal } from "../../terminal.ts";
+import type { Colors, Terminal } from "../../terminal.ts";
 import { plural } from "../../view/numbers.ts";
 import { fitText, foldText, oneLine, shownText, textWidth } from "../../view/text-width.ts";
+import { fitToolName } from "../../view/tool-names.ts";
 
 type EndedCall = Omit<Extract<AgentEvent, { type: "call-ended" }>, "type" | "callId" | "durationMs">;
 
-interface LineStyle extends Pick<Terminal, "width" | "colours"> {
-  /** Of what belongs to a subagent. */
+interface LineStyle extends Pick<Terminal, "width" | "colors"> {
+  /** Indent for the lines of a subagent. */
   readonly indent?: string;
 }
 
-/** Of an edit, enough to see what it is about. */
+/** Lines of an edit, enough to recognize it. */
 const DIFF_LINES_SHOWN = 6;
 
-/** A call in one line, and of a change of a file some lines of what changed. */
+/** Shows a call in one line. For a file change, adds some of the changed lines. */
 export function callLines(call: EndedCall, style: LineStyle): readonly string[] {
   const line = callLine(call, style);
   const isChange = !call.isError && fileUseOf(call.tool, undefined) === "change";
   return isChange ? [line, ...changeLines(call.display, style)] : [line];
 }
 
-/** `● Read src/a.ts · 120 lines`. The summary stays whole: what is long is the title. */
+/** Formats `● Read src/a.ts · 120 lines`. Only the title is cut, never the summary. */
 function callLine(
   { tool, title, isError, display, summary = isError ? firstLine(display) : "" }: EndedCall,
-  { width, colours, indent = "" }: LineStyle,
+  { width, colors, indent = "" }: LineStyle,
 ): string {
-  const mark = isError ? colours.red("✗") : colours.green("●");
+  const mark = isError ? colors.red("✗") : colors.green("●");
   const end = summary === "" ? "" : ` · ${fitText(summary, Math.floor(width / 2))}`;
-  const name = fitText(tool, 24);
+  const name = fitToolName(tool, Math.max(24, Math.floor(width / 2)));
   const room = width - textWidth(`${indent}● ${name} ${end}`);
   const shown = title === "" || room < 4 ? "" : ` ${fitText(title, room)}`;
-  return `${indent}${mark} ${colours.bold(name)}${shown}${isError ? colours.red(end) : colours.dim(end)}`;
+  return `${indent}${mark} ${colors.bold(name)}${shown}${isError ? colors.red(end) : colors.dim(end)}`;
 }
 
 const firstLine = (display: string): string =>
@@ -42,64 +43,64 @@ const firstLine = (display: string): string =>
     .map(oneLine)
     .find((line) => line !== "") ?? "";
 
-/** Only the lines that changed. The names of the files stand above the first `@@`, where there is one. */
-function changeLines(display: string, { width, colours, indent = "" }: LineStyle): readonly string[] {
+/** Returns only the changed lines. The file names are above the first `@@`, if there is one. */
+function changeLines(display: string, { width, colors, indent = "" }: LineStyle): readonly string[] {
   const rows = shownText(display).split("\n");
   const all = rows
     .slice(rows.findIndex((line) => line.startsWith("@@")) + 1)
     .filter((line) => /^[+-]/.test(line));
   const shown = all.slice(0, DIFF_LINES_SHOWN).map((line) => {
     const text = `${indent}  ${fitTabbed(line, width - indent.length - 2)}`;
-    return line.startsWith("+") ? colours.green(text) : colours.red(text);
+    return line.startsWith("+") ? colors.green(text) : colors.red(text);
   });
   const more = all.length - shown.length;
   if (more <= 0) return shown;
-  return [
-    ...shown,
-    colours.dim(`${indent}  … ${plural(more, "more changed line")} (Ctrl-O shows all of it)`),
-  ];
+  return [...shown, colors.dim(`${indent}  … ${plural(more, "more changed line")} (Ctrl-O shows all)`)];
 }
 
-/** Indentation says much in code, so spaces stay; a tab is as wide as the terminal likes, so it becomes two. */
+/**
+ * Indentation matters in code, so spaces stay. A tab becomes two spaces, because its width depends on the
+ * terminal.
+ */
 function fitTabbed(line: string, width: number): string {
   const text = line.replaceAll("\t", "  ");
   const lead = /^\S? */.exec(text)?.[0] ?? "";
   return lead + fitText(text.slice(lead.length), Math.max(1, width - textWidth(lead)));
 }
 
-/** A diff or an output, whole. */
-export function unfoldedBody(display: string, colours: Colours): string {
+/** A diff or an output in full. */
+export function unfoldedBody(display: string, colors: Colors): string {
   const lines = shownText(display).split("\n");
   const isDiff = lines.some((line) => line.startsWith("@@"));
   if (!isDiff) return lines.join("\n");
   return lines
     .map((line) =>
-      line.startsWith("+") ? colours.green(line) : line.startsWith("-") ? colours.red(line) : line,
+      line.startsWith("+") ? colors.green(line) : line.startsWith("-") ? colors.red(line) : line,
     )
     .join("\n");
 }
 
-/** What a call is, for headings. */
+/** Title of a call, for headings. */
 export const callTitle = (tool: string, title: string): string => oneLine(`${tool} ${title}`);
 
-/** What happened, and what to do about it. */
+/** Describes an error and its remedy. */
 export function errorLines(
   { message, remedy }: Pick<LonghaulError, "message" | "remedy">,
-  { width, colours }: LineStyle,
+  { width, colors }: LineStyle,
 ): string {
   const fold = (text: string, lead: string, indent: string): string =>
     shownText(text)
       .split("\n")
       .map((line, at) => foldText(`${at === 0 ? lead : "  "}${line}`, width, indent))
       .join("\n");
-  const words = colours.red(fold(message, "✗ ", "  "));
+  const words = colors.red(fold(message, "✗ ", "  "));
   return remedy === undefined ? words : `${words}\n${fold(remedy, "  ", "    ")}`;
 }
 
-export function todoLines(todos: readonly Todo[], width: number, colours: Colours): readonly string[] {
+export function todoLines(todos: readonly Todo[], width: number, colors: Colors): readonly string[] {
   return todos.map(({ content, status }) => {
     const text = fitText(content, Math.max(1, width - 4));
-    if (status === "completed") return colours.dim(`  ✓ ${text}`);
-    return status === "in_progress" ? colours.bold(`  ▸ ${text}`) : `  ○ ${text}`;
+    if (status === "completed") return colors.dim(`  ✓ ${text}`);
+    return status === "in_progress" ? colors.bold(`  ▸ ${text}`) : `  ○ ${text}`;
   });
 }

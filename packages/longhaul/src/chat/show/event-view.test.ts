@@ -18,7 +18,7 @@ function viewed(events: readonly (AgentEvent | number)[], agent = fakeAgent(), w
     if (typeof event === "number") now += event;
     else view.show(event);
   }
-  return { screen, folded, live: () => live.lines(now, 80, screen.colours), view };
+  return { screen, folded, live: () => live.lines(now, 80, screen.colors), view };
 }
 
 const text = (piece: string): AgentEvent => ({ type: "text", text: piece });
@@ -67,7 +67,7 @@ const COMPACTED = {
   type: "compacted",
   tokensBefore: 167_210,
   tokensAfter: 41_300,
-  messagesSummarised: 212,
+  messagesSummarized: 212,
   messagesKept: 14,
   attempts: [
     {
@@ -110,7 +110,7 @@ describe("EventView", () => {
 
   it("drops what had come of an answer that is asked for again", () => {
     const { screen } = viewed([text("Hel"), { type: "restarted" }, text("Hello."), said("Hello.")]);
-    expect(screen.printed).toEqual(["", "", "The answer broke off; it comes anew.", "", "Hello."]);
+    expect(screen.printed).toEqual(["", "", "The answer was cut off. The model starts again.", "", "Hello."]);
   });
 
   it("folds thinking into a line, and keeps it for who wants to read it", () => {
@@ -187,7 +187,7 @@ describe("EventView", () => {
       const { screen } = viewed(events);
       expect(screen.printed).toEqual([
         "",
-        `${"─".repeat(80)}\nCompacted: 167,210 → 41,300 tokens · 212 messages summarised, 14 kept · 2 files,\n  to-dos put back · summary by fork · 18 s · $0.0320`,
+        `${"─".repeat(80)}\nCompacted: 167,210 → 41,300 tokens · 212 messages summarized, 14 kept · 2 files,\n  to-dos restored · summary in a cached call · 18 s · $0.0320`,
       ]);
     }
   });
@@ -234,7 +234,7 @@ describe("EventView", () => {
     ]);
     expect(screen.printed).toEqual([
       "",
-      "No answer (overloaded): trying again in 2.0 s",
+      "No answer (overloaded). Retrying in 2.0 s.",
       "An agent has ended.",
       "PreCompact said hi",
       "✗ It is full.\n  Compact it.",

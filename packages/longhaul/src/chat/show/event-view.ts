@@ -28,7 +28,7 @@ export interface EventViewOptions {
   readonly folded: Folded;
   readonly prices: PriceTable;
   readonly now: () => number;
-  /** Undefined as long as none is open. */
+  /** Returns undefined until an agent is open. */
   readonly agent: () => Pick<Agent, "todos" | "model"> | undefined;
 }
 
@@ -36,7 +36,7 @@ type CallEnded = Extract<AgentEvent, { type: "call-ended" }>;
 type Compacted = Extract<CompactorEvent, { type: "compacted" }>;
 type Restored = Extract<CompactorEvent, { type: "restored" }>;
 
-/** What belongs together stands together; between the rest is a blank line. */
+/** Output of the same kind is printed together. A blank line separates different kinds. */
 type Kind = "prompt" | "answer" | "work";
 
 interface CompactionPieces {
@@ -45,25 +45,27 @@ interface CompactionPieces {
   readonly summary?: string | undefined;
 }
 
-/** Less is not worth a line. */
+/** A shorter time is not worth a line. */
 const SHORTEST_THOUGHT_MS = 500;
 const SUBAGENT_INDENT = "    ";
 
-/** Shows what an agent does, as it does it. What is over is printed once; what is under way is in `Live`. */
+/** Shows the agent's events. Prints finished output once. `Live` shows current activity. */
 export class EventView {
   readonly #options: EventViewOptions;
   readonly #wrap: WordWrap;
   #last: Kind | undefined;
-  /** Whether the answer that is coming has been shown, as far as it has come. */
+  /** True if the current answer has been shown so far. */
   #isStreaming = false;
   #hasStreamed = false;
   #thoughts = "";
-  /** Whose calls were printed last, so that their heading is not repeated. */
+  /** Subagent whose calls were printed last, so that its heading is not repeated. */
   #agentId: string | undefined;
   #restored: Restored | undefined;
   #compaction: CompactionPieces = {};
   #todos = "[]";
-  /** What happened in the background while an answer was coming: told after it, not in the middle of a word. */
+  /**
+   * Background output while an answer arrives. It is printed after the answer, not in the middle of a word.
+   */
   #held: readonly (() => void)[] = [];
 
   readonly #handlers: EventHandlers = {
@@ -85,7 +87,7 @@ export class EventView {
     notice: ({ text }) => this.dim(text),
     retry: ({ code, delayMs }) => {
       const why = code.replace(/^model-/, "").replaceAll("-", " ");
-      this.dim(`No answer (${why}): trying again in ${formatSeconds(delayMs)}`);
+      this.dim(`No answer (${why}). Retrying in ${formatSeconds(delayMs)}.`);
     },
   };
 
@@ -101,32 +103,32 @@ export class EventView {
     handle(event, this.#handlers);
   }
 
-  /** What the person said, when it is their turn. */
+  /** Shows the person's prompt when its turn starts. */
   prompt(text: string): void {
-    const { colours, width } = this.#options.screen;
+    const { colors, width } = this.#options.screen;
     const lines = wrapped(shownText(text), width - 2).split("\n");
-    const marked = lines.map((line, at) => colours.bold(`${at === 0 ? "›" : " "} ${line}`));
+    const marked = lines.map((line, at) => colors.bold(`${at === 0 ? "›" : " "} ${line}`));
     this.#print("prompt", marked.join("\n"));
   }
 
-  /** Whatever a command or a guide says. */
+  /** Shows the text of a command or a guide. */
   say(text: string): void {
     this.#print("work", narrowed(text, this.#options.screen.width));
     this.#last = undefined;
   }
 
   dim(text: string): void {
-    this.#line(oneLine(text), this.#options.screen.colours.dim);
+    this.#line(oneLine(text), this.#options.screen.colors.dim);
   }
 
   error(error: Pick<LonghaulError, "message" | "remedy">): void {
-    const { colours, width } = this.#options.screen;
-    this.#print("work", errorLines(error, { colours, width }));
+    const { colors, width } = this.#options.screen;
+    this.#print("work", errorLines(error, { colors, width }));
   }
 
-  #line(text: string, colour: (text: string) => string): void {
+  #line(text: string, color: (text: string) => string): void {
     this.#agentId = undefined;
-    this.#print("work", colour(foldText(text, this.#options.screen.width, "  ")));
+    this.#print("work", color(foldText(text, this.#options.screen.width, "  ")));
   }
 
   #print(kind: Kind, text: string): void {
@@ -166,7 +168,7 @@ export class EventView {
     this.#wrap.end();
     this.#options.screen.dropStream();
     this.#isStreaming = false;
-    if (this.#hasStreamed) this.dim("The answer broke off; it comes anew.");
+    if (this.#hasStreamed) this.dim("The answer was cut off. The model starts again.");
     this.#hasStreamed = false;
   }
 
@@ -177,10 +179,10 @@ export class EventView {
     const title = `thought for ${formatSeconds(thought)}`;
     if (this.#thoughts.trim() !== "") folded.add({ title, body: this.#thoughts });
     this.#thoughts = "";
-    if (thought >= SHORTEST_THOUGHT_MS) this.#line(`✻ ${title}`, screen.colours.dim);
+    if (thought >= SHORTEST_THOUGHT_MS) this.#line(`✻ ${title}`, screen.colors.dim);
   }
 
-  /** Its words have come as text already; after a compaction or an undo, entries are those that are kept. */
+  /** The text was already streamed. After a compaction or an undo, entries are the kept ones. */
   #entry(entry: Entry): void {
     if (isCompactBoundary(entry)) {
       if (undoRecordOf(entry) === undefined) this.#compactionOver({ boundary: entry });
@@ -206,7 +208,7 @@ export class EventView {
     const now = JSON.stringify(todos);
     if (now === this.#todos) return;
     this.#todos = now;
-    if (todos.length > 0) this.#print("work", todoLines(todos, screen.width, screen.colours).join("\n"));
+    if (todos.length > 0) this.#print("work", todoLines(todos, screen.width, screen.colors).join("\n"));
   }
 
   #compactor(event: CompactorEvent): void {
@@ -214,21 +216,24 @@ export class EventView {
     if (event.type === "restored") this.#restored = event;
     else if (event.type === "compacted") this.#compactionOver({ compacted: event });
     const line = compactorLine(event);
-    const { colours } = this.#options.screen;
+    const { colors } = this.#options.screen;
     if (line === undefined) return;
-    const tell = (): void => this.#line(line, isWarning(event) ? colours.yellow : colours.dim);
+    const tell = (): void => this.#line(line, isWarning(event) ? colors.yellow : colors.dim);
     if (this.#isStreaming) this.#held = [...this.#held, tell];
     else tell();
   }
 
-  /** The boundary, whose ledger says where the facts are, and what came of it are told apart; they are shown together. */
+  /**
+   * The boundary, whose ledger knows where the facts are, and the outcome arrive separately but are shown
+   * together.
+   */
   #compactionOver(told: CompactionPieces): void {
     this.#compaction = { ...this.#compaction, ...told };
     const { compacted, boundary } = this.#compaction;
     if (compacted !== undefined && boundary !== undefined) this.#showCompaction(compacted, boundary);
   }
 
-  /** Where one of the two does not come, the other must not be lost. */
+  /** If one of the two is missing, the other must still be shown. */
   #endCompaction(): void {
     const { compacted, boundary } = this.#compaction;
     if (compacted !== undefined) this.#showCompaction(compacted, boundary);
@@ -245,17 +250,17 @@ export class EventView {
     this.#restored = undefined;
     const view = viewTerminal(screen);
     const terminal = { ...view, width: Math.min(screen.width, view.width) };
-    const rule = screen.colours.dim("─".repeat(terminal.width));
+    const rule = screen.colors.dim("─".repeat(terminal.width));
     this.#print("work", [rule, ...compactionLines(outcome, terminal)].join("\n"));
     if (summary !== undefined)
       folded.add({ title: sizeWords(compacted), body: wrapped(summary, screen.width) });
     this.#last = undefined;
   }
 
-  /** A subagent's calls stand under what it is for. */
+  /** Shows a subagent's calls below its description. */
   #agent(agentId: string, description: string, event: AgentEvent): void {
     const { screen, folded } = this.#options;
-    const { colours } = screen;
+    const { colors } = screen;
     const lines = subagentLines(event, screen);
     if (event.type === "call-ended")
       folded.add({
@@ -263,22 +268,21 @@ export class EventView {
         body: event.display,
       });
     if (lines.length === 0) return;
-    const heading = this.#agentId === agentId ? [] : [colours.dim(`  ┆ ${oneLine(description)}`)];
+    const heading = this.#agentId === agentId ? [] : [colors.dim(`  ┆ ${oneLine(description)}`)];
     this.#print("work", [...heading, ...lines].join("\n"));
     this.#agentId = agentId;
   }
 }
 
-function subagentLines(event: AgentEvent, { width, colours }: Screen): readonly string[] {
+function subagentLines(event: AgentEvent, { width, colors }: Screen): readonly string[] {
   const say = (text: string): readonly string[] => [
-    colours.dim(foldText(`${SUBAGENT_INDENT}${oneLine(text)}`, width, SUBAGENT_INDENT)),
+    colors.dim(foldText(`${SUBAGENT_INDENT}${oneLine(text)}`, width, SUBAGENT_INDENT)),
   ];
   switch (event.type) {
     case "call-ended":
-      return callLines(event, { width, colours, indent: SUBAGENT_INDENT });
+      return callLines(event, { width, colors, indent: SUBAGENT_INDENT });
     case "compactor": {
-      if (event.event.type === "compacted")
-        return say(`Compacted: ${event.event.tokensBefore} → ${event.event.tokensAfter} tokens`);
+      if (event.event.type === "compacted") return say(sizeWords(event.event));
       const line = compactorLine(event.event);
       return line === undefined ? [] : say(line);
     }

@@ -1,8 +1,9 @@
 import type { AgentEvent } from "@longhaul/agent";
 import type { SummaryProgress } from "@longhaul/core/compaction";
-import type { Colours } from "../../terminal.ts";
+import type { Colors } from "../../terminal.ts";
 import { formatSeconds, plural } from "../../view/numbers.ts";
 import { fitText, oneLine, textWidth } from "../../view/text-width.ts";
+import { fitToolName } from "../../view/tool-names.ts";
 import { handle } from "../event-handlers.ts";
 import { compactingLine } from "./compactor-lines.ts";
 
@@ -24,10 +25,10 @@ interface RunningCall {
   readonly progress: string;
 }
 
-/** More would push the input out of a small window. */
+/** More calls would push the input out of a small terminal. */
 const MOST_CALLS_SHOWN = 5;
 
-/** What is under way: the live lines above the input. */
+/** Current activity: the live lines above the input. */
 export class Live {
   readonly #calls = new Map<string, RunningCall>();
   readonly #agents = new Map<string, SubagentAtWork>();
@@ -35,7 +36,7 @@ export class Live {
   #thinkingSince: number | undefined;
   #startedAt: number | undefined;
 
-  /** The agent works from now on. */
+  /** Marks the start of the agent's work. */
   begin(now: number): void {
     this.#startedAt = now;
   }
@@ -66,14 +67,14 @@ export class Live {
     });
   }
 
-  /** How long it thought, in milliseconds, where it did. */
+  /** Returns the thinking time in milliseconds, if there was any. */
   endThinking(now: number): number | undefined {
     const since = this.#thinkingSince;
     this.#thinkingSince = undefined;
     return since === undefined ? undefined : now - since;
   }
 
-  lines(now: number, width: number, colours: Colours): readonly string[] {
+  lines(now: number, width: number, colors: Colors): readonly string[] {
     const cut = (text: string): string => fitText(text, width);
     const compacting = this.#compacting;
     const agents = [...this.#agents.values()].map(
@@ -82,12 +83,12 @@ export class Live {
     );
     const under = [...this.#callLines(now, width), ...agents];
     if (compacting !== undefined)
-      under.push(colours.cyan(cut(compactingLine(compacting.progress, now - compacting.startedAt))));
+      under.push(colors.cyan(cut(compactingLine(compacting.progress, now - compacting.startedAt))));
     if (this.#thinkingSince !== undefined)
       under.push(cut(`✻ thinking · ${formatSeconds(now - this.#thinkingSince)}`));
     const isWaiting = this.#startedAt !== undefined && under.length === 0;
     return isWaiting
-      ? [colours.dim(cut(`Working · ${formatSeconds(now - (this.#startedAt ?? now))}`))]
+      ? [colors.dim(cut(`Working · ${formatSeconds(now - (this.#startedAt ?? now))}`))]
       : under;
   }
 
@@ -115,10 +116,11 @@ export class Live {
   }
 }
 
-/** The time stays in sight; of the rest, what there is room for. */
+/** Always shows the time, and as much of the rest as fits. */
 function runningLine({ tool, title, startedAt, progress }: RunningCall, now: number, width: number): string {
   const time = ` · ${formatSeconds(now - startedAt)}`;
-  const name = fitText(`○ ${tool} ${oneLine(title)}`.trimEnd(), Math.max(1, width - textWidth(time)));
+  const shown = `○ ${fitToolName(tool, Math.max(24, Math.floor(width / 2)))} ${oneLine(title)}`.trimEnd();
+  const name = fitText(shown, Math.max(1, width - textWidth(time)));
   const room = width - textWidth(name + time) - 3;
   return `${name}${time}${progress === "" || room < 8 ? "" : ` · ${fitText(progress, room)}`}`;
 }

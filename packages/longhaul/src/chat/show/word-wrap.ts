@@ -1,20 +1,20 @@
-// Our own wrapping, not wrap-ansi: the text comes in pieces, and code and tables stay as they are.
+// Our own wrapping instead of wrap-ansi: the text arrives in pieces, and code and tables stay unchanged.
 import { textWidth } from "../../view/text-width.ts";
 
 const FENCE = /^\s*(?:```|~~~)/;
-/** Tables and code: broken they say nothing. */
+/** Tables and code are unreadable if they are wrapped. */
 const AS_IT_IS = /^(?: {4}|\t|\s*\|)/;
-/** What follows a list's mark stands under its text. */
+/** Text after a list marker is indented below the item's text. */
 const LEAD = /^\s*(?:[-*+]\s+|\d{1,3}[.)]\s+)?/;
 
-/** Breaks a text that comes in pieces between its words, where the terminal would break within one. */
+/** Wraps a streamed text between words, because the terminal would break within one. */
 export class WordWrap {
   readonly #width: () => number;
-  /** Of the line as it was written, so far. */
+  /** The original line so far. */
   #line = "";
-  /** Columns that are taken on the row. */
+  /** Used columns of the row. */
   #column = 0;
-  /** What is not handed on yet: spaces and the beginning of a word. */
+  /** Text that is held back: spaces and the beginning of a word. */
   #pending = "";
   #isInFence = false;
 
@@ -22,7 +22,7 @@ export class WordWrap {
     this.#width = width;
   }
 
-  /** What can be shown by now. A word is held back until it is over, or as long as a row. */
+  /** Adds a piece and returns the text to show. Holds a word back until it ends or fills a row. */
   push(piece: string): string {
     let out = "";
     for (const character of piece) {
@@ -37,7 +37,7 @@ export class WordWrap {
     return out;
   }
 
-  /** The text is over. */
+  /** Ends the text and returns the rest. */
   end(): string {
     const out = this.#flush();
     this.#reset();
@@ -66,7 +66,7 @@ export class WordWrap {
     const pending = this.#pending;
     this.#pending = "";
     const width = textWidth(pending);
-    // A word that is longer than a row comes in parts, which belong together.
+    // A word that is longer than a row arrives in parts, which belong together.
     const isOver = pending.startsWith(" ") && this.#column > 0 && this.#column + width > this.#width();
     if (!isOver || this.#isAsItIs()) {
       this.#column += width;
@@ -79,7 +79,7 @@ export class WordWrap {
   }
 }
 
-/** A text that is there whole. */
+/** Wraps a complete text. */
 export function wrapped(text: string, width: number): string {
   const wrap = new WordWrap(() => width);
   return wrap.push(text) + wrap.end();

@@ -8,7 +8,7 @@ import { loopbackClient } from "./loopback-client.ts";
 let simulator: Simulator;
 let model: Model;
 beforeEach(async () => {
-  simulator = await startSimulator({ behaviours: [always("Grüße, 你好!".repeat(20))] });
+  simulator = await startSimulator({ behaviors: [always("Grüße, 你好!".repeat(20))] });
   model = anthropicModel({ model: "claude-haiku-4-5", client: loopbackClient(simulator.url) });
 });
 afterEach(() => simulator.close());

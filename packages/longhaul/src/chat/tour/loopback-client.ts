@@ -3,29 +3,29 @@ import type { AnthropicClient } from "@longhaul/anthropic";
 import type { AnthropicParams } from "@longhaul/anthropic/internal";
 import type { Quiet } from "./quiet.ts";
 
-/** As the API's own clients send it. */
+/** The version that the API's own clients send. */
 const API_VERSION = "2023-06-01";
 
 interface CallOptions {
   readonly signal?: AbortSignal | null | undefined;
 }
 
-/** How fast answers are shown. */
+/** Speed of showing answers. */
 export interface ReadingPace {
-  /** Between two events of a stream. */
+  /** Pause between two events of a stream. */
   readonly betweenMs: number;
-  /** No answer is held up longer than this in all: nobody watches a summary to its end. */
+  /** Maximum total delay of an answer, because nobody watches a summary to its end. */
   readonly mostMs: number;
 }
 
 interface LoopbackOptions {
-  /** At once, unless given. */
+  /** Default: no delay. */
   readonly pace?: ReadingPace | undefined;
-  /** Told of every call. */
+  /** Tracks every call. */
   readonly quiet?: Quiet | undefined;
 }
 
-/** The little of a client that a simulator in the same process needs: the tour must run where no SDK is installed. */
+/** A minimal client for a simulator in the same process, because the tour must run without an SDK. */
 export function loopbackClient(url: string, { pace, quiet }: LoopbackOptions = {}): AnthropicClient {
   const post = async (path: string, params: AnthropicParams, { signal }: CallOptions): Promise<Response> => {
     const { betas, ...body } = params as AnthropicParams & { readonly betas?: readonly string[] };
@@ -61,11 +61,11 @@ export function loopbackClient(url: string, { pace, quiet }: LoopbackOptions = {
   };
 }
 
-/** In the form in which the SDK throws what the API refused. */
+/** Creates the error that the SDK throws for a refusal. */
 const refused = (status: number, headers: Headers, error: unknown): Error =>
   Object.assign(new Error(`The simulator answered ${status}.`), { name: "Refused", status, headers, error });
 
-/** One JSON in each line that begins with `data:`; an `error` event ends the stream as the SDK would end it. */
+/** Each line that begins with `data:` is one JSON. An `error` event ends the stream, as with the SDK. */
 async function* eventsOf({ body, status, headers }: Response): AsyncGenerator<unknown> {
   if (body === null) return;
   const decoder = new TextDecoder();

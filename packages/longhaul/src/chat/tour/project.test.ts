@@ -29,7 +29,7 @@ async function testRun(files: ReadonlyMap<string, string>): Promise<string> {
     await writeFile(join(here, path), text);
   }
   const args = ["--test", "--test-reporter=spec", "test/slots.test.js"];
-  // Of this very run's environment, node would take its own child for one that reports to it.
+  // With this variable, Node would treat its own child as a test process that reports to it.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const output = await promisify(execFile)(process.execPath, args, { cwd: here, env }).then(
     ({ stdout }) => stdout,
@@ -39,7 +39,7 @@ async function testRun(files: ReadonlyMap<string, string>): Promise<string> {
   return output;
 }
 
-/** Files after the edits of the scene, as the tool would make them: each text to be replaced stands there once. */
+/** Applies the edits of the scene like the tool: each text to replace must occur once. */
 function edited(files: ReadonlyMap<string, string>, edits: readonly Call[]): ReadonlyMap<string, string> {
   const changed = new Map(files);
   for (const { input } of edits) {

@@ -1,14 +1,14 @@
 import { createRandom, demoFilesAtStart, type Random, tourProjectFiles } from "@longhaul/simulator/internal";
 
-/** Those of the demonstration that need what is not installed: the tour has them in a form that node runs by itself. */
+/** Demo files that need packages. The tour replaces them with versions that run on Node alone. */
 const REPLACED = /^(?:src\/scheduler\/|test\/(?:slots|tides|expiry)\.test\.ts$)/;
 
-/** The figure that the person wants changed stands here. */
+/** Contains the figure that the person wants to change. */
 export const RULES_FILE = "src/scheduler/rules.js";
 export const SLOTS_FILE = "src/scheduler/slots.js";
 export const TEST_FILE = "test/slots.test.js";
 
-/** A small booking service, by relative path: what the stand-in works on with real tools. */
+/** Files of a small booking service, by relative path. The simulated model works on them with real tools. */
 export function tourFiles(seed: number): ReadonlyMap<string, string> {
   const shared = [...demoFilesAtStart()]
     .filter(([path]) => !REPLACED.test(path))
@@ -18,21 +18,21 @@ export function tourFiles(seed: number): ReadonlyMap<string, string> {
 
 export const GAUGE_LOG = "logs/gauge.log";
 
-/** The moment that the person asks about once the file is gone. */
+/** The time that the person asks about after the file is deleted. */
 export const ASKED_MOMENT = "2026-03-30T02:30Z";
 
-/** Fine enough to look like an instrument, coarse enough for a small window. */
+/** Fine enough for realistic data, coarse enough for a small window. */
 const STEP_MINUTES = 15;
 const FIRST_READING_MS = Date.UTC(2026, 2, 29, 18);
 const READINGS = 64;
 const MINUTE_MS = 60_000;
-/** Mean level at the gauge, how far the tide moves it, and what the waves add: metres, and millimetres. */
+/** Mean level at the gauge, tidal range, and waves, in meters and millimeters. */
 const MEAN_METRES = 8.3;
 const TIDE_METRES = 0.8;
 const WAVES_MM = 40;
 const TIDE_HOURS = 12.42;
 
-/** A night of readings. Nothing else in the project says what stands in it. */
+/** A night of readings. No other file of the project contains them. */
 function gaugeLog(random: Random): string {
   const lines = Array.from({ length: READINGS }, (_, index) => {
     const minutes = index * STEP_MINUTES;
@@ -44,7 +44,7 @@ function gaugeLog(random: Random): string {
   return `# gauge N3, Skarvøy, UTC\n${lines.join("\n")}\n`;
 }
 
-/** What a text that holds the log says of that moment; undefined where it does not hold it. */
+/** Finds the level at that time in a text. Undefined if the text does not contain the log. */
 export function levelIn(text: string): string | undefined {
   return new RegExp(`${ASKED_MOMENT} N3 level (\\d+\\.\\d{3}) m`).exec(text)?.[1];
 }

@@ -1,16 +1,16 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Notes and summaries are written within this; whoever takes longer is not waited for. */
+/** Maximum wait for notes and summaries. */
 const LONGEST_WAIT_MS = 5_000;
-/** Time in which the work that waited for an answer is done, such as writing a file. */
+/** Time for work after an answer, such as writing a file. */
 const AFTERWARDS_MS = 30;
 
-/** Tells when nothing is being asked of the stand-in, also not in the background. */
+/** Detects when the simulated model has no open calls, including background calls. */
 export class Quiet {
   #open = 0;
   #waiting: readonly (() => void)[] = [];
 
-  /** A call begins; what it returns ends it. */
+  /** Registers a call. The returned function ends it. */
   begin(): () => void {
     this.#open += 1;
     return () => {

@@ -2,23 +2,26 @@ import type { Thresholds } from "@longhaul/core/measure";
 import { ASKED_MOMENT, GAUGE_LOG, levelIn, RULES_FILE, SLOTS_FILE, TEST_FILE } from "./project.ts";
 import { call, type Scene, type Sight, type Step } from "./stand-in.ts";
 
-/** The figure of the person's first message that has to last to the end. */
+/** Figure in the person's first message that must survive to the end. */
 export const RESERVE_METRES = "0.65";
 
 export const OVERVIEW_PROMPT: string = `This is harbour, our berth booking service. Two rules: never touch migrations/, and leave ${RESERVE_METRES} m of water under every keel, not the 0.5 m that the code has. Read ${GAUGE_LOG} first, it is deleted at noon. Then look around; a helper can survey the tests.`;
 const SURVEY_PROMPT =
-  "Look through test/: what does each resource's test cover, and what is missing? Report in a few lines; change nothing.";
+  "Look through test/: what does each resource's test cover, and what is missing? Report in a few lines. Change nothing.";
 export const RESOURCES_PROMPT =
   "Now go through the resources one by one: which lists are not paged, and does PUT check the version?";
 export const FIX_PROMPT =
-  "A vessel of 7.4 m was confirmed at N3 from 22:30Z to 06:00Z, and lay too low after midnight. A failing test first, then the fix, and put my reserve in.";
+  "A vessel of 7.4 m was confirmed at N3 from 22:30Z to 06:00Z, but the water was too low after midnight. Write a failing test first, then the fix, and use my reserve.";
 export const RECALL_PROMPT: string = `What level did ${GAUGE_LOG} give for 02:30Z, and which reserve did I ask for?`;
 
-/** The bug: the window ends with the day of arrival, however long the stay. Each text stands once in the project. */
+/**
+ * The bug: the window ends with the day of arrival, however long the stay. Each text occurs once in the
+ * project.
+ */
 const BUGGY_WINDOW = `  const until = earlier(stay.leavesAt, endOfDay(stay.arrivesAt));
   const water = berth.depthMetres + lowestBetween(stay.arrivesAt, until);`;
 const WHOLE_WINDOW = "  const water = berth.depthMetres + lowestBetween(stay.arrivesAt, stay.leavesAt);";
-/** Nobody calls these once the window is the stay. */
+/** These are unused after the fix. */
 const DAY_HELPERS = `
 function endOfDay(at) {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate(), 23, 59, 59));
@@ -36,7 +39,7 @@ const OVERNIGHT_TEST = `test("looks at the low water after midnight too", () => 
 
 `;
 
-/** Of the threshold: the next two files would not reach it. */
+/** Share of the threshold. The next two files would not reach it. */
 const NEARLY_FULL = 0.85;
 
 const RESERVE = /leave (\d+\.\d+) m of water under every keel/;
@@ -47,7 +50,7 @@ const RESOURCES = [
   ...["invoices", "customers", "permits", "cranes", "inspections"],
 ];
 
-/** Prompts for the stand-in, in the order in which the guide suggests them. Paths are relative to the project. */
+/** Prompts for the simulated model, in the order of the guide. Paths are relative to the project. */
 export const tourScenes = ({
   warning,
   autoCompact,
@@ -56,7 +59,7 @@ export const tourScenes = ({
   SURVEY,
   {
     ...RESOURCE_REVIEW,
-    // So that there is something to see when it is compacted next.
+    // Leaves something to see at the next compaction.
     enough: { from: 3, is: ({ cleared, tokens }) => cleared > 0 && tokens >= NEARLY_FULL * autoCompact },
   },
   FIX,
@@ -78,7 +81,7 @@ const OVERVIEW: Scene = {
   prompt: OVERVIEW_PROMPT,
   steps: [
     {
-      say: "The gauge log first, since it will not be there for long; and a list of what there is to do.",
+      say: "I read the gauge log first, because it will be deleted soon, and write a to-do list.",
       calls: [
         call("TodoWrite", {
           todos: [
@@ -91,18 +94,18 @@ const OVERVIEW: Scene = {
       ],
     },
     {
-      say: "A helper looks through the tests in a window of its own. I only get its report.",
+      say: "A helper surveys the tests in a separate context window. I only get its report.",
       calls: [call("Task", { description: "Survey the tests", prompt: SURVEY_PROMPT })],
     },
     {
-      say: "Now the code that everything hangs on.",
+      say: "Now the main code.",
       calls: [call("Glob", { pattern: "src/**/*.{ts,js}" }), ...read("README.md", SLOTS_FILE)],
     },
     reading("src/scheduler/tides.js", "src/server.ts"),
     ...RESOURCES.map((name) => reading(`src/resources/${name}/routes.ts`, `test/${name}.test.ts`)),
   ],
   answer: () =>
-    "I have an overview. The server registers ten resources that follow one pattern (repository, routes, validator); the scheduler decides about stays by the tide. `isDeepEnough` looks at the day of arrival only, which looks wrong for a stay across midnight. I will leave migrations/ alone, and I have your reserve in mind.",
+    "I have an overview. The server registers ten resources with the same pattern (repository, routes, validator). The scheduler accepts or refuses stays by the tide. `isDeepEnough` checks only the day of arrival, which looks wrong for a stay past midnight. I will not touch migrations/, and I will use your reserve.",
 };
 
 const SURVEY: Scene = {
@@ -114,7 +117,7 @@ const SURVEY: Scene = {
     reading("test/vessels.test.ts", TEST_FILE),
   ],
   answer: () =>
-    "Each resource has one test file with a fixture of six rows; it covers list, get, create and the business rule. Missing: a list that is longer than a page, a PUT with an old version, and for the scheduler any stay that crosses midnight. I changed nothing.",
+    "Each resource has one test file with a fixture of six rows. It covers list, get, create and the business rule. Missing: a list longer than a page, a PUT with an old version, and a stay past midnight for the scheduler. I changed nothing.",
 };
 
 const RESOURCE_REVIEW: Scene = {
@@ -122,13 +125,13 @@ const RESOURCE_REVIEW: Scene = {
   prompt: RESOURCES_PROMPT,
   steps: [
     ...RESOURCES.map((name, index) => ({
-      ...(index === 0 ? { say: "One after the other: how each lists, and what its PUT does." } : {}),
+      ...(index === 0 ? { say: "I check each resource: how it lists rows, and what its PUT does." } : {}),
       calls: read(`src/resources/${name}/repository.ts`, `src/resources/${name}/validator.ts`),
     })),
     ...RESOURCES.map((name) => reading(`src/resources/${name}/routes.ts`, `test/fixtures/${name}.json`)),
   ],
   answer: () =>
-    "They are all built alike: no list is paged, every one returns its whole table. PUT counts the version up but never compares it, so two people who edit the same row overwrite each other. Both can be mended without touching migrations/: the columns are there.",
+    "They all work the same way. No list is paged: each returns its whole table. PUT increments the version but never compares it, so two people who edit the same row overwrite each other. I can fix both without touching migrations/, because the columns exist.",
 };
 
 const edit = (path: string, before: string, after: string): Step["calls"] => [
@@ -140,24 +143,24 @@ const FIX: Scene = {
   name: "fix",
   prompt: FIX_PROMPT,
   steps: [
-    { say: "First how it decides, and how that is tested.", calls: read(SLOTS_FILE, TEST_FILE) },
+    { say: "First I read the decision code and its tests.", calls: read(SLOTS_FILE, TEST_FILE) },
     {
-      say: "No test crosses midnight. Here is one with your figures.",
+      say: "No test crosses midnight. I add one with your figures.",
       calls: edit(TEST_FILE, LAST_TEST, `${OVERNIGHT_TEST}${LAST_TEST}`),
     },
     { calls: run("Run the new test, which has to fail") },
     (sight) => ({
-      say: `${verdict(sight)} The tide is only looked at until the end of the day of arrival; the stay itself has to be the window.`,
+      say: `${verdict(sight)} The code checks the tide only until the end of the day of arrival. It must check the whole stay.`,
       calls: edit(SLOTS_FILE, BUGGY_WINDOW, WHOLE_WINDOW),
     }),
     { calls: [...edit(SLOTS_FILE, DAY_HELPERS, ""), ...read(RULES_FILE)] },
     (sight) => ({
-      say: `Your reserve: ${sight.find(RESERVE) ?? "(I no longer find it)"} m.`,
+      say: `Your reserve: ${sight.find(RESERVE) ?? "(not found)"} m.`,
       calls: edit(RULES_FILE, "underKeelMetres: 0.5,", `underKeelMetres: ${sight.find(RESERVE) ?? "0.5"},`),
     }),
     { calls: run("Run all tests of the scheduler") },
     (sight) => ({
-      say: `${verdict(sight)} Now whether anything else relied on the old way.`,
+      say: `${verdict(sight)} Now I check whether other code relies on the old behavior.`,
       calls: [call("Grep", { pattern: "isDeepEnough|underKeel", output_mode: "content", "-n": true })],
     }),
     reading("src/config.ts", "src/server.ts"),
@@ -168,10 +171,10 @@ const FIX: Scene = {
   ],
   enough: { from: 9, is: (sight) => !sight.isSaid(FIX_PROMPT) },
   answer: () =>
-    "Fixed: `isDeepEnough` takes the lowest water of the whole stay, a test holds it to that, and your reserve stands in `src/scheduler/rules.js`. `src/config.ts` still has a figure of its own, which only the server reads: shall I change that too?",
+    "Fixed: `isDeepEnough` uses the lowest water of the whole stay, and a test covers that. Your reserve is in `src/scheduler/rules.js`. `src/config.ts` has a separate figure that only the server reads. Should I change that too?",
 };
 
-/** What the test runner counted, in its own figures. */
+/** Result of the test runner, in its own figures. */
 function verdict({ result }: Sight): string {
   const output = result("Bash");
   const count = (name: string): string | undefined => new RegExp(`\\b${name} (\\d+)`).exec(output)?.[1];
@@ -184,15 +187,15 @@ const RECOLLECTION: Scene = {
   name: "recollection",
   prompt: RECALL_PROMPT,
   steps: [
-    { say: "I look into the file again.", calls: read(GAUGE_LOG) },
+    { say: "I read the file again.", calls: read(GAUGE_LOG) },
     {
-      say: "The file is gone, and I no longer have what I read of it. I search what was compacted away.",
+      say: "The file was deleted, and its content is no longer in my context. I search the compacted messages.",
       calls: [call("recall", { exact: ASKED_MOMENT })],
     },
   ],
   answer: (sight) => {
     const level = levelIn(sight.result("recall"));
     const reserve = sight.find(RESERVE);
-    return `At ${ASKED_MOMENT} the log gave ${level ?? "(not found)"} m; recall had it word for word. You asked for ${reserve ?? "(not found)"} m under every keel: that I never lost, it is your own words.`;
+    return `At ${ASKED_MOMENT} the log gave ${level ?? "(not found)"} m; recall found the exact line. You asked for ${reserve ?? "(not found)"} m under every keel. Your request never left my context.`;
   },
 };

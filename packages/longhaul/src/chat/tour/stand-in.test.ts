@@ -1,7 +1,7 @@
 import type { ApiMessage } from "@longhaul/core/messages";
 import { CLEARED_RESULT_TEXT } from "@longhaul/core/messages";
 import { continuationMessage } from "@longhaul/core/summary";
-import type { Behaviour, Turn } from "@longhaul/simulator";
+import type { Behavior, Turn } from "@longhaul/simulator";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createTokenCounter } from "../../../../simulator/src/prompt/token-count.ts";
@@ -24,8 +24,8 @@ const user = (...texts: readonly string[]): ApiMessage => ({
 });
 
 let calls = 0;
-const ask = (behaviour: Behaviour, messages: readonly ApiMessage[]): Turn | undefined =>
-  behaviour({
+const ask = (behavior: Behavior, messages: readonly ApiMessage[]): Turn | undefined =>
+  behavior({
     model: "m",
     messages,
     system: "",
@@ -37,7 +37,7 @@ const ask = (behaviour: Behaviour, messages: readonly ApiMessage[]): Turn | unde
   });
 const said = (turn: Turn | undefined): unknown => turn?.blocks.find(({ type }) => type === "text");
 
-/** A turn and the answers to its calls, as the agent keeps them. */
+/** A turn and its tool results, as the agent stores them. */
 function round(turn: Turn | undefined, result = "done"): ApiMessage[] {
   const blocks = (turn?.blocks ?? []).flatMap((block) =>
     block.type === "text" || block.type === "tool_use" ? [{ id: "", ...block }] : [],
@@ -52,23 +52,23 @@ function round(turn: Turn | undefined, result = "done"): ApiMessage[] {
   ];
 }
 
-/** The conversation after so many rounds of the scene. */
-function worked(behaviour: Behaviour, rounds: number): ApiMessage[] {
+/** The conversation after this number of rounds of the scene. */
+function worked(behavior: Behavior, rounds: number): ApiMessage[] {
   const messages = [user("Hello."), ...round({ blocks: [{ type: "text", text: "Hello!" }] }).slice(0, 1)];
   messages.push(user(SCENE.prompt));
-  for (let done = 0; done < rounds; done++) messages.push(...round(ask(behaviour, messages)));
+  for (let done = 0; done < rounds; done++) messages.push(...round(ask(behavior, messages)));
   return messages;
 }
 
 describe("the stand-in", () => {
   it("works through a scene, answers, and leaves everything else to others", () => {
-    const behaviour = standIn(SCENES, counter);
-    expect(ask(behaviour, [user("Something else.")])).toBeUndefined();
-    const messages = worked(behaviour, 4);
-    expect(said(ask(behaviour, messages))).toMatchObject({ text: "Four." });
-    const over = [...messages, ...round(ask(behaviour, messages)).slice(0, 1)];
-    expect(ask(behaviour, [...over, user("Thank you.")])).toBeUndefined();
-    expect(said(ask(behaviour, [...over, user(OTHER.prompt)]))).toMatchObject({ text: "It." });
+    const behavior = standIn(SCENES, counter);
+    expect(ask(behavior, [user("Something else.")])).toBeUndefined();
+    const messages = worked(behavior, 4);
+    expect(said(ask(behavior, messages))).toMatchObject({ text: "Four." });
+    const over = [...messages, ...round(ask(behavior, messages)).slice(0, 1)];
+    expect(ask(behavior, [...over, user("Thank you.")])).toBeUndefined();
+    expect(said(ask(behavior, [...over, user(OTHER.prompt)]))).toMatchObject({ text: "It." });
   });
 
   it("finds its place whatever was cleared, cut off at the front or put in between", () => {
@@ -96,18 +96,18 @@ describe("the stand-in", () => {
   });
 
   it("goes by what it did last where nothing but a summary is left, and not once the scene is over", () => {
-    const behaviour = standIn(SCENES, counter);
-    const messages = worked(behaviour, 2);
+    const behavior = standIn(SCENES, counter);
+    const messages = worked(behavior, 2);
     const summary = continuationMessage({ summary: "All.", keptRecent: false, trigger: "auto" });
-    ask(behaviour, messages);
-    expect(said(ask(behaviour, [user(summary, "the files as they are now")]))).toMatchObject({ text: "4" });
-    expect(said(ask(behaviour, [user(summary)]))).toMatchObject({ text: "Four." });
-    expect(ask(behaviour, [user(summary, "Something of their own.")])).toBeUndefined();
+    ask(behavior, messages);
+    expect(said(ask(behavior, [user(summary, "the files as they are now")]))).toMatchObject({ text: "4" });
+    expect(said(ask(behavior, [user(summary)]))).toMatchObject({ text: "Four." });
+    expect(ask(behavior, [user(summary, "Something of their own.")])).toBeUndefined();
   });
 
   it("never uses the id of a call twice, also where the same is asked again", () => {
-    const behaviour = standIn(SCENES, counter);
-    const ids = [worked(behaviour, 3), worked(behaviour, 3)]
+    const behavior = standIn(SCENES, counter);
+    const ids = [worked(behavior, 3), worked(behavior, 3)]
       .flat()
       .flatMap(({ content }) => (Array.isArray(content) ? content : []))
       .flatMap((block) => (block.type === "tool_use" ? [block.id] : []));

@@ -2,23 +2,23 @@ import { join, relative } from "node:path";
 import { contentBlocks, contentText, isCleared, type JsonRecord } from "@longhaul/core/internal/messages";
 import { isContinuation } from "@longhaul/core/internal/summary";
 import type { ApiMessage } from "@longhaul/core/messages";
-import type { Behaviour, SeenRequest, Turn } from "@longhaul/simulator";
+import type { Behavior, SeenRequest, Turn } from "@longhaul/simulator";
 import type { TokenCounter } from "@longhaul/simulator/internal";
 
 interface Place {
   readonly scene: Scene;
-  /** Of the answer to come. */
+  /** Number of the next answer. */
   readonly step: number;
 }
 
 const ID = /^toolu_tour_([a-z]+)_(\d+)_/;
 
 /**
- * Plays the model by scenes: each request of the person that a scene knows, with the tools of the request. Where it is, it
- * reads from the ids of its own calls, so that emptied results and compactions do not matter; only where a compaction
- * left no call at all, it goes by what it did last. Whatever no scene knows is left to the next behaviour.
+ * Plays the model by scenes, with the tools of the request. It reads its position from the ids of its own
+ * calls, so cleared results and compactions do not matter. Only if a compaction left no call at all, it
+ * continues after its last action. The next behavior answers prompts that no scene knows.
  */
-export function standIn(scenes: readonly Scene[], counter: TokenCounter): Behaviour {
+export function standIn(scenes: readonly Scene[], counter: TokenCounter): Behavior {
   let last: Place | undefined;
   return (request) => {
     const found = placeIn(request.messages, scenes);
@@ -45,7 +45,7 @@ function play(
     ...(say === undefined ? [] : [{ type: "text" as const, text: say }]),
     ...calls.map(({ tool, input }, index) => ({
       type: "tool_use" as const,
-      // The number of the request makes it the only one, whatever was taken back and asked again.
+      // The number of the request keeps the id unique, even after an undo and a repeated prompt.
       id: `toolu_tour_${name}_${step}_${index}_${request.index}`,
       name: tool,
       input,
@@ -54,7 +54,7 @@ function play(
   return { turn: { blocks }, isLast: false };
 }
 
-/** From the newest message back: a call of ours, or something that a person said. */
+/** Searches from the newest message back for one of our calls or a person's message. */
 function placeIn(
   messages: readonly ApiMessage[],
   scenes: readonly Scene[],
@@ -81,17 +81,17 @@ function placeOfCalls(blocks: ReturnType<typeof contentBlocks>, scenes: readonly
   return undefined;
 }
 
-/** What the stand-in knows: the request in front of it, and nothing else. */
+/** The view of the simulated model: only the current request. */
 export interface Sight {
-  /** Of the whole request, as the simulator counts it but for a few marks. */
+  /** Tokens of the whole request as the simulator counts them, apart from a few marks. */
   readonly tokens: number;
-  /** Results that were emptied. */
+  /** Number of cleared results. */
   readonly cleared: number;
-  /** Whether a message of the person says just this. Once it was compacted away it is only quoted. */
+  /** Returns true if a message of the person is exactly this text. After a compaction it is only quoted. */
   isSaid(words: string): boolean;
-  /** The newest result of this tool that is still there; "" where there is none. */
+  /** Newest remaining result of this tool. Empty if there is none. */
   result(tool: string): string;
-  /** The first match in all that can be read: messages, results, summary, notes. */
+  /** First match in everything readable: messages, results, summary, notes. */
   find(pattern: RegExp): string | undefined;
 }
 
@@ -131,7 +131,7 @@ const resultText = (block: ReturnType<typeof contentBlocks>[number]): string =>
 
 const sum = (figures: readonly number[]): number => figures.reduce((total, figure) => total + figure, 0);
 
-/** One answer of the stand-in that goes on with tools. */
+/** One answer with tool calls. */
 export interface Step {
   readonly say?: string;
   readonly calls: readonly Call[];
@@ -142,13 +142,13 @@ export interface Call {
   readonly input: JsonRecord;
 }
 
-/** A request of the person and how it is worked on. Where the work is follows from the calls that were answered. */
+/** A prompt of the person and the work on it. The answered calls show the position. */
 export interface Scene {
-  /** Without anything but letters: it stands in the ids of calls. */
+  /** Letters only, because the ids of calls contain it. */
   readonly name: string;
   readonly prompt: string;
   readonly steps: readonly (Step | ((sight: Sight) => Step))[];
-  /** Asked from this step on: the rest is only done until there is enough of it. */
+  /** Checked from this step. The remaining steps run only until the condition is met. */
   readonly enough?: { readonly from: number; is(sight: Sight): boolean };
   readonly answer: (sight: Sight) => string;
 }
@@ -158,12 +158,12 @@ export const call = (tool: string, input: JsonRecord): Call => ({ tool, input })
 const PATH_FIELDS: readonly string[] = ["file_path", "path"];
 
 /**
- * The same behaviour, whose paths are absolute, as tools want them, and stay in the folder: the person would be asked
- * about each that leads out of it.
+ * Makes the behavior's paths absolute, as tools need them, and keeps them in the folder. The person would be
+ * asked about each path outside.
  */
-export function insideOf(folder: string, behaviour: Behaviour): Behaviour {
+export function insideOf(folder: string, behavior: Behavior): Behavior {
   return (request) => {
-    const turn = behaviour(request);
+    const turn = behavior(request);
     if (turn === undefined) return undefined;
     const blocks = turn.blocks.map((block) =>
       block.type === "tool_use" ? { ...block, input: withPathsIn(folder, block.input) } : block,
@@ -179,7 +179,7 @@ function withPathsIn(folder: string, input: JsonRecord): JsonRecord {
   return Object.fromEntries(entries);
 }
 
-/** What leads out is taken for a path from the folder on. */
+/** Treats a path that leads out as relative to the folder. */
 const inside = (folder: string, path: string): string =>
   path.startsWith(folder) && !relative(folder, path).startsWith("..")
     ? path

@@ -3,22 +3,22 @@ import type { CompactorEvent } from "@longhaul/core/engine";
 
 type EventOf<Type extends CompactorEvent["type"]> = Extract<CompactorEvent, { readonly type: Type }>;
 
-/** Record of the agent's events: the guide says nothing that did not happen. */
+/** Record of the agent's events. The guide mentions only what really happened. */
 export class TourEvents {
-  /** Model calls of the main conversation. */
+  /** Number of model calls of the main conversation. */
   turns = 0;
-  /** Of the main conversation, oldest first. */
+  /** Events of the main conversation, oldest first. */
   readonly compactor: CompactorEvent[] = [];
-  /** Calls that were answered, by tool. */
+  /** Number of answered calls, by tool. */
   readonly calls: Map<string, number> = new Map();
-  /** Compactions whose summary was there before it was needed. */
+  /** Number of compactions whose summary was ready before it was needed. */
   fromBackground = 0;
   /** Ids of subagents. */
   readonly subagents: Set<string> = new Set();
-  /** The fullest that the window was before or after a call. */
+  /** Maximum fill level of the window before or after a call. */
   peakTokens = 0;
   reading: WindowReading | undefined;
-  /** Runs that did not end with an answer. */
+  /** Runs that ended without an answer. */
   readonly failures: string[] = [];
   #isReady = false;
 

@@ -6,19 +6,19 @@ import type { TourEvents } from "./tour-events.ts";
 
 export interface GuideParts {
   readonly seen: TourEvents;
-  /** Resolves when nothing goes on in the background. */
+  /** Resolves when there is no background work. */
   settled(): Promise<void>;
 }
 
-/** Leads through the steps, and waits with each until it was done; what the person does in between is up to them. */
+/** Leads through the steps and waits until each is done. In between, the person can do anything. */
 export function tourGuide(steps: Iterable<TourStep>, { seen, settled }: GuideParts): Guide {
   const stops = steps[Symbol.iterator]();
   let waitsFor: string | undefined;
   return {
     next: async (sent) => {
       if (waitsFor !== undefined && sent?.trim() !== waitsFor)
-        return { words: "Whenever you like, the tour goes on with:", input: waitsFor };
-      // Work that still runs in the background belongs to the scene that was just shown.
+        return { words: "To continue the tour, send:", input: waitsFor };
+      // Background work that still runs belongs to the previous scene.
       await settled();
       const { value: step, done } = stops.next();
       if (done === true) return undefined;
@@ -30,26 +30,26 @@ export function tourGuide(steps: Iterable<TourStep>, { seen, settled }: GuidePar
   };
 }
 
-/** One stop of the tour. */
+/** One step of the tour. */
 export interface TourStep {
-  /** What just happened, what to look at, what comes next. */
+  /** Text about the last result, what to look at, and the next step. */
   readonly words: (seen: TourEvents) => string;
   readonly input: string;
-  /** Done right before the words are said. */
+  /** Runs right before the text is shown. */
   readonly before?: () => Promise<void>;
 }
 
 interface StepOptions {
-  /** As people are told it. */
+  /** Folder as shown to people. */
   readonly folder: string;
   readonly windowTokens: number;
-  /** Somebody is there to press keys, and to try things afterwards. */
+  /** True if a person can press keys and try things afterwards. */
   readonly isWatched: boolean;
-  /** The project's folder is not as it was: what the first scene read is gone. */
+  /** Deletes the log that the first scene read. */
   removeLog(): Promise<void>;
 }
 
-/** The tour, stop by stop. */
+/** All steps of the tour. */
 export function tourSteps(options: StepOptions): readonly TourStep[] {
   const { isWatched, removeLog } = options;
   return [
@@ -69,10 +69,10 @@ export function tourSteps(options: StepOptions): readonly TourStep[] {
 
 const welcome = ({ folder, windowTokens, isWatched }: StepOptions): string =>
   lines(
-    `Welcome. You are about to watch an agent work in a window of only ${formatCount(windowTokens)} tokens, and to see what keeps it going.`,
-    `The model is a stand-in that plays a script on this machine: it understands nothing. The tools, the files (in ${folder}), the tests and all that happens to the context are real.`,
+    `Welcome. You will watch an agent work in a context window of only ${formatCount(windowTokens)} tokens, and see how it makes room.`,
+    `The model is a stand-in that plays a script on this machine. The tools, the files (in ${folder}), the tests and every change to the context are real.`,
     isWatched
-      ? "The bar at the bottom shows how full the window is. Press Enter to send what stands in the input line; Ctrl-U empties it, if you would rather type something else."
+      ? "The bar at the bottom shows how full the window is. Press Enter to send the text in the input line. To type something else, clear it with Ctrl-U."
       : "",
   );
 
@@ -80,25 +80,25 @@ function afterOverview(seen: TourEvents): string {
   const { thresholds } = seen.reading ?? {};
   const isYellow = thresholds !== undefined && seen.peakTokens >= thresholds.warning;
   const bar = isYellow
-    ? `The bar is yellow: over ${formatCount(thresholds.warning)} tokens. At ${formatCount(thresholds.autoCompact)} room has to be made.`
-    : "The bar shows what the reading has cost so far.";
+    ? `The bar is yellow: the context has more than ${formatCount(thresholds.warning)} tokens. At ${formatCount(thresholds.autoCompact)} the agent makes room.`
+    : "The bar shows how many tokens the files have taken so far.";
   const helper =
     seen.subagents.size > 0
-      ? "The tests were surveyed by a subagent in a window of its own; only its report came into this one."
+      ? "A subagent surveyed the tests in a separate context window. Only its report came into this one."
       : "";
   const notes = seen.newest("notes-updated");
   const noted =
     notes === undefined
       ? ""
-      : `Meanwhile the model took notes of the session in the background (${formatCount(notes.tokens)} tokens so far).`;
+      : `Meanwhile the model took notes in the background (${formatCount(notes.tokens)} tokens so far).`;
   return lines(bar, helper, noted, "See where the tokens are:");
 }
 
 const atNoon = (): string =>
   lines(
-    "Most of it is results of tools: files that were read once.",
-    `And it is noon: ${GAUGE_LOG} has just been deleted from the folder. The agent read it at the start. Remember that for later.`,
-    "Next it reads more than the window can hold:",
+    "Most of the context is tool results: files that the agent read once.",
+    `It is noon now, and ${GAUGE_LOG} was just deleted. The agent read it at the start. Remember that for later.`,
+    "Next the agent reads more than the window can hold:",
   );
 
 function afterClearing(seen: TourEvents): string {
@@ -106,32 +106,32 @@ function afterClearing(seen: TourEvents): string {
   const happened =
     cleared === undefined
       ? "There was still room for everything."
-      : `At the threshold ${plural(cleared.results, "old result")} of ${cleared.tools.join(", ")} gave way to a short mark: from ${formatCount(cleared.tokensBefore)} to ${formatCount(cleared.tokensAfter)} tokens, without a model. What the files say can be read again, and the session file keeps every word.`;
+      : `At the threshold, a short placeholder replaced ${plural(cleared.results, "old tool result")} of ${cleared.tools.join(", ")}: from ${formatCount(cleared.tokensBefore)} to ${formatCount(cleared.tokensAfter)} tokens, without a model call. The agent can read the files again, and the session file keeps every word.`;
   const updates = seen.all("notes-updated").length;
-  const notes = updates === 0 ? "" : `The notes have been brought up to date ${times(updates)} by now.`;
-  return lines(happened, notes, "With notes a compaction needs no model and no waiting:");
+  const notes = updates === 0 ? "" : `The notes were updated ${times(updates)} so far.`;
+  return lines(happened, notes, "With notes, a compaction needs no model call and no waiting:");
 }
 
 function afterNotes(seen: TourEvents): string {
   const compacted = seen.newest("compacted");
-  if (compacted === undefined) return "Nothing was compacted. The ledger says what would be known of it:";
+  if (compacted === undefined) return "Nothing was compacted. The ledger lists the facts:";
   const from =
     compacted.tier === "memory"
-      ? "The notes took the place of the conversation, and no model was called"
-      : "A summary took the place of the conversation";
+      ? "The notes replaced the conversation, without a model call"
+      : "A summary replaced the conversation";
   return lines(
-    `${from}: from ${formatCount(compacted.tokensBefore)} to ${formatCount(compacted.tokensAfter)} tokens. Scroll up: all of it is still on your screen.`,
-    "What became of each fact (your words, files, test runs) stands in the ledger:",
+    `${from}: from ${formatCount(compacted.tokensBefore)} to ${formatCount(compacted.tokensAfter)} tokens. Scroll up: the conversation is still on your screen.`,
+    "The ledger shows where each fact is now (your requests, files, test runs):",
   );
 }
 
 const beforeNotesOff =
-  "Nothing is gone: what is not in the context can be found again. Now the other way, without notes: then the model writes a summary in the background while it works on.";
+  "Nothing is lost: recall finds every fact that is not in the context. Next, the same without notes: the model writes a summary in the background while it works.";
 
 const beforeFix = (isWatched: boolean): string =>
   lines(
-    "Now some real work, with real test runs. Watch the bar go up, and what happens when it is full.",
-    isWatched ? "Before it runs a command it will ask you: select Yes with ↓, then press Enter." : "",
+    "Now some real work, with real test runs. Watch the bar rise, and see what happens when it is full.",
+    isWatched ? "The agent asks before it runs a command: select Yes with ↓, then press Enter." : "",
   );
 
 function afterBackground(seen: TourEvents): string {
@@ -139,11 +139,11 @@ function afterBackground(seen: TourEvents): string {
   const ready = seen.all("background-ended").findLast(({ outcome }) => outcome === "ready");
   const swapped = seen.newest("compacted");
   if (begun === undefined || ready === undefined || swapped?.tier !== "full") {
-    return "There was room enough this time. One more question:";
+    return "There was enough room this time. One more question:";
   }
   return lines(
-    `At ${formatCount(begun.tokens)} tokens the model began to write a summary in the background, and the work went on. When the window was full it was there and was swapped in: from ${formatCount(swapped.tokensBefore)} to ${formatCount(swapped.tokensAfter)} tokens, and nobody waited.`,
-    `Now a question about ${GAUGE_LOG}, which is neither on the disk nor in the context any more, and about what you said in your first message:`,
+    `At ${formatCount(begun.tokens)} tokens the model started a summary in the background and continued to work. When the window was full, the summary was ready and replaced the conversation: from ${formatCount(swapped.tokensBefore)} to ${formatCount(swapped.tokensAfter)} tokens, without a wait.`,
+    `Now a question about ${GAUGE_LOG}, which is no longer on disk or in the context, and about your first message:`,
   );
 }
 
@@ -151,9 +151,9 @@ function afterRecall(seen: TourEvents): string {
   const recalls = seen.calls.get("recall") ?? 0;
   return lines(
     recalls === 0
-      ? "That was answered from what is in the context."
-      : "It asked the tool recall, which searches all that was compacted or cleared, and got the line word for word. Your own words never left the context: each compaction checks that they are there.",
-    "And every compaction can be taken back. Watch the bar:",
+      ? "The agent answered from its context."
+      : "The agent used the recall tool, which searches everything that was compacted or cleared, and found the exact line. Your own requests never left the context: each compaction checks that they are there.",
+    "You can undo every compaction. Watch the bar:",
   );
 }
 
@@ -162,13 +162,13 @@ function afterUndo(seen: TourEvents): string {
   const happened =
     undone === undefined
       ? ""
-      : `The conversation is as it was before the last compaction, plus what came since: from ${formatCount(undone.tokensBefore)} to ${formatCount(undone.tokensAfter)} tokens.`;
-  return lines(happened, "To take that back as well:");
+      : `The conversation is as it was before the last compaction, plus the newer messages: from ${formatCount(undone.tokensBefore)} to ${formatCount(undone.tokensAfter)} tokens.`;
+  return lines(happened, "To redo the compaction:");
 }
 
 const farewell = lines(
-  "That is the tour. The stand-in answers whatever you type, but only pretends to understand it. Try /help, /rewind, /recall 02:30Z, /todos or /compact; Ctrl-D leaves, and the folder is removed.",
-  "With a real model: set ANTHROPIC_API_KEY, and run `longhaul chat` in a folder of yours.",
+  "This is the end of the tour. The stand-in answers any prompt, but it only pretends to understand it. Try /help, /rewind, /recall 02:30Z, /todos or /compact. Ctrl-D exits and removes the folder.",
+  "To use a real model, set ANTHROPIC_API_KEY and run `longhaul chat` in your project folder.",
 );
 
 const times = (count: number): string => (count === 1 ? "once" : count === 2 ? "twice" : `${count} times`);
@@ -177,7 +177,7 @@ function lines(...parts: readonly string[]): string {
   return parts.filter((part) => part !== "").join("\n");
 }
 
-/** What a person says now and then in a long run. The number makes each of them one that can be looked for. */
+/** Occasional requests of a person in a long run. The number makes each of them searchable. */
 const WISHES: readonly string[] = [
   "page the list of bookings, and never more than NUMBER rows at once",
   "give the tide board a cache of NUMBER seconds",
@@ -189,10 +189,13 @@ const WISHES: readonly string[] = [
   "rename the pilots' roster; ticket NUMBER has the names",
 ];
 
-/** The first number; each wish has the next, so that no two are the same. */
+/** The first number. Each request uses the next, so that no two are equal. */
 const FIRST_NUMBER = 4_000;
 
-/** First the stops of the tour, then wish after wish until so many calls have been made; notes again for the second half. */
+/**
+ * Yields the steps of the tour, then request after request until the number of calls is reached. Requests
+ * notes again in the second half.
+ */
 export function* longRun(
   steps: readonly TourStep[],
   seen: TourEvents,
@@ -203,12 +206,12 @@ export function* longRun(
   for (let number = FIRST_NUMBER; seen.turns < turns; number++) {
     if (!hasNotes && seen.turns >= turns / 2) {
       hasNotes = true;
-      yield { words: () => "For the second half notes are taken again:", input: "/notes on" };
+      yield { words: () => "For the second half, turn notes on again:", input: "/notes on" };
     }
     const wish = WISHES[(number - FIRST_NUMBER) % WISHES.length] ?? "";
     yield {
       words: ({ turns: made, reading }) =>
-        `${plural(made, "call")} of ${turns} made, ${reading?.window.percentLeft ?? 100}% left.`,
+        `${plural(made, "call")} of ${turns} done, ${reading?.window.percentLeft ?? 100}% left.`,
       input: `Please ${wish.replace("NUMBER", String(number))}.`,
     };
   }

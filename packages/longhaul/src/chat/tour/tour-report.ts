@@ -1,32 +1,32 @@
 import type { Agent } from "@longhaul/agent";
-import { wordsIn } from "@longhaul/core/internal/request";
+import { readableText } from "@longhaul/core/internal/request";
 import { openRecall } from "@longhaul/sessions";
 import type { LogTotals, RequestLog } from "@longhaul/simulator";
 import type { Terminal } from "../../terminal.ts";
 import { formatCount, plural } from "../../view/numbers.ts";
-import { oneLine, padEnd } from "../../view/text-width.ts";
+import { fitText, foldText, padEnd } from "../../view/text-width.ts";
 import type { TourEvents } from "./tour-events.ts";
 
-/** What a tour came to: the figures of its closing table. */
+/** Result of a tour: the figures of its closing table. */
 export interface TourReport extends Pick<TourEvents, "turns" | "peakTokens" | "fromBackground" | "failures"> {
   readonly windowTokens: number;
-  /** Of all calls that reached the simulator, those of subagents, notes and summaries included. */
+  /** All calls that reached the simulator, including subagents, notes and summaries. */
   readonly totals: LogTotals;
-  /** Refused, or against a rule of the API. */
+  /** Calls that were refused or broke a rule of the API. */
   readonly refused: number;
   readonly compactions: { readonly memory: number; readonly full: number };
   readonly resultsCleared: number;
   readonly notesUpdates: number;
   readonly recalls: number;
   readonly subagents: number;
-  /** What the person said: still in the context word for word, or found by recall, or neither. */
+  /** The person's messages: literally in the context, found by recall, or neither. */
   readonly said: {
     readonly total: number;
     readonly inContext: number;
     readonly recoverable: number;
     readonly lost: readonly string[];
   };
-  /** Nothing was refused, nothing failed, and nothing is lost. */
+  /** True if nothing was refused, nothing failed, and nothing was lost. */
   readonly isSound: boolean;
 }
 
@@ -55,7 +55,7 @@ export async function tourReport(
 async function whatBecameOfWords(
   agent: Pick<Agent, "prompts" | "conversation" | "sessionPath">,
 ): Promise<TourReport["said"]> {
-  const context = spaced(wordsIn(agent.conversation));
+  const context = spaced(readableText(agent.conversation));
   const recall = openRecall(agent.sessionPath, { indexPath: null });
   const texts = [...new Set((await agent.prompts()).map(({ text }) => text))];
   const gone = texts.filter((text) => !context.includes(spaced(text)));
@@ -72,26 +72,36 @@ async function whatBecameOfWords(
   };
 }
 
-/** How a text is broken into lines tells nothing. */
+/** Ignores line breaks in comparisons. */
 const spaced = (text: string): string => text.replace(/\s+/g, " ");
 
-/** What was lost would be shown; a few of them tell enough. */
+/** Shows only a few lost messages. */
 const MOST_SHOWN = 5;
 
-/** The closing table of a tour that nobody watched. */
-export function tourView(report: TourReport, { colours }: Pick<Terminal, "colours">): string {
-  const { bold, dim, green, red } = colours;
+/** Closing table of an unattended tour. */
+export function tourView(
+  report: TourReport,
+  { colors, width: columns }: Pick<Terminal, "colors" | "width">,
+): string {
+  const { bold, dim, green, red } = colors;
   const rows = rowsOf(report);
   const width = Math.max(...rows.map(([name]) => name.length));
-  const lost = report.said.lost.slice(0, MOST_SHOWN).map((text) => red(`  lost: ${oneLine(text)}`));
+  const lost = report.said.lost
+    .slice(0, MOST_SHOWN)
+    .map((text) => red(`  lost: ${fitText(text, columns - 8)}`));
   const verdict = report.isSound
-    ? green("No request was refused, and nothing that was said is lost.")
+    ? green("No request was refused, and no message is lost.")
     : red(whatIsWrong(report));
   return [
-    bold(`A window of ${formatCount(report.windowTokens)} tokens, ${plural(report.turns, "turn")}`),
-    ...rows.map(([name, text]) => `  ${dim(padEnd(name, width))}  ${text}`),
+    bold(
+      foldText(
+        `${plural(report.turns, "turn")} in a window of ${formatCount(report.windowTokens)} tokens`,
+        columns,
+      ),
+    ),
+    ...rows.map(([name, text]) => foldText(`  ${dim(padEnd(name, width))}  ${text}`, columns, "    ")),
     ...lost,
-    verdict,
+    foldText(verdict, columns),
   ].join("\n");
 }
 
@@ -99,20 +109,20 @@ function rowsOf(report: TourReport): readonly (readonly [name: string, text: str
   const { compactions, totals, said } = report;
   return [
     ["requests", `${formatCount(totals.requests)}, ${formatCount(report.refused)} refused`],
-    ["fullest", `${formatCount(report.peakTokens)} tokens`],
-    ["results cleared", formatCount(report.resultsCleared)],
+    ["largest context", `${formatCount(report.peakTokens)} tokens`],
+    ["tool results cleared", formatCount(report.resultsCleared)],
     ["notes updated", times(report.notesUpdates)],
     ["compactions", `${compactions.memory} from notes, ${compactions.full} by summary`],
-    ["written ahead", `${report.fromBackground} of these summaries, in the background`],
+    ["background summaries", formatCount(report.fromBackground)],
     ["recall", times(report.recalls)],
     ["subagents", formatCount(report.subagents)],
     [
       "tokens",
-      `${formatCount(totals.inputTokens)} in, ${formatCount(totals.cacheReadTokens)} of them read from the cache; ${formatCount(totals.outputTokens)} out`,
+      `${formatCount(totals.inputTokens)} in (${formatCount(totals.cacheReadTokens)} read from the cache), ${formatCount(totals.outputTokens)} out`,
     ],
     [
-      "what you said",
-      `${plural(said.total, "message")}: ${formatCount(said.inContext)} still in the context, ${formatCount(said.recoverable)} found by recall, ${formatCount(said.lost.length)} lost`,
+      "your messages",
+      `${formatCount(said.inContext)} in the context, ${formatCount(said.recoverable)} found by recall, ${formatCount(said.lost.length)} lost`,
     ],
   ];
 }
@@ -125,5 +135,5 @@ function whatIsWrong({ refused, said, failures }: TourReport): string {
     ...(said.lost.length > 0 ? [`${plural(said.lost.length, "message")} lost`] : []),
     ...(failures.length > 0 ? [`${plural(failures.length, "run")} failed (${failures.join(", ")})`] : []),
   ];
-  return `Not as it should be: ${parts.join("; ")}.`;
+  return `The tour had problems: ${parts.join(", ")}.`;
 }

@@ -4,7 +4,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { temporaryFolder } from "../../../../../test/transcript/temporary-folder.ts";
 import { openTour } from "./tour.ts";
 
-vi.mock("../../../../simulator/src/behaviours/coder.ts", { spy: true });
+vi.mock("../../../../simulator/src/behaviors/coder.ts", { spy: true });
 vi.mock("../../../../simulator/src/simulator.ts", { spy: true });
 
 const folder = temporaryFolder();

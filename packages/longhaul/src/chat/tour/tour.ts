@@ -36,27 +36,29 @@ const MODEL_NAME = "stand-in";
 const MODEL_FACTS: ModelFacts = { windowTokens: 32_000, maxOutputTokens: 8_000 };
 const DEFAULT_SEED = 7;
 
-/** So that it can be watched, and the whole of it takes less than a minute: a second for what is read as it comes. */
+/** Slow enough to watch, while the tour takes less than a minute. */
 const WATCHED_FIRST_BYTE_MS = 300;
 const WATCHED_PACE: ReadingPace = { betweenMs: 25, mostMs: 1_000 };
 
 /** Calls after a prompt that no scene knows. */
 const CODER = { turns: 6, inventsPaths: true, folder: "src" };
-/** Nobody reads along: it works longer on each, and writes more of everything. */
+/** Without a viewer it works longer on each prompt and writes more. */
 const UNATTENDED_CODER = { ...CODER, turns: 14, chattiness: 1 };
-/** It makes things up: nothing of that may reach a shell, the network, or a person who would be asked. */
+/**
+ * The coder invents its actions. They must not reach a shell, the network, or a person who would be asked.
+ */
 const CODER_TOOLS: readonly string[] = ["Read", "Write", "Edit", "Grep", "Glob", "TodoWrite", "recall"];
 
 export interface TourOptions {
-  /** Somebody watches: answers come at the pace of a model, and not all at once. */
+  /** True if a person watches. Answers then arrive at the speed of a real model. */
   readonly isWatched?: boolean | undefined;
-  /** After the stops of the tour it goes on by itself until the model was called so often. */
+  /** After the steps of the tour, it continues until this number of model calls. */
   readonly turns?: number | undefined;
-  /** The same seed gives the same tour. */
+  /** Equal seeds give equal tours. */
   readonly seed?: number | undefined;
 }
 
-/** A chat with a stand-in for the model, in a folder of its own, that somebody is led through. */
+/** Runs a guided chat with a simulated model in a separate folder. */
 export async function takeTour(
   { isWatched = false, turns }: TourOptions,
   composition: Composition,
@@ -79,7 +81,7 @@ export async function takeTour(
       guide: tour.guide,
       isUnattended: !isWatched,
       farewell: async (agent) => {
-        if (isWatched) return "That was the tour. `longhaul chat` begins a chat of your own.";
+        if (isWatched) return "The tour is over. Run `longhaul chat` to start your own chat.";
         const report = await tour.report(agent);
         isSound = report.isSound;
         return tourView(report, composition.terminal);
@@ -95,23 +97,23 @@ export async function takeTour(
 }
 
 export interface Tour {
-  /** What the agent is opened with, beside what the chat adds. */
+  /** Agent options, besides those that the chat adds. */
   readonly agentOptions: Pick<
     AgentOptions,
     "model" | "cwd" | "places" | "permissions" | "notes" | "compactor"
   >;
   readonly guide: Guide;
-  /** Where all of it is, sessions included, until `close`. */
+  /** Folder of all files, including sessions, until `close`. */
   readonly folder: string;
-  /** Of the stand-in: what reached it. */
+  /** Requests that reached the simulated model. */
   readonly requests: Simulator["requests"];
-  /** What it came to so far. */
+  /** Reports the result so far. */
   report(agent: Pick<Agent, "prompts" | "conversation" | "sessionPath" | "reading">): Promise<TourReport>;
-  /** Ends the simulator, and removes the folder. */
+  /** Ends the simulator and removes the folder. */
   close(): Promise<void>;
 }
 
-/** A small project in a folder of its own, a model that plays a script, and a guide who leads through it. */
+/** Creates a small project in a separate folder, a scripted model, and a guide. */
 export async function openTour(options: TourOptions = {}): Promise<Tour> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "longhaul-tour-")));
   try {
@@ -143,10 +145,10 @@ async function openTourIn(folder: string, options: TourOptions): Promise<Tour> {
       }),
       cwd: project,
       places: { home, env: { LONGHAUL_HOME: home } },
-      // Whoever watches is asked.
+      // A person who watches gets the question.
       permissions: { mode: "accept-edits", allow: isWatched ? [] : [commandKey(TEST_COMMAND).key] },
       notes: "model",
-      // What the user's own environment switches off would be missing here.
+      // Ignores the user's environment, which could switch features off.
       compactor: { window: { models: { [MODEL_NAME]: MODEL_FACTS } }, settings: { environment: {} } },
     },
     guide: tourGuide(turns === undefined ? steps : longRun(steps, seen, turns), {
@@ -173,7 +175,7 @@ async function writeProject(project: string, seed: number): Promise<void> {
 
 async function startStandIn(project: string, { isWatched, turns, seed }: TourOptions): Promise<Simulator> {
   const scenes = tourScenes(computeThresholds(MODEL_FACTS));
-  // The same figures whether or not a tokenizer is installed, and nothing to load.
+  // Gives equal figures with and without an installed tokenizer, and needs no loading.
   const countText = ESTIMATORS.o200k;
   const counter = await createTokenCounter(countText);
   return await startSimulator({
@@ -185,7 +187,7 @@ async function startStandIn(project: string, { isWatched, turns, seed }: TourOpt
         features: { thinksByDefault: false, tokenScale: 1 },
       },
     ],
-    behaviours: [
+    behaviors: [
       summaries(),
       spanSummaries(),
       noteTaker(),

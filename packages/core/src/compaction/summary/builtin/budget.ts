@@ -11,7 +11,7 @@ export interface Piece {
   readonly forms: readonly string[];
   /** Higher is kept first; compared across sections when spare budget is given out. */
   readonly importance: number;
-  /** A label above this piece and its neighbours of the same group. */
+  /** A label above this piece and its neighbors of the same group. */
   readonly group?: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface FittedText {
 
 type CountTokens = (text: string) => number;
 
-/** Tokens kept free for line breaks between pieces, which are counted with neither neighbour. */
+/** Tokens kept free for line breaks between pieces, which are counted with neither neighbor. */
 const JOINT_TOKENS = 1;
 /** Remarks are reserved at their longest; when that leaves this share of the budget unused, one more try fills it. */
 const WORTHWHILE_SLACK = 0.04;

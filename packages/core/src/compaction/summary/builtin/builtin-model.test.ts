@@ -12,7 +12,7 @@ import { formatSummary } from "../format.ts";
 import { continuationMessage, presentSections, SECTION_NAMES } from "../summary-message.ts";
 import { summaryPrompt } from "../summary-prompt.ts";
 import { builtInModel, entriesOf } from "./builtin-model.ts";
-import { summarise } from "./summarise.ts";
+import { summarize } from "./summarize.ts";
 
 const asking = (messages: readonly ApiMessage[], instructions?: string): ModelRequest => ({
   messages: [...messages, { role: "user", content: summaryPrompt({ instructions }) }],
@@ -39,9 +39,9 @@ describe("the built-in model", () => {
     expect(presentSections(summary ?? "")).toEqual(SECTION_NAMES);
   });
 
-  it("says of messages what the summariser says of the entries they were made from", async () => {
+  it("says of messages what the summarizer says of the entries they were made from", async () => {
     const { entries } = conversation();
-    const direct = summarise(
+    const direct = summarize(
       entries.map(({ cwd: _, ...entry }: Entry & { cwd?: unknown }) => entry as Entry),
       { countTokens: ESTIMATORS.o200k },
     );

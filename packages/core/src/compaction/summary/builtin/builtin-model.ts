@@ -8,7 +8,7 @@ import type { CallOptions, Model, ModelEvent, ModelReply, ModelRequest } from ".
 import { SUMMARY_HEADING } from "../format.ts";
 import { isContinuation, presentSections } from "../summary-message.ts";
 import { instructionsIn, isSummaryRequest } from "../summary-prompt.ts";
-import { type BuiltInSummary, type SummariseOptions, summarise } from "./summarise.ts";
+import { type BuiltInSummary, type SummarizeOptions, summarize } from "./summarize.ts";
 
 export const BUILT_IN_MODEL_NAME = "built-in";
 
@@ -18,7 +18,7 @@ export interface BuiltInModelOptions {
 }
 
 /**
- * The summariser that needs no model, behind the port: it answers every request with a summary of the
+ * The summarizer that needs no model, behind the port: it answers every request with a summary of the
  * conversation it is sent, in the form that a summary request asks for. Always available, never fails.
  */
 export function builtInModel(options: BuiltInModelOptions = {}): Model {
@@ -38,7 +38,7 @@ async function* streamSummary(
   throwIfAborted(call?.signal);
   yield { type: "start", id: "built-in", model: BUILT_IN_MODEL_NAME };
   const wanted = summaryRequestIn(request.messages);
-  const { text: summary } = summariseMessages(request.messages, {
+  const { text: summary } = summarizeMessages(request.messages, {
     countTokens: ESTIMATORS.o200k,
     budgetTokens,
     instructions: wanted === undefined ? undefined : instructionsIn(wanted),
@@ -67,12 +67,12 @@ function replyOf(text: string, request: ModelRequest): ModelReply {
   };
 }
 
-/** The built-in summariser on a conversation as it is sent; a request for a summary at its end is left out. */
-export function summariseMessages(
+/** The built-in summarizer on a conversation as it is sent; a request for a summary at its end is left out. */
+export function summarizeMessages(
   messages: readonly ApiMessage[],
-  options: SummariseOptions,
+  options: SummarizeOptions,
 ): BuiltInSummary {
-  return summarise(entriesOf(withoutSummaryRequest(messages)), options);
+  return summarize(entriesOf(withoutSummaryRequest(messages)), options);
 }
 
 /** The text by which the conversation ends in a request for a summary, if it does. */
@@ -101,13 +101,13 @@ function requestBlock(messages: readonly ApiMessage[]): ContentBlock | undefined
   );
 }
 
-/** Messages carry no time; the summariser goes by their order. */
+/** Messages carry no time; the summarizer goes by their order. */
 const NO_TIME = "1970-01-01T00:00:00.000Z";
 
 /** With this many of the nine headings, the first message is an earlier summary, whoever wrote it. */
 const HEADINGS_OF_A_SUMMARY = 6;
 
-/** Messages as sent, in the form in which the summariser reads a conversation. */
+/** Messages as sent, in the form in which the summarizer reads a conversation. */
 export function entriesOf(messages: readonly ApiMessage[]): readonly Entry[] {
   const firstOfUser = messages.findIndex((message) => message.role === "user");
   return messages.flatMap((message, index) => {

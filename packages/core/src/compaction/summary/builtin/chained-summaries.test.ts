@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../../../../test/support/builders.ts";
 import { continuationMessage, SECTION_NAMES, splitSections } from "../summary-message.ts";
 import { SUMMARY_BUDGET_TOKENS } from "./budget.ts";
-import { summarise } from "./summarise.ts";
+import { summarize } from "./summarize.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 3);
 const sectionOf = (text: string, name: string): string =>
@@ -15,7 +15,7 @@ function firstSummary(): string {
   session.tool("w", "TodoWrite", { todos }, "ok");
   session.tool("e", "Edit", { file_path: "/project/f0.ts", old_string: "a", new_string: "b" }, "ok");
   session.assistant("The retry is in place. Next is the documentation.");
-  return summarise(session.entries, { countTokens }).text;
+  return summarize(session.entries, { countTokens }).text;
 }
 
 describe("summaries of summaries", () => {
@@ -26,7 +26,7 @@ describe("summaries of summaries", () => {
       continuationMessage({ summary: text, transcriptPath: "/t.jsonl", keptRecent: false, trigger: "auto" }),
     );
     build(session);
-    return summarise(session.entries, { countTokens }).text;
+    return summarize(session.entries, { countTokens }).text;
   };
 
   it("keep every user message once over ten compactions and stay within the budget", () => {
@@ -73,7 +73,7 @@ describe("summaries of summaries", () => {
     const request = `Rewrite the importer.\n${"It must keep every row. ".repeat(40)}`.trim();
     const session = new ConversationBuilder();
     session.user(request);
-    const text = compacted(summarise(session.entries, { countTokens }).text, (next) =>
+    const text = compacted(summarize(session.entries, { countTokens }).text, (next) =>
       next.user("also log it"),
     );
     expect(sectionOf(text, "All User Messages")).toContain(request);
@@ -83,7 +83,7 @@ describe("summaries of summaries", () => {
     const request = `Rewrite the importer.\n${"It must keep every row. ".repeat(40)}`.trim();
     const session = new ConversationBuilder();
     session.user(request);
-    let text = summarise(session.entries, { countTokens }).text;
+    let text = summarize(session.entries, { countTokens }).text;
     for (let round = 0; round < 5; round++)
       text = compacted(text, (next) => next.assistant("Working on it."));
     expect(sectionOf(text, "Primary Request and Intent")).toContain(request);
@@ -100,7 +100,7 @@ describe("summaries of summaries", () => {
   it("go on saying how many messages have been left out on the way", () => {
     const session = new ConversationBuilder();
     for (let index = 0; index < 50; index++) session.user(`request ${index}`);
-    const small = summarise(session.entries, { countTokens, budgetTokens: 600 }).text;
+    const small = summarize(session.entries, { countTokens, budgetTokens: 600 }).text;
     const [, count] = /\((\d+) more user messages left out/.exec(small) ?? [];
     expect(Number(count)).toBeGreaterThan(0);
     expect(compacted(small, (next) => next.user("one more"))).toContain(
@@ -193,7 +193,7 @@ describe("the summary of another author", () => {
         session.user(`Now quay ${round}`);
         session.assistant("It is done.");
       }
-      text = summarise(session.entries, { countTokens, budgetTokens: 100_000 }).text;
+      text = summarize(session.entries, { countTokens, budgetTokens: 100_000 }).text;
       for (const name of hasWork ? kept : SECTION_NAMES) {
         for (const berth of names) expect(text).toContain(`${name} of ${berth} in words`);
       }
@@ -207,7 +207,7 @@ describe("the summary of another author", () => {
     session.summary("3. Files and Code Sections:\n- `quay.ts`: holds the map\n- `quay.ts`: draws the tide");
     const edit = { file_path: "/project/quay.ts", old_string: "a", new_string: "b" };
     session.tool("e", "Edit", edit, "ok");
-    const files = sectionOf(summarise(session.entries, { countTokens }).text, "Files and Code Sections");
+    const files = sectionOf(summarize(session.entries, { countTokens }).text, "Files and Code Sections");
     expect(files).toContain("holds the map");
     expect(files).toContain("draws the tide");
   });
@@ -215,14 +215,14 @@ describe("the summary of another author", () => {
   it("keeps an error that begins with a quotation", () => {
     const session = new ConversationBuilder();
     session.summary('4. Errors and fixes:\n- "no such quay" came up, fixed by a new map');
-    const { text } = summarise(session.entries, { countTokens });
+    const { text } = summarize(session.entries, { countTokens });
     expect(text).toContain('"no such quay" came up, fixed by a new map');
   });
 
   it("says how many of its items had no room", () => {
     const session = new ConversationBuilder();
     session.summary(theirs);
-    const { text } = summarise(session.entries, { countTokens, budgetTokens: 2_000 });
+    const { text } = summarize(session.entries, { countTokens, budgetTokens: 2_000 });
     const errors = sectionOf(text, "Errors and Fixes");
     const shown = names.filter((name) => errors.includes(`of ${name} in words`)).length;
     expect(shown).toBeLessThan(names.length);
@@ -244,24 +244,24 @@ describe("a summary of a conversation with collapsed spans", () => {
 
   it("tells what they stand for, wherever they stand: it is told nowhere else", () => {
     const session = new ConversationBuilder();
-    span(session, '[These notes stand for 4 messages]\n\n## All User Messages\n- "Mind the tides."');
+    span(session, '[These notes replace 4 messages]\n\n## All User Messages\n- "Mind the tides."');
     session.user("Now the berths.");
     span(session, `[These notes stand for 4 messages]\n\n${firstSummary()}`);
     session.assistant("The berths are done.");
-    const { text } = summarise(session.entries, { countTokens });
+    const { text } = summarize(session.entries, { countTokens });
     const messages = sectionOf(text, "All User Messages");
     for (const words of ["Mind the tides.", "Add a retry to the fetcher", "Now the berths."]) {
       expect(messages).toContain(words);
     }
     expect(sectionOf(text, "Files and Code Sections")).toContain("f0.ts");
-    expect(text).not.toContain("These notes stand for");
+    expect(text).not.toMatch(/These notes (?:replace|stand for)/);
   });
 
   it("keeps the words of one that has no headings at all", () => {
     const session = new ConversationBuilder();
     session.summary('## All User Messages\n- "Begin."');
     span(session, "The harbour was dredged.");
-    const { text } = summarise(session.entries, { countTokens });
+    const { text } = summarize(session.entries, { countTokens });
     expect(text).toContain("The harbour was dredged.");
     expect(text).toContain("Begin.");
   });

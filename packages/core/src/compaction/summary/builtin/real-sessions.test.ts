@@ -8,7 +8,7 @@ import { parseEarlierSummary } from "../readers/earlier-summary.ts";
 import { parseMessageItem, readEarlierFile } from "../readers/list-items.ts";
 import { digestSession } from "../readers/readers.ts";
 import { continuationMessage, presentSections, SECTION_NAMES } from "../summary-message.ts";
-import { summarise } from "./summarise.ts";
+import { summarize } from "./summarize.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 3);
 
@@ -28,14 +28,14 @@ describeRecorded("recorded sessions", () => {
   describe.each(claudeCodeSessions().map((path) => [basename(path), path]))("%s", (_name, path) => {
     const entries = entriesOf(path);
 
-    it.each([500, 2_000, 8_000])("is summarised in nine sections within %i tokens", (budgetTokens) => {
-      const { text } = summarise(entries, { countTokens, budgetTokens });
+    it.each([500, 2_000, 8_000])("is summarized in nine sections within %i tokens", (budgetTokens) => {
+      const { text } = summarize(entries, { countTokens, budgetTokens });
       expect(presentSections(text)).toEqual(SECTION_NAMES);
       expect(countTokens(text)).toBeLessThanOrEqual(budgetTokens);
     });
 
     it("has every human message verbatim in a summary with room for it", () => {
-      const { text } = summarise(entries, { countTokens, budgetTokens: 200_000 });
+      const { text } = summarize(entries, { countTokens, budgetTokens: 200_000 });
       for (const { message } of digestSession(entries).exchanges) {
         if (message) expect(text.includes(message.text), `message of entry ${message.at}`).toBe(true);
       }
@@ -50,7 +50,7 @@ describeRecorded("recorded sessions", () => {
     );
 
     it("gives the same summary again", () => {
-      expect(summarise(entries, { countTokens })).toEqual(summarise(entries, { countTokens }));
+      expect(summarize(entries, { countTokens })).toEqual(summarize(entries, { countTokens }));
     });
   });
 });
@@ -75,7 +75,7 @@ function expectCarriedOver(entries: readonly Entry[], at: number): void {
   for (let round = 0; round < 3; round++) {
     const work = round === 1 ? entries.slice(at + 1).filter((entry) => !isSummaryEntry(entry)) : [];
     const before = { ...entries[at], message: { role: "user", content: summary } } as Entry;
-    const { text } = summarise([before, ...work], { countTokens, budgetTokens: 200_000 });
+    const { text } = summarize([before, ...work], { countTokens, budgetTokens: 200_000 });
     const found = flat(text);
     for (const part of wrapperOf(message)) {
       expect(found.includes(flat(part).slice(0, 55)), `part of the wrapper of line ${at}`).toBe(false);

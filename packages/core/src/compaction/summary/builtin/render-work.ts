@@ -90,7 +90,7 @@ function spokenSteps(spoken: readonly AgentText[]): Step[] {
   });
 }
 
-/** Neighbouring edits or reads of one file are one step. */
+/** Neighboring edits or reads of one file are one step. */
 function mergedSteps(actions: readonly Action[], cwd: string | undefined): Step[] {
   const steps: { at: number; label: string; count: number }[] = [];
   for (const action of actions) {
@@ -233,7 +233,7 @@ const LISTED = /^- \[(?: |in progress)\] /;
 
 /** Lines about the moment of the earlier summary: {@link renderPending} and {@link renderNextStep} state them anew. */
 const STALE =
-  /^- (?:Done \(|All \d+ items|\d+ further items|Tool call without|Background agent|Failing and not|Question to the user|Next on the to-do list|Wait for the (?:user's answer to|background agents named)|Answer the user's latest message, to|Go on with (?:the user's request|the work described|the open items)|The assistant has answered and asked:|The latest request looks answered;)/;
+  /^- (?:Done \(|All \d+ items|\d+ further items|Tool call without|Background agent|Failing and not|Question to the user|Next on the to-do list|Wait for the (?:user's answer to|background agents named)|Answer the user's latest message[.,] |(?:Continue|Go on) with (?:the user's request|the work described|the open items)|The assistant has answered and asked:|The latest request looks answered[,;])/;
 
 const MAX_QUOTE_CHARS = 300;
 const MAX_EARLIER_STEP_CHARS = 800;
@@ -284,19 +284,19 @@ function nextStep(digest: SessionDigest): string | undefined {
     case "answer-awaited":
       return `- Wait for the user's answer to: ${quoteOf(move.question)}`;
     case "message-unanswered":
-      return `- Answer the user's latest message, to which nothing has been done yet: ${asked}`;
+      return `- Answer the user's latest message. Nothing has been done about it yet: ${asked}`;
     case "work-under-way": {
-      const doing = saying("The assistant was in the middle of it; it had last said");
-      return `- Go on with ${asked ? `the user's request ${asked}` : "the work described above"}.${doing}`;
+      const doing = saying("The assistant was in the middle of it. Its last words");
+      return `- Continue with ${asked ? `the user's request ${asked}` : "the work described above"}.${doing}`;
     }
     case "reply-awaited":
       return `- The assistant has answered and asked: ${quoted(clip(move.question, MAX_QUOTE_CHARS))} Wait for the reply, then act on it.${about}`;
     case "todos-open":
-      return `- Go on with the open items under 7.${saying("Its last words")}${about}`;
+      return `- Continue with the open items under 7.${saying("Its last words")}${about}`;
     case "agents-running":
       return `- Wait for the background agents named under 7 and use what they report.${saying("Its last words")}${about}`;
     case "all-done":
-      return `- The latest request looks answered; nothing further was asked. Wait for the user.${saying("Its last words")}${about}`;
+      return `- The latest request looks answered, and nothing else was requested. Wait for the user.${saying("Its last words")}${about}`;
     default:
       return undefined;
   }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Entry } from "../../../messages/entry.ts";
 import { presentSections, SECTION_NAMES } from "../summary-message.ts";
-import { summarise } from "./summarise.ts";
+import { summarize } from "./summarize.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 3);
 
@@ -67,7 +67,7 @@ describe("entries of any shape", () => {
   it("never make it throw, and the summary still has its nine sections within the budget", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(entry, junk), { maxLength: 12 }), (entries) => {
-        const summary = summarise(entries as unknown as Entry[], { countTokens, budgetTokens: 2_000 });
+        const summary = summarize(entries as unknown as Entry[], { countTokens, budgetTokens: 2_000 });
         expect(presentSections(summary.text)).toEqual(SECTION_NAMES);
         expect(countTokens(summary.text)).toBeLessThanOrEqual(2_000);
       }),
@@ -91,7 +91,7 @@ describe("entries of any size", () => {
     ["one line of many code marks", says("`a`. ".repeat(1_000_000))],
     ["one endless word", user("x".repeat(10_000_000))],
   ])("are read in one go: %s", (_what, entry) => {
-    const summary = summarise([entry], { countTokens });
+    const summary = summarize([entry], { countTokens });
     expect(countTokens(summary.text)).toBeLessThanOrEqual(8_000);
   });
 });

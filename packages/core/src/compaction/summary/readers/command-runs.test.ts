@@ -57,7 +57,7 @@ describe("shell commands", () => {
     expect(read("git commit -m x", "nothing to commit").commit).toBeUndefined();
   });
 
-  it("are recognised by program and verb", () => {
+  it("are recognized by program and verb", () => {
     expect(programOf("go test -v ./x")).toBe("go test");
     expect(programOf("NODE_ENV=x npx vitest run")).toBe("vitest");
     expect(keysOf(read("gofmt -l . && go test ./... | tail"))[1]).toBe("test go test");

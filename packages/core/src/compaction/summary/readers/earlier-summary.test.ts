@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { summarise } from "../builtin/summarise.ts";
+import { summarize } from "../builtin/summarize.ts";
 import { continuationMessage } from "../summary-message.ts";
 import { earlierItems, parseEarlierSummary, splitItems } from "./earlier-summary.ts";
 import { LABELS } from "./list-items.ts";
@@ -102,7 +102,7 @@ describe("an earlier summary", () => {
   });
 
   it("has no item for a section of ours that was empty", () => {
-    const empty = summarise([], { countTokens: (text) => text.length / 3 }).text;
+    const empty = summarize([], { countTokens: (text) => text.length / 3 }).text;
     expect([...parseEarlierSummary(empty).items.values()].flat()).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import type { ToolPair } from "../../../messages/pairs.ts";
 import { headOf } from "../../../messages/text.ts";
-import { type FollowedTodo, TodoLedger } from "../../../messages/todo-ledger.ts";
+import { TodoLedger, type TrackedTodo } from "../../../messages/todo-ledger.ts";
 import { filePathIn, isShellTool } from "../../../messages/tool-kinds.ts";
 import { contentText, field, firstString, stringField } from "../../../messages/untrusted.ts";
 import { clip, oneLine } from "../clip.ts";
@@ -34,7 +34,7 @@ import {
 export interface ToolDigest {
   readonly files: readonly FileRecord[];
   readonly errors: readonly ErrorRecord[];
-  readonly todos: readonly FollowedTodo[];
+  readonly todos: readonly TrackedTodo[];
   readonly answers: readonly Answer[];
   readonly plans: readonly Plan[];
   readonly findings: readonly Finding[];

@@ -1,18 +1,19 @@
 /**
- * Knowledge of the scanner about a UTF-16 unit: which kind of run it belongs to, and which symbol it
- * is when it is only the neighbour of another character. Built once from ranges; a regular expression with
- * Unicode properties would say the same, a thousand times slower per character.
+ * Character tables of the scanner: the type of run that a UTF-16 unit belongs to, and its symbol as a
+ * neighbor of another character. Built once from ranges. A regular expression with Unicode properties gives
+ * the same result but takes a thousand times longer per character.
  */
 
 const { charCodeAt } = String.prototype;
 
 /**
- * `text.charCodeAt(at)`, at the same speed for every text. Engines have a dozen representations of strings
- * (slices, concatenations, one and two bytes); after meeting five, they look the method up at each call.
+ * Same as `text.charCodeAt(at)`, at the same speed for every string. Engines have a dozen string
+ * representations (slices, concatenations, one and two bytes). After meeting five of them at a call site,
+ * they look the method up on every call.
  */
 export const codeAt = (text: string, at: number): number => charCodeAt.call(text, at);
 
-/** The runs a text falls apart into. The order matters: LOWER and UPPER are the letters. */
+/** Types of runs that make up a text. The order matters: LOWER and UPPER are the letters. */
 export const PUNCTUATION = 0;
 export const LOWER = 1;
 export const UPPER = 2;
@@ -21,7 +22,10 @@ export const CJK = 4;
 const SYMBOL = 5;
 export const SURROGATE = 6;
 
-/** Symbols of neighbours that are not ASCII punctuation (that is its own symbol: its code). */
+/**
+ * Symbols of neighbors that are not ASCII punctuation. The symbol of an ASCII punctuation mark is its own
+ * code.
+ */
 const LETTER_SYMBOL = { latin: 4, modifier: 5, greekCyrillic: 6 } as const;
 const CJK_SYMBOL = { punctuation: 8, kana: 11, han: 12, hangul: 14, fullwidth: 15 } as const;
 const SYMBOL_SYMBOL = {
@@ -32,7 +36,10 @@ const SYMBOL_SYMBOL = {
   rest: 19,
 } as const;
 
-/** Latin, Greek and Cyrillic: the alphabets whose words the vocabularies hold. Others go by their blocks. */
+/**
+ * True for Latin, Greek and Cyrillic, the alphabets whose words are in the vocabularies. Other scripts are
+ * measured by block.
+ */
 function isAlphabetic(code: number): boolean {
   if (code === 0xd7 || code === 0xf7) return false;
   return (code >= 0xc0 && code < 0x530) || (code >= 0x1e00 && code < 0x1f00) || isLatin1Letter(code);
@@ -77,11 +84,11 @@ function symbolOf(code: number, kind: number): number {
 
 const UNITS = 0x10000;
 
-/** From here on everything above goes by whole rows of the code charts. */
+/** From this code on, every row of the code charts has a single type. */
 const ROWS_FROM = 0x2000;
 const ROW = 16;
 
-/** Row by row where a row is of one kind: this runs whenever the library is loaded. */
+/** Fills the table row by row if a row has a single type, because this runs whenever the library loads. */
 function tabulate(entryFor: (code: number) => number): Uint8Array {
   const table = new Uint8Array(UNITS);
   for (let code = 0; code < ROWS_FROM; code++) table[code] = entryFor(code);
@@ -89,14 +96,14 @@ function tabulate(entryFor: (code: number) => number): Uint8Array {
   return table;
 }
 
-/** Kind of every UTF-16 unit. Never written after this module has loaded. */
+/** Run type of every UTF-16 unit. Never written after this module has loaded. */
 export const KIND: Uint8Array = tabulate(kindOf);
 
 /** Symbol of every UTF-16 unit. Never written after this module has loaded. */
 export const SYMBOL_OF: Uint8Array = tabulate((code) => symbolOf(code, KIND[code] ?? 0));
 
-/** How many symbols there are: ASCII codes with the low control codes lent to the classes above. */
+/** Number of symbols: the ASCII codes. The low control codes serve as the classes above. */
 export const SYMBOLS = 128;
 
-/** Stands before the first and after the last character: a text begins and ends like a line. */
+/** Symbol before the first and after the last character: a text begins and ends like a line. */
 export const EDGE = 10;

@@ -16,7 +16,7 @@ function relativeError(text: string, profile: TokenProfile): number {
   return estimateTokens(text, profile) / exact[profile].count(text) - 1;
 }
 
-/** What was promised of each kind, and of the mixed conversation. */
+/** The documented error bounds: for each type of content, and for the mixed conversation. */
 const allowed = (kind: KindName): number => (kind === "mix" ? 0.05 : 0.1);
 
 describe("estimateTokens", () => {
@@ -74,7 +74,7 @@ describe("estimateTokens", () => {
       fc.property(part, part, fc.constantFrom(...profiles), (left, right, profile) => {
         const apart = estimateTokens(left, profile) + estimateTokens(right, profile);
         const together = estimateTokens(left + right, profile);
-        // A text longer than READ_WHOLE is sampled, so that it cannot be exact to the last token.
+        // A text longer than READ_WHOLE is sampled, so its estimate cannot be exact to the last token.
         const sampling = left.length + right.length > READ_WHOLE ? 0.08 * apart : 0;
         expect(Math.abs(together - apart)).toBeLessThanOrEqual(15 + sampling);
       }),

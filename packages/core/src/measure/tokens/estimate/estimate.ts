@@ -16,30 +16,31 @@ import { type LearnedTables, scramble, unpackTables, WEIGHT_UNIT } from "./learn
 import { PACKED_TABLES } from "./packed-tables.ts";
 
 /**
- * Our own estimator: the best published one (tokenx) is off by 73% on base64 and reads 8 MB/s, and an exact tokenizer
- * needs a vocabulary of megabytes. docs/design/0002-token-estimator.md has the measurements.
+ * We have our own estimator because the best published one (tokenx) is off by 73% on base64 and reads only 8
+ * MB/s. An exact tokenizer needs a vocabulary of several megabytes. See docs/design/0002-token-estimator.md
+ * for the measurements.
  */
 
 /** The vocabulary to estimate for: OpenAI's current one, or the one Anthropic last published. */
 export type TokenProfile = keyof typeof PACKED_TABLES;
 
-/** Characters that are read in any case; up to here an estimate is not sampled at all. */
+/** Longest text, in characters, that is read completely. Longer texts are sampled. */
 export const READ_WHOLE = 12_288;
-/** Of what is beyond, one part in this many is read. */
+/** One in this many of the characters beyond READ_WHOLE is read. */
 const SAMPLED_PART = 7;
-/** Characters per sample: many small samples see more of a mixed text than few large ones. */
+/** Characters per sample. Many small samples cover more of a mixed text than a few large ones. */
 const SAMPLE = 64;
-/** How far to look for the end of a word; base64 has none. */
+/** How far to search for the end of a word. Base64 has no words. */
 const LONGEST_SEARCH = 24;
 
 /**
- * How many tokens a text is likely to be, at a few nanoseconds per character and without a vocabulary:
- * within 10% of the exact count for prose, code, data, logs, base64 and the larger scripts. Never below 1,
- * except for the empty text.
+ * Estimates the tokens of a text without a vocabulary, at a few nanoseconds per character. The estimate is
+ * within 10% of the exact count for prose, code, data, logs, base64 and the larger scripts. It is never below
+ * 1, except for the empty text.
  */
 export function estimateTokens(text: string, profile: TokenProfile = "o200k"): number {
   if (text.length === 0) return 0;
-  // Unpacked when first asked for, since most programs ask for one profile only; never changed after that.
+  // Unpacked on first use, because most programs need one profile only. Never changed afterwards.
   unpacked[profile] ??= unpackTables(PACKED_TABLES[profile]);
   return Math.max(1, Math.round(costOf(text, unpacked[profile]) / WEIGHT_UNIT));
 }
@@ -47,10 +48,9 @@ export function estimateTokens(text: string, profile: TokenProfile = "o200k"): n
 const unpacked: Partial<Record<TokenProfile, LearnedTables>> = {};
 
 /**
- * Reads short texts whole and long ones in fair samples. What is skipped costs nothing, so that counting a
- * megabyte of tool output takes a fraction of what reading it would. The text is
- * divided into equal stretches and each is judged by a small sample from a place of its own: with samples at
- * equal distances, lines of equal length would show the same column every time.
+ * Reads short texts completely and samples long ones, so a megabyte of tool output costs a fraction of a full
+ * read. The text is divided into equal stretches, each with one small sample at a random offset. Samples at
+ * equal distances would hit the same column in every line of equal length.
  */
 function costOf(text: string, tables: LearnedTables): number {
   const { length } = text;
@@ -72,7 +72,10 @@ function costOf(text: string, tables: LearnedTables): number {
   return (density / stretches) * length;
 }
 
-/** Ends as it begins, before something that is no word; otherwise samples would hold too few words. */
+/**
+ * Reads a sample that ends like it begins: before something that is not a word. Otherwise samples would
+ * contain too few words.
+ */
 function readSample(text: string, cursor: Cursor, tables: LearnedTables): number {
   let cost = scanUntil(text, Math.min(cursor.at + SAMPLE, cursor.length), cursor, tables);
   const stop = cursor.at + LONGEST_SEARCH;
@@ -81,7 +84,7 @@ function readSample(text: string, cursor: Cursor, tables: LearnedTables): number
   return cost;
 }
 
-/** Puts the cursor where a run begins, lest half a word be taken for one. */
+/** Moves the cursor to the start of a run, so that half a word is not read as a whole one. */
 function moveToRun(text: string, from: number, cursor: Cursor): void {
   let at = from;
   const limit = from + LONGEST_SEARCH;
@@ -101,21 +104,21 @@ function symbolAt(text: string, at: number): number {
   return at < 0 ? EDGE : (SYMBOL_OF[codeAt(text, at)] ?? 0);
 }
 
-// The scanner makes one pass over a text, run by run, and adds up the likely cost of each run. Tokenizers first cut a
-// text into words, numbers, punctuation and blanks and then look for the largest known parts of each. The scanner cuts
-// likewise, but asks small tables instead of searching.
+// The scanner makes one pass over a text, run by run, and adds up the likely cost of each run. Tokenizers
+// first cut a text into words, numbers, punctuation and blanks, and then look for the largest known parts of
+// each. The scanner cuts in the same way, but looks the cost up in small tables instead of searching.
 
-/** Position of the scanner, and the little it remembers of what it has passed. */
+/** Position of the scanner and its short memory of the characters before it. */
 export interface Cursor {
-  /** Of the text. */
+  /** Length of the text. */
   readonly length: number;
   at: number;
-  /** Symbols of the last character passed and of the one before it. */
+  /** Symbols of the previous character and of the one before it. */
   last: number;
   secondLast: number;
-  /** Short pieces glued together so far: base64, hashes and ids are full of them, identifiers are not. */
+  /** Number of short pieces in a row. Base64, hashes and ids are full of them, identifiers are not. */
   noise: number;
-  /** 1 after a known word. Strange words come together: foreign languages, lists of names. */
+  /** 1 after a known word. Unknown words come in groups: foreign languages, lists of names. */
   known: number;
 }
 
@@ -123,14 +126,17 @@ const SPACE = 32;
 const NEWLINE = 10;
 const SHORT_PIECE = 3;
 const NOISY_PIECES = 2;
-/** No run is followed further than this: a megabyte of digits must not hold up a sample of a hundred. */
+/** Maximum length of a run, so that a megabyte of digits does not delay a sample of a hundred characters. */
 const LONGEST_RUN = 90;
 
-// The loop below runs once per character, so what it needs is at hand: module constants, not properties.
+// The loop below runs once per character, so it uses module constants instead of properties.
 const { LETTER_BUCKETS, LETTER_CODE, LETTER_MASK, LETTER_SHIFT, WORD_END, WORD_START_AT } = layout;
 const { DIGIT_GROUP, DIGITS_AT, KNOWN_WORD_AT, LONG_RUN_AT, PUNCTUATION_AT } = layout;
 
-/** The letter contexts to use, by noise, by knownness of the last word, and by the symbol before this one. */
+/**
+ * Offset of the letter contexts to use, by noise, by whether the last word was known, and by the preceding
+ * symbol.
+ */
 const MANNER: Uint16Array = Uint16Array.from({ length: (NOISY_PIECES + 1) * 2 * SYMBOLS }, (_, index) => {
   const [noise, known, lead] = [index >> 8, (index >> 7) & 1, index & 127];
   if (noise === NOISY_PIECES) return 3 * LETTER_BUCKETS;
@@ -138,7 +144,7 @@ const MANNER: Uint16Array = Uint16Array.from({ length: (NOISY_PIECES + 1) * 2 * 
   return known === 1 ? 0 : LETTER_BUCKETS;
 });
 
-/** Greek and Cyrillic have contexts of their own: what holds for Latin letters says nothing about them. */
+/** Greek and Cyrillic have separate contexts, because weights of Latin letters do not apply to them. */
 const NOT_LATIN = 4 * LETTER_BUCKETS;
 
 /** `+ - / _` belong to the alphabets of base64 and of ids, so they do not end a stretch of noise. */
@@ -146,7 +152,10 @@ const KEEPS_NOISE: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
   "+-/_".includes(String.fromCharCode(code)) ? 3 : 0,
 );
 
-/** Cost of the runs that begin at the cursor and before `end`; leaves the cursor after the last of them. */
+/**
+ * Adds up the cost of the runs that begin between the cursor and `end`. Leaves the cursor after the last of
+ * them.
+ */
 export function scanUntil(text: string, end: number, cursor: Cursor, tables: LearnedTables): number {
   const { weights } = tables;
   let cost = 0;
@@ -210,7 +219,10 @@ function readWord(
   return cost;
 }
 
-/** A word that is no token as a whole, from the cursor up to `end`: letter by letter, by what stands before each. */
+/**
+ * Costs a word that is not a single token, from the cursor to `end`: letter by letter, by the letters before
+ * each.
+ */
 function costOfLetters(
   text: string,
   first: number,
@@ -246,7 +258,10 @@ function readDigits(text: string, cursor: Cursor, weights: Uint16Array): number 
   return whole * (weights[DIGITS_AT + DIGIT_GROUP] ?? 0) + (weights[DIGITS_AT + (length % DIGIT_GROUP)] ?? 0);
 }
 
-/** Follows the longest known runs of characters, as far as hashes tell: a run that goes on costs nothing. */
+/**
+ * Follows the longest known runs of characters, as far as the hashes show. Continuing a known run costs
+ * nothing.
+ */
 function readCjk(text: string, cursor: Cursor, tables: LearnedTables): number {
   const { weights, cjk } = tables;
   let at = cursor.at;
@@ -284,7 +299,7 @@ function readSymbol(text: string, code: number, cursor: Cursor, weights: Uint16A
   return weights[layout.symbolSlot(code)] ?? 0;
 }
 
-/** Characters beyond the first 65,536, of which only the emoji are told apart. */
+/** Reads a character beyond the first 65,536. Only emoji are distinguished. */
 function readAstral(text: string, cursor: Cursor, weights: Uint16Array): number {
   const { at, last } = cursor;
   const point = text.codePointAt(at) ?? 0;
@@ -297,7 +312,7 @@ function readAstral(text: string, cursor: Cursor, weights: Uint16Array): number 
   return last === SPACE ? (cost * (weights[layout.AFTER_SPACE_AT] ?? 0)) / WEIGHT_UNIT : cost;
 }
 
-/** Goes on behind something that is not ASCII: what was remembered of words does not hold there. */
+/** Moves past a non-ASCII character and resets the memory of words. */
 function moveTo(cursor: Cursor, at: number, lastCode: number): void {
   cursor.at = at;
   cursor.secondLast = cursor.last;

@@ -1,11 +1,11 @@
 import { SYMBOLS } from "./characters.ts";
 
 /**
- * Places of the learned weights in a profile's flat table, and the hashes that lead there. The scanner and
- * the training script share this file, so that a weight is always read where it was learned.
+ * Layout of the learned weights in a profile's flat table, and the hashes that index it. The scanner and the
+ * training script share this file, so a weight is always read from the slot where it was learned.
  */
 
-/** A scrambler with no structure of its own, so that neighbouring codes land far apart in the tables. */
+/** Hashes a number without visible structure, so that neighboring codes land far apart in the tables. */
 export function scramble(value: number): number {
   let bits = Math.imul(value + 1, 0x9e3779b1);
   bits = Math.imul(bits ^ (bits >>> 15), 0x85ebca6b);
@@ -13,25 +13,35 @@ export function scramble(value: number): number {
   return (bits ^ (bits >>> 16)) >>> 0;
 }
 
-/** Letter contexts: 2^11 buckets of about the last two and a half letters, one set for each manner of word. */
+/** Letter contexts: 2^11 buckets of about the last two and a half letters, one set for each class of word. */
 export const LETTER_BUCKETS: number = 1 << 11;
 export const LETTER_MASK: number = LETTER_BUCKETS - 1;
-/** How far the context moves on with each letter; 5 of 11 bits forget everything but the last three. */
+/**
+ * Bits by which the context shifts with each letter. With 5 of 11 bits, only the last three letters matter.
+ */
 export const LETTER_SHIFT = 5;
-/** Manners of word: after a space in known text or in strange text, glued to something, noise, not Latin. */
+/**
+ * Number of word classes: after a space in known text, after a space in unknown text, attached to something,
+ * noise, and not Latin.
+ */
 const MANNERS = 5;
-/** The first letter that is not Latin (Vietnamese letters above do no harm among the others). */
+/**
+ * First letter that is not Latin. Vietnamese letters have higher codes, but they do no harm among the others.
+ */
 export const FIRST_NOT_LATIN = 0x370;
-/** From here on symbols are signs (dashes, arrows, boxes), which repeat, not letters of further scripts. */
+/** From this code on, symbols are signs that repeat (dashes, arrows, boxes), not letters of other scripts. */
 export const FIRST_SIGN = 0x2000;
 
 const PUNCTUATION_BUCKETS: number = 1 << 12;
 const PUNCTUATION_MASK = PUNCTUATION_BUCKETS - 1;
 
-/** Digit runs are learned one length at a time up to here; longer ones are taken as groups of this many. */
+/**
+ * Digit runs have a separate weight for each length up to this one. Longer runs count as groups of this
+ * length.
+ */
 export const DIGIT_GROUP = 9;
 
-/** Depths of a match of CJK characters that are told apart; six scripts, see `cjkScript`. */
+/** Number of match depths with separate weights for CJK characters. See `cjkScript` for the six scripts. */
 export const CJK_DEPTHS = 5;
 const CJK_SCRIPTS = 6;
 
@@ -40,7 +50,10 @@ export const EMOJI_COUNT = 0xc00;
 const LATIN_SYMBOLS = 0x40;
 const GENERAL_SYMBOLS = 0x800;
 const VARIATION_SELECTORS = 0x10;
-/** Everything else is told apart by blocks of 64: they share the UTF-8 lead bytes, hence mostly the cost. */
+/**
+ * All other characters share weights in blocks of 64. A block has the same UTF-8 lead bytes, so mostly the
+ * same cost.
+ */
 const UNIT_BLOCKS = 0x10000 >> 6;
 
 export const LETTERS_AT = 0;
@@ -51,16 +64,19 @@ export const CJK_AT: number = DIGITS_AT + DIGIT_GROUP + 1;
 export const BLOCKS_AT: number = CJK_AT + CJK_SCRIPTS * CJK_DEPTHS;
 const SYMBOLS_AT: number = BLOCKS_AT + UNIT_BLOCKS;
 export const EMOJI_AT: number = SYMBOLS_AT + LATIN_SYMBOLS + GENERAL_SYMBOLS + VARIATION_SELECTORS;
-/** Factor on an emoji after a space: part of its bytes went into the token of the space. */
+/** Factor for an emoji after a space, because part of its bytes belongs to the token of the space. */
 export const AFTER_SPACE_AT: number = EMOJI_AT + EMOJI_COUNT;
 export const REPEATED_SYMBOL_AT: number = AFTER_SPACE_AT + 1;
 export const LONE_SURROGATE_AT: number = REPEATED_SYMBOL_AT + 1;
 export const OTHER_ASTRAL_AT: number = LONE_SURROGATE_AT + 1;
-/** By code: a mark or blank between two of its like and one more. Rules, indents and blank lines are nearly free. */
+/**
+ * Weights, by code, of a mark or blank in a run of at least four. Rules, indents and blank lines are nearly
+ * free.
+ */
 export const LONG_RUN_AT: number = OTHER_ASTRAL_AT + 1;
 export const WEIGHTS: number = LONG_RUN_AT + SYMBOLS;
 
-/** Letters of all alphabets lie below here; the codes from here on serve as start and end of a word. */
+/** Letters of all alphabets are below this code. The codes from here on mark the start and end of a word. */
 const LETTER_CODES = 0x2000;
 export const LETTER_CODE: Uint16Array = Uint16Array.from(
   { length: LETTER_CODES + SYMBOLS + 1 },
@@ -69,7 +85,7 @@ export const LETTER_CODE: Uint16Array = Uint16Array.from(
 export const WORD_START_AT: number = LETTER_CODES;
 export const WORD_END: number = scramble(LETTER_CODES + SYMBOLS) & LETTER_MASK;
 
-/** A set of hashes is a bitmap of 2^18 places: at ten thousand members, 4% of strangers pass as members. */
+/** A hash set is a bitmap with 2^18 places. With ten thousand members it gives 4% false positives. */
 export const SET_BITS = 18;
 
 export function stepWord(hash: number, code: number): number {
@@ -87,7 +103,7 @@ export function placeInSet(hash: number): number {
 
 const LETTERISH = 8;
 
-/** How much of a neighbour matters: of the next one its manner, of the one before last even less. */
+/** Reduces a neighbor to its class. The next symbol matters in some detail, the one before last even less. */
 function mannerOfNext(symbol: number): number {
   if (symbol < LETTERISH || symbol === 10 || symbol === 32) return symbol;
   return symbol < 32 ? 8 : 33;
@@ -106,7 +122,7 @@ const LAST = salted(0x5100, (symbol) => symbol);
 const CURRENT = salted(0x5200, (symbol) => symbol);
 const NEXT = salted(0x5300, mannerOfNext);
 
-/** Bucket of a punctuation mark or blank between its neighbours (all given as symbols). */
+/** Computes the bucket of a punctuation mark or blank from its neighbors. All arguments are symbols. */
 export function punctuationBucket(secondLast: number, last: number, current: number, next: number): number {
   return (
     ((SECOND_LAST[secondLast] ?? 0) ^ (LAST[last] ?? 0) ^ (CURRENT[current] ?? 0) ^ (NEXT[next] ?? 0)) &
@@ -114,7 +130,10 @@ export function punctuationBucket(secondLast: number, last: number, current: num
   );
 }
 
-/** Scripts merge differently: punctuation, hiragana, katakana, Han, Hangul, full-width forms. */
+/**
+ * Returns the script of a CJK character, because scripts merge differently: punctuation, hiragana, katakana,
+ * Han, Hangul, full-width forms.
+ */
 export function cjkScript(code: number): number {
   if (code < 0x3040) return 0;
   if (code < 0x30a0) return 1;
@@ -134,13 +153,13 @@ export function symbolSlot(code: number): number {
 export interface LearnedTables {
   /** Cost per feature in WEIGHT_UNITs, indexed by the slots above. */
   readonly weights: Uint16Array;
-  /** One byte per place: is this a word that is a single token? */
+  /** One byte per place: 1 if the word is a single token. */
   readonly words: Uint8Array;
-  /** One byte per place: is this a run of CJK characters within a token? */
+  /** One byte per place: 1 if the run of CJK characters occurs within a token. */
   readonly cjk: Uint8Array;
 }
 
-/** The same as text: weights as one letter each, sets as gaps between members. */
+/** The same tables as text: one letter per weight, and sets as the gaps between their members. */
 export type PackedTables = Readonly<Record<keyof LearnedTables, string>>;
 
 export const unpackTables = ({ weights, words, cjk }: PackedTables): LearnedTables => ({
@@ -149,7 +168,10 @@ export const unpackTables = ({ weights, words, cjk }: PackedTables): LearnedTabl
   cjk: unpackSet(cjk),
 });
 
-/** Weights are whole numbers of this part of a token: adding integers is the fastest a processor can do. */
+/**
+ * Weights are integers in this fraction of a token, because adding integers is the fastest operation of a
+ * processor.
+ */
 export const WEIGHT_UNIT = 4096;
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -157,10 +179,10 @@ const VALUE_OF: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
   Math.max(0, DIGITS.indexOf(String.fromCharCode(code))),
 );
 const LARGEST_DIGIT = 63;
-/** In packed weights: the next two digits say how often the weight before it is repeated. */
+/** Repeat marker in packed weights. The next two digits say how often the weight before it repeats. */
 export const REPEAT_MARK = "!";
 
-/** Levels 0 to 48 lie between 0 and 1 tokens and are dense at both ends, where most features are. */
+/** Levels 0 to 48 cover 0 to 1 tokens. They are dense at both ends, where most features are. */
 const UNIT_LEVELS = 48;
 const COARSE_STEP = 0.25;
 

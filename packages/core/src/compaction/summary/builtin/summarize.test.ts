@@ -4,11 +4,11 @@ import { ConversationBuilder, toolResult, toolUse } from "../../../../../../test
 import type { Entry } from "../../../messages/entry.ts";
 import { presentSections, SECTION_NAMES, splitSections } from "../summary-message.ts";
 import { SUMMARY_BUDGET_TOKENS } from "./budget.ts";
-import { summarise } from "./summarise.ts";
+import { summarize } from "./summarize.ts";
 
 const countTokens = (text: string): number => Math.ceil(text.length / 3);
 const summaryOf = (entries: readonly Entry[], budgetTokens?: number, instructions?: string): string =>
-  summarise(entries, { countTokens, budgetTokens, instructions }).text;
+  summarize(entries, { countTokens, budgetTokens, instructions }).text;
 const sectionOf = (text: string, name: string): string =>
   splitSections(text).find((section) => section.name === name)?.body ?? "";
 
@@ -178,7 +178,7 @@ describe("the budget of a summary", () => {
       fc.property(userTexts, fc.integer({ min: 300, max: 9_000 }), (texts, budgetTokens) => {
         const session = workSession();
         for (const text of texts) session.user(text);
-        const summary = summarise(session.entries, { countTokens, budgetTokens });
+        const summary = summarize(session.entries, { countTokens, budgetTokens });
         expect(countTokens(summary.text)).toBeLessThanOrEqual(budgetTokens);
         expect(summary.tokens).toBe(countTokens(summary.text));
       }),
@@ -189,7 +189,7 @@ describe("the budget of a summary", () => {
     const session = new ConversationBuilder();
     for (let index = 0; index < 400; index++) session.user(`message ${index} ${"word ".repeat(100)}`);
     expect(SUMMARY_BUDGET_TOKENS).toBe(8_000);
-    const { tokens, leftOut } = summarise(session.entries, { countTokens });
+    const { tokens, leftOut } = summarize(session.entries, { countTokens });
     expect(tokens).toBeGreaterThan(6_000);
     expect(tokens).toBeLessThanOrEqual(8_000);
     expect(leftOut).toBeGreaterThan(0);

@@ -10,13 +10,14 @@ import { committedSpanIds, isCollapsedSpan, isSettled } from "./stand-ins.ts";
 import { isUndoMark } from "./undo-marks.ts";
 import { isRecord, stringField } from "./untrusted.ts";
 
-/** Writes of several lines: written so that a reader can tell a torn one, and read without torn ones. */
+/** Atomic writes of several lines: readers can recognize and ignore incomplete ones. */
 
 /**
- * A compaction or an undo is written as several lines, and whoever writes them may die in the middle: readers would
- * then take the part for the whole conversation. So the first names the last line, and each line that first one.
+ * Marks the lines of a compaction or an undo as one write. If the writer crashes halfway, a reader would
+ * mistake the part for the whole conversation. So the first line names the last line, and every other line
+ * names the first.
  */
-export function asOneWrite(lines: readonly Entry[]): readonly Entry[] {
+export function asAtomicWrite(lines: readonly Entry[]): readonly Entry[] {
   const first = lines.find(
     (line): line is CompactBoundaryEntry | UndoMark => isCompactBoundary(line) || isUndoMark(line),
   );
@@ -30,8 +31,11 @@ export function asOneWrite(lines: readonly Entry[]): readonly Entry[] {
   });
 }
 
-/** A line that stands further up already and hangs elsewhere since this write. It is part of what wrote it first. */
-export const movedWith = (line: Entry, first: EntryLink): Entry =>
+/**
+ * Marks an existing line that this write gives a new parent. The line still belongs to the write that created
+ * it.
+ */
+export const markMoved = (line: Entry, first: EntryLink): Entry =>
   ({ ...line, movedWith: first.uuid }) as Entry;
 
 function withEnd(first: CompactBoundaryEntry | UndoMark, endsWith: string): Entry {
@@ -41,7 +45,10 @@ function withEnd(first: CompactBoundaryEntry | UndoMark, endsWith: string): Entr
   return { ...first, compactMetadata: { ...compactMetadata, longhaul } };
 }
 
-/** Without compactions, undos and commits whose writer died in the middle. The very list where there are none. */
+/**
+ * Removes compactions, undos and commits whose writer crashed halfway. Returns the same list if there are
+ * none.
+ */
 export function withoutTornWrites(entries: readonly Entry[]): readonly Entry[] {
   const torn = new Set([...tornWrites(entries), ...tornSpans(entries)]);
   if (torn.size === 0) return entries;
@@ -53,7 +60,7 @@ export function withoutTornWrites(entries: readonly Entry[]): readonly Entry[] {
   return entries.filter((entry) => !isTorn(entry));
 }
 
-/** Uuids of boundaries and marks whose last line does not stand below them. */
+/** Uuids of boundaries and marks whose last line does not follow. */
 function tornWrites(entries: readonly Entry[]): Iterable<string> {
   const ends = new Map<string, string>();
   const begun = new Set<string>();
@@ -62,7 +69,7 @@ function tornWrites(entries: readonly Entry[]): Iterable<string> {
     ends.delete(entry.uuid);
     const end = endOf(entry);
     if (end === undefined || begun.has(entry.uuid)) continue;
-    // A host's change may write the first line again, further down.
+    // An edit by the host may write the first line again, further down.
     begun.add(entry.uuid);
     ends.set(end, entry.uuid);
   }
@@ -76,9 +83,9 @@ function endOf(entry: Entry): string | undefined {
 }
 
 /**
- * Uuids of spans that no mark names, which is the last line of their commit. The mark is also what the next line
- * hangs on: a span without it would be there for the next process, and be gone for the one after it. Those that a
- * compaction took over need no mark any more.
+ * Uuids of spans without a commit mark, which is the last line of a commit. The next line needs the mark as
+ * its parent. Without it, the next process would see the span, but the process after that would not. A span
+ * that a compaction absorbed needs no mark.
  */
 function tornSpans(entries: readonly Entry[]): readonly string[] {
   const spans = entries.filter(isCollapsedSpan).filter((span) => !isSettled(span));

@@ -11,7 +11,7 @@ import { renderErrors, renderMessages, renderProblemSolving, renderRequests } fr
 import { renderCurrentWork, renderNextStep, renderPending } from "./render-work.ts";
 
 /** Pieces that share words with the instructions are kept first. */
-export interface SummariseOptions extends SummaryWishes {
+export interface SummarizeOptions extends SummaryWishes {
   readonly countTokens: CountText;
   readonly budgetTokens?: number | undefined;
   /** The part of the conversation that is summarized; all of it unless given. */
@@ -29,7 +29,7 @@ export interface BuiltInSummary {
 }
 
 /** A summary from the structure of the session alone: no model, the same for the same entries. */
-export function summarise(entries: readonly Entry[], options: SummariseOptions): BuiltInSummary {
+export function summarize(entries: readonly Entry[], options: SummarizeOptions): BuiltInSummary {
   const { countTokens, budgetTokens = SUMMARY_BUDGET_TOKENS } = options;
   const digest = digestSession(entries.filter(isOfConversation));
   const drafts = SECTION_NAMES.map((name) => draftSection(name, digest, options));
@@ -69,10 +69,10 @@ const PLANS: Readonly<
 function draftSection(
   name: SectionName,
   digest: SessionDigest,
-  { instructions, variant }: SummariseOptions,
+  { instructions, variant }: SummarizeOptions,
 ): SectionDraft {
   const [share, whenEmpty, itemName, render] = PLANS[name];
-  const pieces = emphasise(render(digest, instructions), instructions);
+  const pieces = emphasize(render(digest, instructions), instructions);
   const isOvertaken = variant === "up-to" && name === "Optional Next Step";
   return {
     heading: sectionHeading(name, variant),
@@ -88,13 +88,13 @@ const BONUS = 150;
 /** Words too short to tell one piece from another, in scripts that write words with spaces. */
 const MIN_WORD_CHARS = 4;
 const STOP_WORDS: ReadonlySet<string> = new Set(
-  "about also and conversation conversations detail details focus from have include just keep make only parts please relevant should summarise summarize summary that them these they this what when where which with your".split(
+  "about also and conversation conversations detail details focus from have include just keep make only parts please relevant should summarize summarize summary that them these they this what when where which with your".split(
     " ",
   ),
 );
 
 /** Pieces that share words with the user's instructions rise above their peers. */
-function emphasise(pieces: Piece[], instructions: string | undefined): Piece[] {
+function emphasize(pieces: Piece[], instructions: string | undefined): Piece[] {
   if (instructions === undefined) return pieces;
   const words = wordsOf(instructions);
   if (words.length === 0) return pieces;

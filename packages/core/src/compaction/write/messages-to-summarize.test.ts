@@ -10,9 +10,9 @@ import {
 } from "../../../../../test/support/builders.ts";
 import { deepFreeze } from "../../../../../test/support/deep-freeze.ts";
 import { checkRequest } from "../../request/check/check.ts";
-import { messagesToSummarise } from "./ask-model.ts";
+import { messagesToSummarize } from "./ask-model.ts";
 
-describe("messagesToSummarise", () => {
+describe("messagesToSummarize", () => {
   it("puts marks for images and documents, also inside tool results", () => {
     const built = new ConversationBuilder();
     built.user([
@@ -21,7 +21,7 @@ describe("messagesToSummarise", () => {
     ]);
     built.assistant([toolUse("t1", "Read", {})]);
     built.user([toolResult("t1", [image(), { type: "text", text: "a picture" }])]);
-    const messages = messagesToSummarise(built.entries);
+    const messages = messagesToSummarize(built.entries);
     expect(messages[0]?.content).toEqual([
       { type: "text", text: "[image]" },
       { type: "text", text: "[document]" },
@@ -34,7 +34,7 @@ describe("messagesToSummarise", () => {
     built.user("why?");
     built.assistant([thinking("hm"), { type: "text", text: "because" }]);
     built.user("I see");
-    const messages = messagesToSummarise(built.entries);
+    const messages = messagesToSummarize(built.entries);
     expect(messages[1]?.content).toEqual([{ type: "text", text: "because" }]);
   });
 
@@ -42,20 +42,20 @@ describe("messagesToSummarise", () => {
     const built = new ConversationBuilder();
     built.user("go");
     built.attachment({ type: "skill_listing", content: "- a-skill: does things" });
-    expect(JSON.stringify(messagesToSummarise(built.entries))).not.toContain("a-skill");
+    expect(JSON.stringify(messagesToSummarize(built.entries))).not.toContain("a-skill");
   });
 
   it("sends cleared results as cleared", () => {
     const built = new ConversationBuilder();
     built.user("go");
     built.tool("t1", "Read", {}, "long file");
-    expect(JSON.stringify(messagesToSummarise(built.entries, new Set(["t1"])))).not.toContain("long file");
+    expect(JSON.stringify(messagesToSummarize(built.entries, new Set(["t1"])))).not.toContain("long file");
   });
 
   it("whatever the entries: what comes out obeys the API's rules, and the entries are not touched", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
-        const messages = messagesToSummarise(deepFreeze(entries));
+        const messages = messagesToSummarize(deepFreeze(entries));
         if (messages.length === 0) return;
         const { findings } = checkRequest({ messages });
         expect(findings).toEqual([]);

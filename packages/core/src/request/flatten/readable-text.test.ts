@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryEntries } from "../../../../../test/support/arbitraries.ts";
 import { ConversationBuilder, thinking } from "../../../../../test/support/builders.ts";
-import { wordsIn } from "./words-in.ts";
+import { readableText } from "./readable-text.ts";
 
 describe("the words in entries", () => {
   it("are what was said, called, answered and attached, as the agent reads it", () => {
@@ -11,7 +11,7 @@ describe("the words in entries", () => {
     c.assistant([thinking("secret thoughts"), { type: "text", text: "I will" }]);
     c.tool("t1", "Edit", { file_path: "C:\\work\\a.ts", edits: [{ new_string: "two\nlines" }] }, "edited");
     c.attachment({ type: "queued_command", prompt: "and push" });
-    const words = wordsIn(c.entries);
+    const words = readableText(c.entries);
     for (const said of ["please\nfix it", "I will", "C:\\work\\a.ts", "two\nlines", "edited", "and push"]) {
       expect(words).toContain(said);
     }
@@ -21,7 +21,7 @@ describe("the words in entries", () => {
   it("can be read from any entries, also damaged ones", () => {
     fc.assert(
       fc.property(arbitraryEntries(), (entries) => {
-        expect(typeof wordsIn(entries)).toBe("string");
+        expect(typeof readableText(entries)).toBe("string");
       }),
     );
   });

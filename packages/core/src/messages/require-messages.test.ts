@@ -3,12 +3,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryEntries, arbitraryRequest } from "../../../../test/support/arbitraries.ts";
 import { claudeCodeSessions, describeRecorded } from "../../../../test/support/real-sessions.ts";
-import { foreignShape, isWholeReply, requireReadable } from "./given-messages.ts";
+import { foreignShape, isWholeReply, requireReadable } from "./require-messages.ts";
 import { parseJson } from "./untrusted.ts";
 
 const isForeign = (message: unknown): boolean => foreignShape(message) !== undefined || isWholeReply(message);
 
-/** A block of a kind that the API may have tomorrow: names and fields in snake case, as all of its fields are. */
+/** Generates a block type that the API might add later, with names in snake case like all its fields. */
 function tomorrowsBlock(): fc.Arbitrary<unknown> {
   const name = fc.stringMatching(/^[a-z]{2,8}(_[a-z]{2,8}){0,2}$/);
   const value = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.array(fc.string()), fc.constant(null));

@@ -5,7 +5,7 @@ import type { Usage } from "@longhaul/core/messages";
 import type { ModelRequest } from "@longhaul/core/models";
 import { type PrefixCache, type ReplayUsage, usageOf } from "./prefix-cache.ts";
 
-/** Tokens by what is paid for them. */
+/** Token counts by price. */
 export interface TokenSums {
   readonly plain: number;
   readonly written: number;
@@ -13,20 +13,20 @@ export interface TokenSums {
   readonly output: number;
 }
 
-/** One call of the conversation, as it went under a policy. */
+/** One call of the conversation under a policy. */
 export interface ReplayedTurn {
-  /** What the model read. */
+  /** Input tokens of the call. */
   readonly tokens: number;
-  /** Dollars up to and with this call, those of summaries included. */
+  /** Dollars spent up to and including this call, with summaries. */
   readonly cost: number;
-  /** The history was rewritten for it: compacted, trimmed or cleared. */
+  /** True if the policy rewrote the history for this call: compacted, trimmed or cleared it. */
   readonly isRewritten: boolean;
 }
 
-export interface TillOptions {
-  /** Whose prices hold; they are known. */
+export interface CostTrackerOptions {
+  /** Model whose prices apply. They must be known. */
   readonly model: string;
-  /** Go before the published ones. */
+  /** Override the published prices. */
   readonly prices: PriceTable | undefined;
   readonly ttl: CacheTtl;
   readonly cache: PrefixCache;
@@ -34,8 +34,8 @@ export interface TillOptions {
 
 const NOTHING: TokenSums = { plain: 0, written: 0, read: 0, output: 0 };
 
-/** Adds up what a policy's calls cost. */
-export class Till {
+/** Adds up the cost of a policy's calls. */
+export class CostTracker {
   readonly turns: ReplayedTurn[] = [];
   tokens: TokenSums = NOTHING;
   summaryCalls = 0;
@@ -44,14 +44,14 @@ export class Till {
   cost = 0;
   summaryCost = 0;
   #last = { cached: 0, at: Number.NEGATIVE_INFINITY };
-  readonly #options: TillOptions;
+  readonly #options: CostTrackerOptions;
 
-  constructor(options: TillOptions) {
+  constructor(options: CostTrackerOptions) {
     this.#options = options;
   }
 
-  /** A call of the conversation itself. */
-  call(
+  /** Charges a call of the conversation itself. */
+  recordCall(
     request: ModelRequest,
     {
       at,
@@ -68,32 +68,32 @@ export class Till {
     return usage;
   }
 
-  /** A call that the provider refused as too long: nothing is paid. */
-  refused(tokens: number, isRewritten: boolean): void {
+  /** Records a call that the provider refused as too long. It costs nothing. */
+  recordRefusedCall(tokens: number, isRewritten: boolean): void {
     this.refusedCalls++;
     this.turns.push({ tokens, cost: this.cost, isRewritten });
   }
 
-  /** Tokens of the last call that are in the provider's cache at this time. */
+  /** Tokens of the last call that are still in the provider's cache at this time. */
   cachedAt(time: number): number {
     return time - this.#last.at < CACHE_TTL_MS[this.#options.ttl] ? this.#last.cached : 0;
   }
 
-  /** A call for a summary, whoever made it. */
-  summary(usage: PricedUsage): void {
+  /** Charges a summary call. */
+  recordSummaryCall(usage: PricedUsage): void {
     this.summaryCalls++;
     this.summaryCost += this.#pay(usage);
   }
 
   #pay(usage: PricedUsage): number {
     const dollars = costOf(usage, this.#options.model, this.#options.prices) ?? 0;
-    this.tokens = plus(this.tokens, usage);
+    this.tokens = addUsage(this.tokens, usage);
     this.cost += dollars;
     return dollars;
   }
 }
 
-function plus(sums: TokenSums, usage: Usage): TokenSums {
+function addUsage(sums: TokenSums, usage: Usage): TokenSums {
   return {
     plain: sums.plain + usage.input_tokens,
     written: sums.written + (usage.cache_creation_input_tokens ?? 0),

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ApiMessage } from "../messages/message.ts";
 import { type ContentBlock, contentBlocks } from "../messages/message.ts";
-import { outdate } from "./compare-messages.ts";
+import { markOutdated } from "./compare-messages.ts";
 import { HostView } from "./host-view.ts";
-import { cutAfter, inKnownCut } from "./recut.ts";
+import { matchKnownMessages, splitAfter } from "./match-messages.ts";
 
 const text = (words: string): ContentBlock => ({ type: "text", text: words });
 const result = (id: string, content: string): ContentBlock => ({
@@ -19,7 +19,7 @@ const call = (id: string): ContentBlock => ({ type: "tool_use", id, name: "Read"
 const summary: ApiMessage = { role: "user", content: "summary" };
 const known = [summary, said(call("a")), user(result("a", "read"), text("restored")), said(text("done"))];
 
-/** Each block with its role: the request that the API sees. */
+/** Each block with its role, as the API sees the request. */
 const blocksIn = (messages: readonly ApiMessage[]): readonly unknown[] =>
   messages.flatMap(({ role, content }) => contentBlocks(content).map((block) => [role, block]));
 
@@ -33,11 +33,11 @@ describe("a list that the host converted to another form and back", () => {
       said(text("done")),
       user(text("next")),
     ];
-    const recut = inKnownCut(split, known);
+    const recut = matchKnownMessages(split, known);
     expect(recut?.messages).toEqual([...known, split[5]]);
     expect(recut?.messages[2]).toBe(known[2]);
     expect(recut?.replaced.map(({ original }) => original)).toEqual([summary, known[2], known[2]]);
-    expect(inKnownCut(known, split)?.messages).toEqual(split.slice(0, 5));
+    expect(matchKnownMessages(known, split)?.messages).toEqual(split.slice(0, 5));
   });
 
   it("gets the known result where it writes fields in another order and a text as blocks", () => {
@@ -45,12 +45,12 @@ describe("a list that the host converted to another form and back", () => {
       { content: [text("read")], is_error: false, tool_use_id: "a", type: "tool_result" } as ContentBlock,
       text("restored"),
     );
-    expect(inKnownCut([summary, known[1] as ApiMessage, other], known)?.messages[2]).toBe(known[2]);
+    expect(matchKnownMessages([summary, known[1] as ApiMessage, other], known)?.messages[2]).toBe(known[2]);
   });
 
   it("has a message of its own for blocks that the host adds to the last known message", () => {
     const longer = said(text("done"), text("and more"));
-    expect(inKnownCut([...known.slice(0, 3), longer], known)?.messages).toEqual([
+    expect(matchKnownMessages([...known.slice(0, 3), longer], known)?.messages).toEqual([
       ...known,
       said(text("and more")),
     ]);
@@ -66,15 +66,15 @@ describe("a list that the host converted to another form and back", () => {
       [user(result("a", "read")), user(marked)],
       [user(failed), user(text("restored"))],
     ])
-      expect(inKnownCut([...known.slice(0, 2), ...other, ...rest], known)).toBeUndefined();
-    expect(inKnownCut(structuredClone(known), known)).toBeUndefined();
+      expect(matchKnownMessages([...known.slice(0, 2), ...other, ...rest], known)).toBeUndefined();
+    expect(matchKnownMessages(structuredClone(known), known)).toBeUndefined();
   });
 
   it("does not get a known message that the host changed in place", () => {
     const changed = user(result("a", "read"), text("restored"));
-    outdate(changed);
+    markOutdated(changed);
     const list = [...known.slice(0, 2), user(result("a", "read")), user(text("restored"))];
-    expect(inKnownCut(list, [...known.slice(0, 2), changed])).toBeUndefined();
+    expect(matchKnownMessages(list, [...known.slice(0, 2), changed])).toBeUndefined();
   });
 
   it("says the same in its known cut, whatever the two cuts are", () => {
@@ -101,7 +101,7 @@ describe("a list that the host converted to another form and back", () => {
       fc.property(fc.array(run, { maxLength: 6 }), fc.array(run, { maxLength: 2 }), (runs, later) => {
         const list = [...runs, ...later].flatMap((each) => cutUp(each, each.cuts));
         const before = runs.flatMap((each) => cutUp(each, each.knownCuts));
-        const recut = (inKnownCut(list, before)?.messages ?? list) as readonly ApiMessage[];
+        const recut = (matchKnownMessages(list, before)?.messages ?? list) as readonly ApiMessage[];
         expect(blocksIn(recut)).toEqual(blocksIn(list));
         expect(recut.slice(0, before.length)).toEqual(before);
       }),
@@ -110,8 +110,8 @@ describe("a list that the host converted to another form and back", () => {
 
   it("is cut after a number of blocks only inside a message", () => {
     const list = [user(text("one"), text("two")), said(text("three"))];
-    expect(cutAfter(list, 1)?.messages).toEqual([user(text("one")), user(text("two")), list[1]]);
-    for (const blocks of [0, 2, 3, 4]) expect(cutAfter(list, blocks)).toBeUndefined();
+    expect(splitAfter(list, 1)?.messages).toEqual([user(text("one")), user(text("two")), list[1]]);
+    for (const blocks of [0, 2, 3, 4]) expect(splitAfter(list, blocks)).toBeUndefined();
   });
 });
 
@@ -131,17 +131,17 @@ describe("a host that converts its lists and alternates between them", () => {
 
   it("continues one conversation with each of them", () => {
     const view = new HostView();
-    view.begin(own);
+    view.start(own);
     view.replace(rewritten);
     expect(view.read([...split, next])).toMatchObject({ kind: "continued", added: [next] });
     expect(view.read(structuredClone([...own, next]))).toMatchObject({ kind: "continued", added: [] });
-    expect(view.handBack([])).toEqual([...rewritten, next]);
+    expect(view.toHostForm([])).toEqual([...rewritten, next]);
     expect(view.read(structuredClone([...split, next]))).toMatchObject({ kind: "continued", added: [] });
   });
 
   it("is recognized by a list that is no longer in memory, in another cut", () => {
     const view = new HostView();
-    view.begin(own);
+    view.start(own);
     view.replace(rewritten);
     view.read([...rewritten, next]);
     view.replace([summary]);
@@ -154,7 +154,7 @@ describe("a host that converts its lists and alternates between them", () => {
   it("changes only messages that it changed, also when another list ends inside one of its messages", () => {
     const first = [user(text("one"), text("two")), said(text("three"))];
     const view = new HostView();
-    view.begin(first);
+    view.start(first);
     view.replace([summary]);
     view.read([...first, next]);
     view.replace([{ role: "user", content: "second summary" }]);
@@ -164,14 +164,14 @@ describe("a host that converts its lists and alternates between them", () => {
       kind: "changed",
       since: [later[0]],
     });
-    expect(view.handBack([])).toEqual([{ role: "user", content: "second summary" }, later[0]]);
+    expect(view.toHostForm([])).toEqual([{ role: "user", content: "second summary" }, later[0]]);
   });
 
   it("refers to the known message by its own", () => {
     const view = new HostView();
-    view.begin(rewritten);
+    view.start(rewritten);
     view.read(split);
-    expect(view.standIn(split[3] as ApiMessage)).toBe(rewritten[2]);
+    expect(view.knownMessageFor(split[3] as ApiMessage)).toBe(rewritten[2]);
   });
 });
 
@@ -189,7 +189,7 @@ describe("a host that decorates its messages anew each turn", () => {
 
   function rewrittenView(isUsed: boolean): HostView {
     const view = new HostView();
-    view.begin(shown);
+    view.start(shown);
     view.replace([summary]);
     if (isUsed) view.read(shown);
     return view;
@@ -199,7 +199,7 @@ describe("a host that decorates its messages anew each turn", () => {
     for (const isUsed of [true, false]) {
       const view = rewrittenView(isUsed);
       expect(view.read([...bare, next])).toMatchObject({ kind: "continued", added: [next] });
-      expect(view.handBack([])).toEqual([summary, next]);
+      expect(view.toHostForm([])).toEqual([summary, next]);
       expect(view.read(structuredClone([...shown, next]))).toMatchObject({ kind: "continued", added: [] });
     }
   });

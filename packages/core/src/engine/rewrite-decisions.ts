@@ -12,25 +12,31 @@ import {
   weigh,
 } from "../measure/cost/rewrite-cost.ts";
 import { costOf } from "../measure/window/prices.ts";
-import { whyNotNow } from "./health.ts";
+import { skipReasonFor } from "./health.ts";
 import type { Needs } from "./parts.ts";
 
-/** Below this share of the threshold there is so much room that nobody should have to fetch anything again. */
+/**
+ * Below this share of the threshold there is so much room that clearing results early would only cause
+ * repeated reads.
+ */
 const EARLIEST_SHARE = 0.5;
-/** Nobody knows how long a conversation goes on: what is done early must pay in half the turns expected. */
+/**
+ * The length of a conversation is unknown, so an early action must pay within this share of the expected
+ * turns.
+ */
 const CAREFUL_SHARE = 0.5;
 
-/** A clearing as far as its price depends on it, in tokens as the provider counts them. */
+/** The figures that determine the cost of a clearing, in provider tokens. */
 export interface ClearingSize {
   readonly tokensSaved: number;
-  /** From the first cleared result to the end, before the clearing. */
+  /** Tokens from the first cleared result to the end, before the clearing. */
   readonly tokensFromFirst: number;
 }
 
 type Occasion = "early" | "cold" | "full";
 
-/** The parts that decide whether a rewrite pays. */
-export type Weighed = Needs<
+/** The parts that decide if a rewrite pays. */
+export type CostParts = Needs<
   | "options"
   | "gauge"
   | "thread"
@@ -44,8 +50,8 @@ export type Weighed = Needs<
   | "reporter"
 >;
 
-/** Before the threshold: whether clearing costs clearly less than to carry the results along. */
-export function paysToClearEarly(parts: Weighed, clearing: ClearingSize): boolean {
+/** True if clearing before the threshold costs clearly less than keeping the results. */
+export function paysToClearEarly(parts: CostParts, clearing: ClearingSize): boolean {
   if (parts.modules.headroomBy !== undefined) return false;
   const isCold = parts.cache.isCold;
   const { tokens } = parts.gauge.size();
@@ -61,48 +67,48 @@ export function paysToClearEarly(parts: Weighed, clearing: ClearingSize): boolea
     carriedTokens: parts.pace.carriedTokens,
   };
   if (!isCold && !carriedPays(rewriting)) return false;
-  const weighing = weigh({ ...situation, alternatives: [clearingWay(tokens, clearing)] });
-  if (weighing?.chosen !== "clear" || !isClear(weighing)) return false;
-  tell(parts, weighing, isCold ? "cold" : "early");
+  const weighing = weigh({ ...situation, alternatives: [clearingAlternative(tokens, clearing)] });
+  if (weighing?.chosen !== "clear" || !paysClearly(weighing)) return false;
+  reportWeighing(parts, weighing, isCold ? "cold" : "early");
   return true;
 }
 
-/** Whether it pays long before the end that is expected. */
-function isClear({ options, chosen, expectedTurns }: Weighing): boolean {
+/** True if it pays long before the expected end. */
+function paysClearly({ options, chosen, expectedTurns }: Weighing): boolean {
   const { breakEvenTurns } = options.find(({ name }) => name === chosen) ?? {};
   return breakEvenTurns !== undefined && breakEvenTurns <= expectedTurns * CAREFUL_SHARE;
 }
 
 /**
- * At the threshold: whether to clear, or to leave it to the compaction that follows. Clearing where that is not
- * possible, or where nobody knows the prices.
+ * True if the engine should clear at the threshold instead of leaving it to the compaction that follows. Also
+ * true if a compaction is not possible or the prices are unknown.
  */
-export function paysToClearAtThreshold(parts: Weighed, clearing: ClearingSize | undefined): boolean {
+export function paysToClearAtThreshold(parts: CostParts, clearing: ClearingSize | undefined): boolean {
   const weighing = weighAtThreshold(parts, clearing);
-  if (weighing === undefined) return !mayCompact(parts) || parts.background.paidFor() === undefined;
-  tell(parts, weighing, "full");
+  if (weighing === undefined) return !mayCompact(parts) || parts.background.preparedResult() === undefined;
+  reportWeighing(parts, weighing, "full");
   return weighing.chosen !== "compact";
 }
 
-/** The same ahead of the threshold, for whoever has to know what will be done there. */
-export function willClearAtThreshold(parts: Weighed, clearing: ClearingSize): boolean {
+/** Predicts the decision at the threshold. */
+export function willClearAtThreshold(parts: CostParts, clearing: ClearingSize): boolean {
   return weighAtThreshold(parts, clearing)?.chosen !== "compact";
 }
 
-function weighAtThreshold(parts: Weighed, clearing: ClearingSize | undefined): Weighing | undefined {
+function weighAtThreshold(parts: CostParts, clearing: ClearingSize | undefined): Weighing | undefined {
   const situation = mayCompact(parts) ? situationOf(parts) : undefined;
   if (situation === undefined) return undefined;
   const contextTokens = Math.max(situation.contextTokens, situation.thresholdTokens);
   const alternatives = [
-    ...(clearing === undefined ? [] : [clearingWay(contextTokens, clearing)]),
-    compactionWay(parts, contextTokens, situation),
+    ...(clearing === undefined ? [] : [clearingAlternative(contextTokens, clearing)]),
+    compactionAlternative(parts, contextTokens, situation),
   ];
   return weigh({ ...situation, contextTokens, alternatives });
 }
 
-/** What a clearing or a compaction that was carried out saves, net of its rewrite. */
+/** Net saving of a completed clearing or compaction, after the cost of its rewrite. */
 export function netSavingOf(
-  parts: Weighed,
+  parts: CostParts,
   rewritten: {
     readonly tokensBefore: number;
     readonly tokensAfter: number;
@@ -119,7 +125,7 @@ export function netSavingOf(
   return netSaving({ model, prices, cacheTtl, tokensBefore, ...rest, cachedTokens, callCost, turns });
 }
 
-/** Undefined where a call's price is not known. */
+/** Undefined if the price of a call is unknown. */
 function costOfCalls({ options }: Needs<"options">, attempts: readonly SummaryAttempt[]): number | undefined {
   let dollars = 0;
   for (const { usage, model } of attempts) {
@@ -131,7 +137,7 @@ function costOfCalls({ options }: Needs<"options">, attempts: readonly SummaryAt
   return dollars;
 }
 
-function situationOf(parts: Weighed): Omit<Situation, "alternatives"> | undefined {
+function situationOf(parts: CostParts): Omit<Situation, "alternatives"> | undefined {
   const { modelName, prices, cacheTtl } = parts.options;
   if (modelName === undefined) return undefined;
   const { tokens, reportedTokens, source } = parts.gauge.size();
@@ -148,53 +154,65 @@ function situationOf(parts: Weighed): Omit<Situation, "alternatives"> | undefine
   };
 }
 
-/** What has just failed, or did not help, is no way out: then clearing goes first, as without any arithmetic. */
-function mayCompact(parts: Weighed): boolean {
+/**
+ * True if a compaction is an option. After a failed or ineffective one, clearing comes first, without a
+ * comparison of costs.
+ */
+function mayCompact(parts: CostParts): boolean {
   const { health, thread } = parts;
   if (health.isResting() || health.strikes > 0 || thread.meter.isUnreported) return false;
-  return whyNotNow("auto", parts) === undefined;
+  return skipReasonFor("auto", parts) === undefined;
 }
 
-const clearingWay = (contextTokens: number, { tokensSaved, tokensFromFirst }: ClearingSize): Alternative => ({
+const clearingAlternative = (
+  contextTokens: number,
+  { tokensSaved, tokensFromFirst }: ClearingSize,
+): Alternative => ({
   name: "clear",
   tokensAfter: contextTokens - tokensSaved,
   unchangedTokens: contextTokens - tokensFromFirst,
 });
 
-/** What a compaction keeps beside its summary, but for what came while that was written. In tokens. */
-export function usuallyKept(parts: Needs<"options" | "gauge">): number {
+/**
+ * Tokens that a compaction usually keeps beside its summary, without messages that arrive while the summary
+ * is written.
+ */
+export function typicalKeptTokens(parts: Needs<"options" | "gauge">): number {
   const targetTokens = parts.gauge.thresholds.autoCompact;
   const conversationTokens = Math.max(0, targetTokens - parts.gauge.overheadTokens);
   const limits = { targetTokens, conversationTokens };
   return parts.options.compaction.keepRecentTokens ?? defaultKeepRecent(limits);
 }
 
-function compactionWay(
-  parts: Weighed,
+function compactionAlternative(
+  parts: CostParts,
   contextTokens: number,
   situation: Omit<Situation, "alternatives">,
 ): Alternative {
   const overhead = parts.gauge.overheadTokens;
-  const kept = { overheadTokens: overhead, keptTokens: usuallyKept(parts) };
+  const kept = { overheadTokens: overhead, keptTokens: typicalKeptTokens(parts) };
   const usual = usualCompaction(parts.gauge.thresholds, kept);
   const { outputTokens } = usual;
-  const paidFor = parts.background.paidFor();
+  const prepared = parts.background.preparedResult();
   return {
     name: "compact",
-    tokensAfter: paidFor?.tokensAfter ?? parts.pace.compactedTo ?? usual.tokensAfter,
+    tokensAfter: prepared?.tokensAfter ?? parts.pace.compactedTo ?? usual.tokensAfter,
     unchangedTokens: overhead,
-    callCost: paidFor === undefined ? callCost(parts, { contextTokens, outputTokens }, situation) : 0,
+    callCost: prepared === undefined ? callCost(parts, { contextTokens, outputTokens }, situation) : 0,
   };
 }
 
-/** A fork reads what is cached; a call of its own pays for all of it; notes and the built-in summariser call nobody. */
+/**
+ * Cost of the summary call. A fork reads the cached prefix, and a separate call pays for all tokens. Notes
+ * and the built-in summarizer cost nothing.
+ */
 function callCost(
-  parts: Weighed,
+  parts: CostParts,
   { contextTokens, outputTokens }: { readonly contextTokens: number; readonly outputTokens: number },
   { model, cachedTokens, prices }: Omit<Situation, "alternatives">,
 ): number {
   const { options, modules, frame } = parts;
-  if (options.model === undefined || modules.hasSummary || options.compaction.summariser === "built-in") {
+  if (options.model === undefined || modules.hasSummary || options.compaction.summarizer === "built-in") {
     return 0;
   }
   const isFork = frame.current !== undefined && cachedTokens > 0;
@@ -208,7 +226,7 @@ function callCost(
   return costOf(usage, writer, prices) ?? 0;
 }
 
-function tell(parts: Weighed, weighing: Weighing, occasion: Occasion): void {
+function reportWeighing(parts: CostParts, weighing: Weighing, occasion: Occasion): void {
   const { growthPerTurn } = parts.pace;
   parts.reporter.emit({ type: "weighed", occasion, growthPerTurn: Math.round(growthPerTurn), ...weighing });
 }

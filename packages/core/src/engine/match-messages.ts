@@ -1,33 +1,35 @@
 import type { ApiMessage } from "../messages/message.ts";
 import { contentBlocks } from "../messages/message.ts";
 import { blockDigestsOf, coreCountOf, isOutdated, isPlainMessage } from "./compare-messages.ts";
-import { type Copy, saysTheSame } from "./host-list.ts";
+import { hasSameContent, type MessageCopy } from "./host-list.ts";
 import type { Message } from "./options.ts";
 
-/** A host's list with known messages in place of those that say the same in another cut. */
-export interface Recut {
+/** A host's list with known messages in place of equal ones that were split differently. */
+export interface MessageSplit {
   readonly messages: readonly Message[];
-  /** The host's messages that were replaced, each with the known message that it begins in. */
-  readonly replaced: readonly Copy[];
+  /** The replaced messages of the host, each with the known message that contains its start. */
+  readonly replaced: readonly MessageCopy[];
 }
 
 /**
- * Hosts that convert messages to another API and back cut them differently. A tool result and the text after it become
- * two messages, neighbors of one role become one, and a string becomes a text block. The blocks stay the same in the
- * same order, so the list is still the one that is known. Blocks that a host adds to the last known message become a
- * message of their own.
+ * Maps a host's list to known messages. Hosts that convert messages to another API and back split them
+ * differently. A tool result and the text after it become two messages, neighbors of one role become one, and
+ * a string becomes a text block. The blocks and their order stay the same, so the list can still be
+ * recognized. Blocks that a host adds to the last known message become a separate message.
  *
- * Compares the list with known messages up to the first difference. Returns undefined if no message was cut
- * differently.
+ * Compares up to the first difference. Returns undefined if no message was split differently.
  */
-export function inKnownCut(messages: readonly Message[], known: readonly Message[]): Recut | undefined {
+export function matchKnownMessages(
+  messages: readonly Message[],
+  known: readonly Message[],
+): MessageSplit | undefined {
   const result: Message[] = [];
-  const replaced: Copy[] = [];
+  const replaced: MessageCopy[] = [];
   let at = 0;
   let knownAt = 0;
   while (at < messages.length && knownAt < known.length) {
     const message = messages[at] as Message;
-    if (saysTheSame(message, known[knownAt])) {
+    if (hasSameContent(message, known[knownAt])) {
       result.push(message);
       at += 1;
       knownAt += 1;
@@ -43,8 +45,11 @@ export function inKnownCut(messages: readonly Message[], known: readonly Message
   return replaced.length === 0 ? undefined : { messages: [...result, ...messages.slice(at)], replaced };
 }
 
-/** The same list with a message that ends after so many blocks. Undefined if one does, or if there are fewer blocks. */
-export function cutAfter(messages: readonly Message[], blocks: number): Recut | undefined {
+/**
+ * Splits a message so that one ends after this many blocks. Returns undefined if one already does, or if
+ * there are fewer blocks.
+ */
+export function splitAfter(messages: readonly Message[], blocks: number): MessageSplit | undefined {
   let left = blocks;
   for (const [at, message] of messages.entries()) {
     const length = coreCountOf(message);
@@ -74,7 +79,7 @@ interface SameBlocks {
   readonly rest: readonly ApiMessage[];
 }
 
-/** The ends of the shortest runs of messages, one in each list, that have the same role and the same blocks. */
+/** Ends of the shortest runs of messages, one in each list, with the same role and the same blocks. */
 function sameBlocks(
   messages: readonly Message[],
   from: number,
@@ -94,10 +99,10 @@ function sameBlocks(
   return undefined;
 }
 
-/** Digests of the blocks of neighboring messages of one role, one after the other. */
+/** Digests of the blocks of consecutive messages with one role. */
 class BlockRun {
   at: number;
-  /** Blocks of the message at `at` that have been read. */
+  /** Number of blocks read from the message at `at`. */
   read = 0;
   readonly #messages: readonly Message[];
 
@@ -115,7 +120,7 @@ class BlockRun {
     return message === undefined ? [] : blockDigestsOf(message);
   }
 
-  /** Equals no other run's if there is no further block. */
+  /** Returns a value that equals no other run's digest if there is no further block. */
   next(): number {
     if (this.isAtEnd) {
       this.at += 1;

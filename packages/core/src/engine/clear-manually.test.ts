@@ -43,7 +43,7 @@ function engine(options: CompactorOptions = {}): Engine {
   return { compactor, events, lines, forgotten };
 }
 
-/** One read after the other, each of its own file. */
+/** Consecutive reads, each of another file. */
 const reads = (count: number): readonly ApiMessage[] => [
   { role: "user", content: "look at all of them" },
   ...Array.from({ length: count }, (_, nth): readonly ApiMessage[] => [
@@ -79,7 +79,7 @@ describe("results cleared by hand", () => {
   });
 
   it.each([
-    // No model has seen the newest yet.
+    // No model has seen the newest result yet.
     [0, 4],
     [1, 4],
     [4, 1],
@@ -160,7 +160,10 @@ describe("results cleared by hand", () => {
   });
 });
 
-/** What is sent, but for marks of the cache and what a binding model may not be shown again. */
+/**
+ * The sent messages, without cache marks and without content that a model with bound thinking must not see
+ * again.
+ */
 function sentIn({ request }: Turn, cleared: ReadonlySet<string>, isBinding: boolean): string {
   const blocks = request.messages.map(({ role, content }) => [
     role,

@@ -3,36 +3,42 @@ import {
   isNestedTooDeep,
   isRecord,
   type JsonRecord,
-  MOST_NESTED_LEVELS,
+  MAX_NESTED_LEVELS,
   mayNestTooDeep,
 } from "./untrusted.ts";
 
-/** Throws unless a caller passed a list. What is in it may still need repairs. */
+/** Throws unless the caller passed a list. Its items may still need repairs. */
 export function requireList(messages: unknown, name = "messages"): asserts messages is readonly unknown[] {
   if (Array.isArray(messages)) return;
-  throw new LonghaulError("messages-invalid", `${name} must be an array, but is ${kindOf(messages)}.`, {
-    remedy: isPromise(messages)
-      ? "Await the promise and pass its result."
-      : 'Pass all messages of the conversation as an array, such as [{ role: "user", content: "…" }].',
-    facts: { given: kindOf(messages) },
-  });
+  throw new LonghaulError(
+    "messages-invalid",
+    `${name} must be an array of messages, but is ${describeType(messages)}.`,
+    {
+      remedy: isPromise(messages)
+        ? "Await the promise and pass its result."
+        : 'Pass all messages of the conversation as an array, such as [{ role: "user", content: "…" }].',
+      facts: { given: describeType(messages) },
+    },
+  );
 }
 
-/** Throws for a message that we cannot read without losing something: another API's, or no JSON. */
+/**
+ * Throws for a message that we would read with losses: a message of another API, or a value that is not JSON.
+ */
 export function requireReadable(message: unknown, index: number): void {
-  requireOwnShape(message, index);
+  requireApiMessage(message, index);
   requireJsonMessage(message, index);
 }
 
-/** Throws where one of these is a message of another API. */
-export function requireOwnShapes(messages: unknown): void {
+/** Throws if one of these is a message of another API. */
+export function requireApiMessages(messages: unknown): void {
   if (!Array.isArray(messages)) return;
-  for (let index = 0; index < messages.length; index++) requireOwnShape(messages[index], index);
+  for (let index = 0; index < messages.length; index++) requireApiMessage(messages[index], index);
 }
 
 const BY_AI_SDK = "aiSdkModel({ model }) calls any model of the AI SDK with such messages";
 
-/** The name of each other API, and how to call its models with messages of ours. */
+/** Name of each other API, and how to call its models with our messages. */
 const FOREIGN_APIS: Readonly<Record<ForeignApi, readonly [name: string, way: string]>> = {
   "openai-chat": ["OpenAI Chat Completions", `${BY_AI_SDK}, OpenAI's included`],
   "openai-responses": ["OpenAI Responses", `${BY_AI_SDK}, OpenAI's included`],
@@ -44,15 +50,19 @@ const FOREIGN_APIS: Readonly<Record<ForeignApi, readonly [name: string, way: str
 };
 
 const OWN_SHAPE =
-  "Keep the conversation in the shape of the Messages API: a tool call is a tool_use block of an assistant message, its result a tool_result block of the next user message.";
+  "Keep the conversation in the shape of the Messages API: a tool call is a tool_use block of an assistant message, and its result is a tool_result block of the next user message.";
 
-/** Throws where this is a message of another API, or a whole reply. */
-export function requireOwnShape(message: unknown, index: number): void {
+/** Throws for a message of another API and for a whole reply. */
+export function requireApiMessage(message: unknown, index: number): void {
   if (isWholeReply(message)) {
-    throw new LonghaulError("messages-invalid", `messages[${index}] is a whole reply instead of a message.`, {
-      remedy: 'Append { role: "assistant", content: reply.content }, and pass the reply itself to after().',
-      facts: { index, given: "a reply" },
-    });
+    throw new LonghaulError(
+      "messages-invalid",
+      `messages must be an array of messages, but messages[${index}] is a whole reply.`,
+      {
+        remedy: 'Append { role: "assistant", content: reply.content }, and pass the reply itself to after().',
+        facts: { index, given: "a reply" },
+      },
+    );
   }
   const found = foreignShape(message);
   if (found === undefined) return;
@@ -60,18 +70,21 @@ export function requireOwnShape(message: unknown, index: number): void {
   const [name, way] = FOREIGN_APIS[api];
   throw new LonghaulError(
     "messages-foreign",
-    `messages[${index}] has the shape of ${name} (${evidence}). longhaul reads messages of the Anthropic Messages API, and would lose tool calls and media of this one.`,
+    `messages[${index}] has the shape of ${name} (${evidence}). longhaul reads messages of the Anthropic Messages API. It would lose the tool calls and media of this message.`,
     { remedy: `${OWN_SHAPE} ${way} (docs/models.md).`, facts: { index, api, evidence } },
   );
 }
 
-/** Only parts that can hold arbitrary values are written as JSON: texts and base64 are the bulk of a message. */
+/**
+ * Serializes only the parts that can contain arbitrary values, because texts and base64 are the bulk of a
+ * message.
+ */
 function requireJsonMessage(message: unknown, index: number): void {
   if (!isRecord(message)) return;
   const { message: inner, attachment, content, ...rest } = message;
   const path = `messages[${index}]`;
   if (typeof message.type === "string") {
-    // The host's copy of an outcome beside the message is never sent.
+    // The host's copy of a tool result beside the message is never sent.
     const { content: own, ...fields } = isRecord(inner) ? inner : { content: undefined };
     requireJson(fields, path);
     requireJson(attachment, path);
@@ -95,7 +108,7 @@ function requireJsonContent(content: unknown, path: string): void {
   }
 }
 
-/** One level down: a result holds blocks, and a block inside one holds no further results. */
+/** Checks one level of nesting: a tool result contains blocks, but no further tool results. */
 function requireJsonResult(block: JsonRecord, path: string): void {
   const { content, ...rest } = block;
   requireJson(rest, path);
@@ -112,43 +125,44 @@ const isPlainText = (block: JsonRecord): boolean =>
 const isPlainMedia = ({ type, source }: JsonRecord): boolean =>
   (type === "image" || type === "document") && isRecord(source) && typeof source.data === "string";
 
-/** Throws where a value cannot be written as JSON, or is nested deeper than what is read from a file. */
+/** Throws if a value cannot be serialized as JSON, or is nested deeper than our readers accept. */
 export function requireJson(value: unknown, path: string): void {
   if (value === undefined || value === null || typeof value === "string") return;
   let json: string | undefined;
   try {
     json = JSON.stringify(value);
   } catch (cause) {
-    if (cause instanceof RangeError) throw tooDeep(path);
-    throw new LonghaulError("content-not-json", `${path} cannot be written as JSON: ${whyNoJson(cause)}.`, {
+    if (cause instanceof RangeError) throw nestedTooDeepError(path);
+    throw new LonghaulError("content-not-json", `${path} cannot be written as JSON: ${jsonProblem(cause)}.`, {
       remedy:
-        "Convert it before you pass it on: a BigInt to a string or a number, an object to plain data without references to its parents.",
+        "Convert it first: a BigInt to a string or a number, an object to plain data without references to its parents.",
       facts: { path },
       cause,
     });
   }
-  if (json !== undefined && mayNestTooDeep(json) && isNestedTooDeep(value)) throw tooDeep(path);
+  if (json !== undefined && mayNestTooDeep(json) && isNestedTooDeep(value)) throw nestedTooDeepError(path);
 }
 
-function tooDeep(path: string): LonghaulError {
-  const levels = MOST_NESTED_LEVELS;
-  return new LonghaulError("content-not-json", `${path} is nested more than ${levels} levels deep.`, {
-    remedy: "Make it flatter, or pass the deep part as a JSON string.",
-    facts: { path, levels },
-  });
+function nestedTooDeepError(path: string): LonghaulError {
+  const levels = MAX_NESTED_LEVELS;
+  return new LonghaulError(
+    "content-not-json",
+    `${path} cannot be written as JSON: it is nested more than ${levels} levels deep.`,
+    { remedy: "Make it flatter, or pass the deep part as a JSON string.", facts: { path, levels } },
+  );
 }
 
-function whyNoJson(cause: unknown): string {
+function jsonProblem(cause: unknown): string {
   const words = cause instanceof Error ? cause.message : String(cause);
-  if (words.includes("BigInt")) return "it holds a BigInt";
-  return /circular|cyclic/i.test(words) ? "it holds a reference to itself" : "one of its values throws";
+  if (words.includes("BigInt")) return "it contains a BigInt";
+  return /circular|cyclic/i.test(words) ? "it contains a reference to itself" : "one of its values throws";
 }
 
 export const isPromise = (value: unknown): boolean =>
   typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 
-/** A value in a word or two, for the message of an error. */
-export function kindOf(value: unknown): string {
+/** Describes the type of a value for an error message. */
+export function describeType(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return "an array";
   if (isPromise(value)) return "a promise";
@@ -157,7 +171,7 @@ export function kindOf(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** An API or a library whose messages differ from ours. */
+/** An API or library with another message format. */
 type ForeignApi =
   | "openai-chat"
   | "openai-responses"
@@ -169,13 +183,13 @@ type ForeignApi =
 
 interface ForeignShape {
   readonly api: ForeignApi;
-  /** The part of the message that proves it, such as `tool_calls` or `role "developer"`. */
+  /** The proof in the message, such as `tool_calls` or `role "developer"`. */
   readonly evidence: string;
 }
 
 /**
- * Whether this is a reply as a whole, where a message should be: as the Messages API sends it, or a `ModelReply`. Pushed
- * into a conversation, one would be read as a session line and the other as the user's words.
+ * True for a whole reply in place of a message: a response of the Messages API, or a `ModelReply`. In a
+ * conversation, the first would be read as a session line and the second as a user message.
  */
 export function isWholeReply(message: unknown): boolean {
   if (!isRecord(message) || typeof message.uuid === "string" || !Array.isArray(message.content)) return false;
@@ -185,12 +199,12 @@ export function isWholeReply(message: unknown): boolean {
 }
 
 /**
- * The other API that a message belongs to; undefined for messages of the Messages API, for session lines, and for
- * whatever nobody can tell. It names an API only on evidence that no Messages API request can contain: block kinds
- * that we do not know pass.
+ * Detects messages of another API. Returns undefined for messages of the Messages API, for session lines and
+ * for anything ambiguous. Names an API only on evidence that no Messages API request can contain, so unknown
+ * block types pass.
  */
 export function foreignShape(message: unknown): ForeignShape | undefined {
-  // Lines of session files have both. Nothing inside them is looked at.
+  // Lines of session files have both fields. They are not inspected further.
   if (!isRecord(message) || (typeof message.type === "string" && typeof message.uuid === "string"))
     return undefined;
   return (
@@ -204,7 +218,7 @@ export function foreignShape(message: unknown): ForeignShape | undefined {
 
 const shape = (api: ForeignApi, evidence: string): ForeignShape => ({ api, evidence });
 
-/** Message objects, their serialized form, and the stored form `{ type: "human", data }`. */
+/** Matches message objects, their serialized form, and the stored form `{ type: "human", data }`. */
 function langChainShape(message: JsonRecord): ForeignShape | undefined {
   if (typeof message._getType === "function") return shape("langchain", "_getType()");
   for (const name of ["lc_namespace", "lc_kwargs"]) {
@@ -256,7 +270,7 @@ function shapeByContent({ content }: JsonRecord): ForeignShape | undefined {
 
 const hasForeignBlock = (content: unknown): boolean => shapeByContent({ content }) !== undefined;
 
-/** The field that a content part of OpenAI has beside its type. */
+/** The field that identifies each content part type of OpenAI. */
 const OPENAI_PARTS: Readonly<Record<string, readonly [ForeignApi, readonly string[]]>> = {
   image_url: ["openai-chat", ["image_url"]],
   input_audio: ["openai-chat", ["input_audio"]],
@@ -278,7 +292,7 @@ function shapeOfBlock(block: JsonRecord): ForeignShape | undefined {
   const evidence = `a part of type "${type}"`;
   const [api, fields] = Object.hasOwn(OPENAI_PARTS, type) ? (OPENAI_PARTS[type] ?? []) : [];
   if (api !== undefined && fields?.some((field) => block[field] !== undefined)) return shape(api, evidence);
-  // The Messages API has no field in camel case, and no picture without a source.
+  // The Messages API has no camel case field, and no image without a source.
   const isCall = typeof block.toolCallId === "string";
   const isFile = type === "file" && typeof block.mediaType === "string";
   const isImage = type === "image" && block.image !== undefined && block.source === undefined;

@@ -9,46 +9,49 @@ import type {
 } from "@longhaul/core/measure";
 import type { AssistantEntry, Entry, Usage } from "@longhaul/core/messages";
 import type { ModelRequest } from "@longhaul/core/models";
+import type { CostTracker } from "./cost-tracker.ts";
 import type { PrefixCache } from "./prefix-cache.ts";
 import type { RecordedCall, RecordedSession } from "./recorded-calls.ts";
-import type { Scale } from "./scale.ts";
-import type { Till } from "./till.ts";
+import type { TokenScale } from "./token-scale.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
-/** What a host may choose. */
+/** Engine options that a host can choose. */
 export interface EngineSetup extends Pick<CompactorOptions, "clearing" | "compaction"> {
-  /** Resolved: the thresholds of every policy are computed from them. */
+  /** Resolved settings. The thresholds of every policy depend on them. */
   readonly settings?: (Partial<Settings> & ResolvedWindowOptions) | undefined;
 }
 
-/** What one policy is replayed with. */
-export interface Stage {
+/** Environment in which one policy is replayed. */
+export interface ReplayEnvironment {
   readonly recorded: RecordedSession;
-  readonly scale: Scale;
+  readonly scale: TokenScale;
   readonly thresholds: Thresholds;
   readonly cache: PrefixCache;
-  readonly till: Till;
+  readonly costs: CostTracker;
   readonly clock: VirtualClock;
   readonly ttl: CacheTtl;
-  /** The session's, for the rules that depend on it. */
+  /** The session's model, for the rules that depend on it. */
   readonly model: string;
   readonly transcriptPath: string;
   readonly engine: EngineSetup;
   readonly ownPrices: PriceTable | undefined;
-  /** Told after each call. */
+  /** Called after each model call. */
   onCall(): void;
 }
 
-/** What became of the conversation, besides what the till has. */
+/** The conversation's outcome. The cost tracker has the costs. */
 export interface RunOutcome {
-  /** What is in the context at the end. */
+  /** Entries in the context at the end. */
   readonly entries: readonly Entry[];
   readonly compactions: number;
   readonly clearings: number;
   readonly stallMs: number;
 }
 
-export function tokensOfRequest({ tools = [], system = [], messages }: ModelRequest, scale: Scale): number {
+export function tokensOfRequest(
+  { tools = [], system = [], messages }: ModelRequest,
+  scale: TokenScale,
+): number {
   let tokens = 0;
   for (const tool of tools) tokens += scale.tokensOf(tool);
   for (const block of contentBlocks(system)) tokens += scale.tokensOf(block);
@@ -58,8 +61,8 @@ export function tokensOfRequest({ tools = [], system = [], messages }: ModelRequ
   return Math.round(tokens);
 }
 
-/** As recorded; what the file does not have is estimated from the answer itself. */
-export function outputTokensOf(call: RecordedCall, after: readonly Entry[], scale: Scale): number {
+/** Recorded output tokens. If the file has none, estimates them from the answer. */
+export function outputTokensOf(call: RecordedCall, after: readonly Entry[], scale: TokenScale): number {
   return call.outputTokens ?? scale.tokensOfEntries(after.filter((entry) => isAnswer(entry, call)));
 }
 
@@ -67,8 +70,11 @@ function isAnswer(entry: Entry, { messageId }: RecordedCall): entry is Assistant
   return entry.type === "assistant" && !isSynthetic(entry) && responseIdOf(entry) === messageId;
 }
 
-/** What followed a call, as it would have been recorded this time: other figures, and later by the time waited. */
-export function asReplayed(
+/**
+ * Returns entries as this replay would have recorded them: with the replay's usage, and delayed by the time
+ * waited.
+ */
+export function toReplayed(
   entries: readonly Entry[],
   last?: { readonly call: RecordedCall; readonly usage: Usage | undefined },
   delayMs = 0,

@@ -3,33 +3,33 @@ import type { ContentBlock } from "../../messages/message.ts";
 import { contentText, field, isRecord, stringField } from "../../messages/untrusted.ts";
 import { sentContent } from "./attachment-content.ts";
 
-/** Inputs are nested as deep as a model likes. */
-const DEEPEST = 12;
+/** Maximum depth, because a model can nest inputs to any depth. */
+const MAX_DEPTH = 12;
 
 /**
- * All that an agent reads in these entries as one text: what was said, the values of every call's input as they are
- * (JSON would hide line breaks), results, what was attached. Not its thinking, which no longer counts as said.
+ * Joins everything that an agent reads in these entries: messages, input values of calls (not as JSON, which
+ * hides line breaks), results and attachments. Excludes thinking.
  */
-export function wordsIn(entries: readonly Entry[]): string {
+export function readableText(entries: readonly Entry[]): string {
   return entries
     .filter(isEntry)
-    .flatMap(wordsOf)
+    .flatMap(entryText)
     .filter((text) => text !== "")
     .join("\n");
 }
 
-function wordsOf(entry: Entry): readonly string[] {
-  if (entry.type === "user" || entry.type === "assistant") return entryBlocks(entry).flatMap(blockWords);
+function entryText(entry: Entry): readonly string[] {
+  if (entry.type === "user" || entry.type === "assistant") return entryBlocks(entry).flatMap(blockText);
   if (entry.type !== "attachment" || !isRecord(entry.attachment)) return [];
   return [contentText(sentContent(entry))];
 }
 
-function blockWords(block: ContentBlock): readonly string[] {
+function blockText(block: ContentBlock): readonly string[] {
   switch (block.type) {
     case "text":
       return [stringField(block, "text") ?? ""];
     case "tool_use":
-      return valuesIn(field(block, "input"), DEEPEST);
+      return valuesIn(field(block, "input"), MAX_DEPTH);
     case "tool_result":
       return [contentText(field(block, "content"))];
     default:

@@ -2,30 +2,39 @@ import { headOf } from "../messages/text.ts";
 import { isRecord } from "../messages/untrusted.ts";
 import type { ModelRequest } from "./port.ts";
 
-/** More is not read by anybody; some proxies answer with whole pages. */
-const LONGEST_WORDS = 400;
-/** No more is looked at: what is hidden makes it shorter, but hardly by so much. */
-const LONGEST_READ = 2_000;
-/** As much of the conversation in a row is no coincidence. */
-const SHORTEST_ECHO = 24;
-/** Looked up at every such step of the conversation, so that every echo holds at least one whole piece. */
-const PIECE = SHORTEST_ECHO / 2;
-/** A whole text of the conversation is looked for from this length on: shorter ones are everybody's words. */
-const SHORTEST_TEXT = 8;
+/** Nobody reads more. Some proxies answer with whole HTML pages. */
+const MAX_SHOWN_CHARACTERS = 400;
+/**
+ * Longer texts are cut before we search them. Hiding echoes and keys rarely shortens a text by more than
+ * this.
+ */
+const MAX_READ_CHARACTERS = 2_000;
+/** A match this long with the conversation is not a coincidence. */
+const MIN_ECHO_CHARACTERS = 24;
+/**
+ * The conversation is searched in steps of this size, so that each echo contains at least one whole piece.
+ */
+const PIECE_CHARACTERS = MIN_ECHO_CHARACTERS / 2;
+/** Shorter texts of the conversation are common words and not worth hiding. */
+const MIN_TEXT_CHARACTERS = 8;
 const HIDDEN = "[…]";
 
 /**
- * Words of a provider about a failure, fit for a message that people log and send on: without keys, without
- * what it quotes of the conversation, in one line, and not longer than anybody reads.
+ * Prepares a provider's error message for display and logs: one short line without keys and without quotes
+ * from the conversation.
  */
-export function fitToShow(said: string, request?: ModelRequest, secrets: readonly string[] = []): string {
-  const text = withoutKeys(withoutEchoes(said.slice(0, LONGEST_READ), request), secrets)
+export function sanitizeErrorText(
+  said: string,
+  request?: ModelRequest,
+  secrets: readonly string[] = [],
+): string {
+  const text = withoutKeys(withoutEchoes(said.slice(0, MAX_READ_CHARACTERS), request), secrets)
     .replace(/[\s\p{Cc}]+/gu, " ")
     .trim();
-  return text.length <= LONGEST_WORDS ? text : `${headOf(text, LONGEST_WORDS).trimEnd()} …`;
+  return text.length <= MAX_SHOWN_CHARACTERS ? text : `${headOf(text, MAX_SHOWN_CHARACTERS).trimEnd()} …`;
 }
 
-/** By their usual beginnings, or by what stands before them. */
+/** Recognizes keys by their usual prefixes, or by the words before them. */
 const KEYS: readonly RegExp[] = [
   /\b(?:sk|pk|rk|xai|gsk|csk|pplx|nvapi|hf|r8|fw|tgp)[-_][\w*.-]{8,}/g,
   /\bAIza[\w-]{20,}/g,
@@ -36,26 +45,27 @@ const KEYS: readonly RegExp[] = [
 
 function withoutKeys(text: string, secrets: readonly string[]): string {
   let clean = text;
-  for (const secret of secrets) if (secret.length >= SHORTEST_TEXT) clean = clean.replaceAll(secret, HIDDEN);
+  for (const secret of secrets)
+    if (secret.length >= MIN_TEXT_CHARACTERS) clean = clean.replaceAll(secret, HIDDEN);
   for (const key of KEYS) clean = clean.replace(key, HIDDEN);
   return clean;
 }
 
 function withoutEchoes(said: string, request: ModelRequest | undefined): string {
-  if (request === undefined || said.length < SHORTEST_TEXT) return said;
+  if (request === undefined || said.length < MIN_TEXT_CHARACTERS) return said;
   const isEcho = new Uint8Array(said.length);
   const pieces = piecesOf(said);
   for (const text of textsIn([request.system, request.messages])) {
-    if (text.length >= SHORTEST_ECHO) markEchoes(said, text, pieces, isEcho);
-    else if (text.trim().length >= SHORTEST_TEXT) markWhole(said, text, isEcho);
+    if (text.length >= MIN_ECHO_CHARACTERS) markEchoes(said, text, pieces, isEcho);
+    else if (text.trim().length >= MIN_TEXT_CHARACTERS) markWhole(said, text, isEcho);
   }
   return withoutMarked(said, isEcho);
 }
 
 function piecesOf(said: string): ReadonlyMap<string, readonly number[]> {
   const pieces = new Map<string, number[]>();
-  for (let at = 0; at + PIECE <= said.length; at += 1) {
-    const piece = said.slice(at, at + PIECE);
+  for (let at = 0; at + PIECE_CHARACTERS <= said.length; at += 1) {
+    const piece = said.slice(at, at + PIECE_CHARACTERS);
     const places = pieces.get(piece);
     if (places === undefined) pieces.set(piece, [at]);
     else places.push(at);
@@ -69,14 +79,14 @@ function markEchoes(
   pieces: ReadonlyMap<string, readonly number[]>,
   isEcho: Uint8Array,
 ): void {
-  for (let at = 0; at + PIECE <= text.length; at += PIECE) {
-    for (const place of pieces.get(text.slice(at, at + PIECE)) ?? []) {
-      if (isEcho[place] === 1 && isEcho[place + PIECE - 1] === 1) continue;
+  for (let at = 0; at + PIECE_CHARACTERS <= text.length; at += PIECE_CHARACTERS) {
+    for (const place of pieces.get(text.slice(at, at + PIECE_CHARACTERS)) ?? []) {
+      if (isEcho[place] === 1 && isEcho[place + PIECE_CHARACTERS - 1] === 1) continue;
       let before = 0;
       while (before < Math.min(at, place) && text[at - before - 1] === said[place - before - 1]) before += 1;
-      let after = PIECE;
+      let after = PIECE_CHARACTERS;
       while (place + after < said.length && text[at + after] === said[place + after]) after += 1;
-      if (before + after >= SHORTEST_ECHO) isEcho.fill(1, place - before, place + after);
+      if (before + after >= MIN_ECHO_CHARACTERS) isEcho.fill(1, place - before, place + after);
     }
   }
 }
@@ -96,7 +106,7 @@ function withoutMarked(said: string, isEcho: Uint8Array): string {
   return kept;
 }
 
-/** Names and ids are what an error has to name. */
+/** An error message may name ids and names. */
 const NOT_CONTENT: ReadonlySet<string> = new Set([
   "type",
   "role",

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { ApiMessage } from "../messages/message.ts";
-import { PlainForm } from "./plain-form.ts";
+import { PlainMessages } from "./plain-messages.ts";
 
 const link = (uuid: string) => ({ uuid, parentUuid: null, timestamp: "2026-04-01T08:00:00.000Z" });
 const usage = { input_tokens: 5, output_tokens: 7 };
 
 describe("plain messages as entries", () => {
   it("have what the response told, where the message does not say it itself", () => {
-    const plain = new PlainForm();
+    const plain = new PlainMessages();
     const message: ApiMessage = { role: "assistant", content: "done" };
     const own = { ...message, id: "msg_own", stop_reason: "end_turn" } as ApiMessage;
     const facts = { id: "msg_told", usage };
@@ -27,7 +27,7 @@ describe("plain messages as entries", () => {
   });
 
   it("are responses of their own also when the host gives all of them one id, or an empty one", () => {
-    const plain = new PlainForm();
+    const plain = new PlainMessages();
     const idOf = (id: string): unknown => {
       const entry = plain.wrap({ role: "assistant", content: "done" }, link("1"), { id, usage });
       return entry.type === "assistant" ? entry.message.id : undefined;
@@ -42,7 +42,7 @@ describe("plain messages as entries", () => {
   });
 
   it("leave as the very messages they came as", () => {
-    const plain = new PlainForm();
+    const plain = new PlainMessages();
     const messages: ApiMessage[] = [
       { role: "user", content: "begin" },
       { role: "assistant", content: "done" },
@@ -50,12 +50,12 @@ describe("plain messages as entries", () => {
     const entries = messages.map((message, index) => plain.wrap(message, link(String(index)), undefined));
     for (const [index, message] of plain.messagesFor(entries).entries()) {
       expect(message).toBe(messages[index]);
-      expect(plain.known(message)).toEqual([entries[index]]);
+      expect(plain.entriesFor(message)).toEqual([entries[index]]);
     }
   });
 
   it("are joined with one of ours whatever stands among their blocks", () => {
-    const plain = new PlainForm();
+    const plain = new PlainMessages();
     const odd = { role: "user", content: [null, { type: "text", text: "again" }] } as unknown as ApiMessage;
     const ours = {
       ...link("s"),
@@ -69,6 +69,6 @@ describe("plain messages as entries", () => {
       null,
       { type: "text", text: "again" },
     ]);
-    expect(joined && plain.known(joined)).toEqual([ours, entry]);
+    expect(joined && plain.entriesFor(joined)).toEqual([ours, entry]);
   });
 });

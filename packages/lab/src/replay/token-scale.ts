@@ -5,41 +5,41 @@ import { type CountText, ESTIMATORS, measureEntries } from "@longhaul/core/measu
 import type { ContentBlock, Entry } from "@longhaul/core/messages";
 import type { RecordedCall, RecordedSession } from "./recorded-calls.ts";
 
-/** Where no usage tells: about what the system prompt and tools of a coding agent take. */
+/** Approximate tokens of a coding agent's system prompt and tools, for sessions without reported usage. */
 const ASSUMED_OVERHEAD_TOKENS = 15_000;
-/** A session that was recorded with a large window is replayed with a small one as a smaller host would have it. */
+/** Limits the overhead when a session from a large window is replayed in a small one. */
 const LARGEST_OVERHEAD_SHARE = 0.2;
-/** Growth beyond this is nothing that stands in the file. */
+/** Limit for reported growth. Growth beyond it has a cause that is not in the file. */
 const OUTLIER_RATIO = 5;
 const OUTLIER_TOKENS = 1_000;
 const LOWEST_RATIO = 0.4;
 const HIGHEST_RATIO = 4;
 
-/** How the estimate is turned into the provider's tokens, for all policies alike. */
-export interface Scale {
-  /** The provider's tokens per estimated token. */
+/** Converts estimated tokens into the provider's tokens, in the same way for all policies. */
+export interface TokenScale {
+  /** Provider tokens per estimated token. */
   readonly ratio: number;
-  /** System prompt and tools as they are replayed. */
+  /** Tokens of system prompt and tools in the replay. */
   readonly overheadTokens: number;
-  /** The same as `inspect` has it for the recorded session; undefined where no usage tells. */
+  /** Overhead of the recorded session as `inspect` computes it. Undefined without reported usage. */
   readonly recordedOverheadTokens: number | undefined;
-  /** What stands for them in each request. */
+  /** Placeholder for the system prompt and tools in each request. */
   readonly frame: RequestFrame;
-  /** As the provider would count. */
+  /** Counts as the provider would. */
   tokensOf(block: object): number;
   tokensOfEntries(entries: readonly Entry[]): number;
   readonly countText: CountText;
 }
 
-export interface ScaleOptions extends Pick<Scale, "recordedOverheadTokens"> {
+export interface TokenScaleOptions extends Pick<TokenScale, "recordedOverheadTokens"> {
   readonly model: string | undefined;
   readonly windowTokens: number;
 }
 
-export function scaleOf(
+export function createTokenScale(
   { calls }: RecordedSession,
-  { model, windowTokens, recordedOverheadTokens }: ScaleOptions,
-): Scale {
+  { model, windowTokens, recordedOverheadTokens }: TokenScaleOptions,
+): TokenScale {
   const ratio = learnRatio(calls) ?? startCalibration(model).ratio;
   const overheadTokens = Math.round(
     Math.min(recordedOverheadTokens ?? ASSUMED_OVERHEAD_TOKENS, windowTokens * LARGEST_OVERHEAD_SHARE),
@@ -65,14 +65,14 @@ export function scaleOf(
 
 const jsonTokens = (value: object): number => ESTIMATORS.o200k(JSON.stringify(value));
 
-/** Over the whole session: growth that was reported, per growth that we see. */
+/** Reported growth divided by estimated growth, over the whole session. */
 function learnRatio(calls: readonly RecordedCall[]): number | undefined {
   let estimatedSum = 0;
   let reportedSum = 0;
   for (const [index, call] of calls.entries()) {
     const before = calls[index - 1]?.inputTokens;
     if (before === undefined || call.inputTokens === undefined || call.isAfterRewrite) continue;
-    const estimated = estimateOf(call.news);
+    const estimated = estimateOf(call.newEntries);
     const reported = call.inputTokens - before;
     if (estimated <= 0 || reported <= 0) continue;
     estimatedSum += estimated;
@@ -88,7 +88,7 @@ const estimateOf = (entries: readonly Entry[]): number =>
     ESTIMATORS.o200k,
   );
 
-/** A text of so many estimated tokens. What it says does not matter: nobody reads it. */
+/** Creates a text with this many estimated tokens. Its content does not matter, because nothing reads it. */
 function systemPrompt(tokens: number): ContentBlock {
   const words = "You are an agent that works on software. ";
   const perWords = ESTIMATORS.o200k(words.repeat(100)) / 100;

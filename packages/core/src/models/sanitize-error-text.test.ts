@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fitToShow } from "./fit-to-show.ts";
 import type { ModelRequest } from "./port.ts";
+import { sanitizeErrorText } from "./sanitize-error-text.ts";
 
 const request: ModelRequest = {
   system: "You guard the vault of the third bridge.",
@@ -27,7 +27,7 @@ describe("what a provider said", () => {
     ["prompt is too long: 208656 tokens > 200000 maximum"],
     ["invalid x-api-key"],
     ["Tool open_the_vault is not known."],
-  ])("stays as it is: %s", (said) => expect(fitToShow(said, request)).toBe(said));
+  ])("stays as it is: %s", (said) => expect(sanitizeErrorText(said, request)).toBe(said));
 
   it.each([
     ["Bad input_value='The crocodile sleeps under the third bridge until noon.'", "Bad input_value='[…]'"],
@@ -35,7 +35,7 @@ describe("what a provider said", () => {
     ["Bad: You guard the vault of the third", "Bad:[…]"],
     ["Bad code 'opensesame'", "Bad code '[…]'"],
   ])("says nothing of the conversation: %s", (said, shown) => {
-    expect(fitToShow(said, request).replace(/ (?=\[)/, "")).toBe(shown.replace(/ (?=\[)/, ""));
+    expect(sanitizeErrorText(said, request).replace(/ (?=\[)/, "")).toBe(shown.replace(/ (?=\[)/, ""));
   });
 
   it.each([
@@ -45,12 +45,12 @@ describe("what a provider said", () => {
     ['auth token = "0123456789abcdef"', 'auth token = "[…]"'],
     ["the key house-secret-1 is wrong", "the key […] is wrong"],
   ])("names no key: %s", (said, shown) => {
-    expect(fitToShow(said, request, ["house-secret-1"])).toBe(shown);
+    expect(sanitizeErrorText(said, request, ["house-secret-1"])).toBe(shown);
   });
 
   it("is one line of a length that is read, and moves no cursor", () => {
-    expect(fitToShow("bad\u001b[31m red\r\n\n\tthing ")).toBe("bad [31m red thing");
-    expect(fitToShow(`<html>${"x".repeat(5_000)}`).length).toBeLessThan(410);
+    expect(sanitizeErrorText("bad\u001b[31m red\r\n\n\tthing ")).toBe("bad [31m red thing");
+    expect(sanitizeErrorText(`<html>${"x".repeat(5_000)}`).length).toBeLessThan(410);
   });
 
   it("never holds 24 characters in a row of any message, wherever they are quoted", () => {
@@ -62,7 +62,9 @@ describe("what a provider said", () => {
         fc.string(),
         (content, from, before, after) => {
           const quote = content.slice(from % (content.length - 23));
-          const shown = fitToShow(`${before}${quote}${after}`, { messages: [{ role: "user", content }] });
+          const shown = sanitizeErrorText(`${before}${quote}${after}`, {
+            messages: [{ role: "user", content }],
+          });
           for (let at = 0; at + 24 <= content.length; at += 1) {
             expect(shown.includes(content.slice(at, at + 24))).toBe(false);
           }

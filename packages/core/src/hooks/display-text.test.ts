@@ -1,34 +1,36 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fitOutput, MAX_OUTPUT_CHARACTERS, outcomeText, shownName } from "./shown-text.ts";
+import { cleanOutput, displayName, MAX_OUTPUT_CHARACTERS, outcomeText } from "./display-text.ts";
 
 describe("what is shown of a hook", () => {
   it("its name is one short line without control characters", () => {
-    expect(shownName("\u001b[31mnode\u001b[0m\n\tx.js\u0007")).toBe("node x.js");
-    expect(shownName("ls \u202egnp\u061c.exe")).toBe("ls gnp.exe");
-    expect(shownName("a".repeat(500))).toBe(`${"a".repeat(59)}…`);
+    expect(displayName("\u001b[31mnode\u001b[0m\n\tx.js\u0007")).toBe("node x.js");
+    expect(displayName("ls \u202egnp\u061c.exe")).toBe("ls gnp.exe");
+    expect(displayName("a".repeat(500))).toBe(`${"a".repeat(59)}…`);
   });
 
   it("its name shows no keys", () => {
-    expect(shownName("curl -H 'Authorization: Bearer abcdefgh12345678' x")).not.toContain("abcdefgh12345678");
+    expect(displayName("curl -H 'Authorization: Bearer abcdefgh12345678' x")).not.toContain(
+      "abcdefgh12345678",
+    );
   });
 
   it("its output is trimmed, plain and capped at 10,000 characters, with a mark at the cut", () => {
-    expect(fitOutput(" \n a\r\nb\rc\t\u001b[1md\u001b[0m\u0000\u0008 \n")).toBe("a\nb\nc\td");
-    expect(fitOutput("x".repeat(10_000))).toBe("x".repeat(10_000));
-    expect(fitOutput("x".repeat(10_001))).toBe(`${"x".repeat(9_999)}…`);
-    expect(fitOutput(`${"x".repeat(9_998)}🙂🙂`)).toBe(`${"x".repeat(9_998)}…`);
+    expect(cleanOutput(" \n a\r\nb\rc\t\u001b[1md\u001b[0m\u0000\u0008 \n")).toBe("a\nb\nc\td");
+    expect(cleanOutput("x".repeat(10_000))).toBe("x".repeat(10_000));
+    expect(cleanOutput("x".repeat(10_001))).toBe(`${"x".repeat(9_999)}…`);
+    expect(cleanOutput(`${"x".repeat(9_998)}🙂🙂`)).toBe(`${"x".repeat(9_998)}…`);
   });
 
   it("whatever it said is well-formed and within the cap", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 40 }), fc.nat(300), (text, times) => {
-        const shown = fitOutput(`${text}\ud800`.repeat(times));
+        const shown = cleanOutput(`${text}\ud800`.repeat(times));
         expect(shown.isWellFormed()).toBe(true);
         expect(shown.length).toBeLessThanOrEqual(MAX_OUTPUT_CHARACTERS);
         expect(shown).toBe(shown.trim());
         expect(shown).not.toMatch(/[^\P{Cc}\n\t]/u);
-        expect(shownName(text)).not.toMatch(/\p{Cc}/u);
+        expect(displayName(text)).not.toMatch(/\p{Cc}/u);
       }),
     );
   });

@@ -9,7 +9,7 @@ const message = (...texts: readonly string[]): ApiMessage => ({
   content: texts.map((text): Text => ({ type: "text", text })),
 });
 
-/** The same texts, with a cut after those of these indexes. */
+/** The same texts, split into messages after the given indexes. */
 function cut(texts: readonly string[], cuts: readonly boolean[]): readonly ApiMessage[] {
   const parts: string[][] = [[]];
   for (const [at, text] of texts.entries()) {
@@ -30,7 +30,7 @@ describe("a host that cuts its list differently and replaces a message", () => {
         const texts = ["a", "b", "c", "d", "e", "f"];
         const own = cut(texts, first);
         const view = new HostView();
-        view.begin(own);
+        view.start(own);
         view.replace(cut(texts.slice(0, rewritten), second));
         view.replace([message("summary")]);
         for (const last of ["one", "other"]) {

@@ -11,8 +11,8 @@ import {
   SPAN_SYSTEM_PROMPT,
   type SpanSummary,
   type SpanSummaryOptions,
-  summariseSpan,
-} from "./summarise-span.ts";
+  summarizeSpan,
+} from "./summarize-span.ts";
 
 const countTokens = ESTIMATORS.o200k;
 
@@ -47,7 +47,7 @@ interface Outcome {
   readonly failures: readonly string[];
 }
 
-async function summarised(
+async function summarized(
   script: Script,
   more: Partial<SpanSummaryOptions> = {},
   of = plan,
@@ -55,7 +55,7 @@ async function summarised(
   const model = scriptedModel(script);
   const failures: string[] = [];
   const onFailure = (error: unknown): void => void failures.push((error as ModelError).code);
-  const summary = await summariseSpan(of, { model, countTokens, onFailure, ...more });
+  const summary = await summarizeSpan(of, { model, countTokens, onFailure, ...more });
   return { summary, model, failures };
 }
 
@@ -65,7 +65,7 @@ const GOOD = asCondensed(
 
 describe("the summary of a span", () => {
   it("is asked for in a call of its own: few words, no thinking, no tools, capped", async () => {
-    const { summary, model, failures } = await summarised([GOOD], { transcriptPath: "/sessions/a.jsonl" });
+    const { summary, model, failures } = await summarized([GOOD], { transcriptPath: "/sessions/a.jsonl" });
     const [request] = model.requests;
     expect(request).toMatchObject({
       system: SPAN_SYSTEM_PROMPT,
@@ -76,7 +76,7 @@ describe("the summary of a span", () => {
     expect(JSON.stringify(request?.messages.at(-1))).toContain("word for word");
     expect(failures).toEqual([]);
     expect(summary).toMatchObject({ by: "direct", usage: { output_tokens: expect.any(Number) } });
-    expect(summary.text).toContain("stand for 9 earlier messages");
+    expect(summary.text).toContain("replace 9 earlier messages");
     expect(summary.text).toContain("/sessions/a.jsonl");
     expect(summary.text).toContain("The lexer skips the comma.");
     expect(summary.text).not.toContain("condensed>");
@@ -85,13 +85,13 @@ describe("the summary of a span", () => {
   });
 
   it("holds what the person said word for word, also where the model left it out", async () => {
-    const { summary } = await summarised([asCondensed("## Problem Solving\n- The lexer skips the comma.")]);
+    const { summary } = await summarized([asCondensed("## Problem Solving\n- The lexer skips the comma.")]);
     expect(summary.by).toBe("direct");
     expect(summary.text).toContain(
       '"Please make the parser take trailing commas, and keep it at 80 columns."',
     );
     expect(summary.text).toContain('"No, do not touch the tests."');
-    expect((await summarised([GOOD])).summary.text.match(/do not touch/g)).toHaveLength(1);
+    expect((await summarized([GOOD])).summary.text.match(/do not touch/g)).toHaveLength(1);
   });
 
   it.each([
@@ -102,8 +102,8 @@ describe("the summary of a span", () => {
     ["more than a third of what it stands for", asCondensed("and so on, and ".repeat(400))],
     ["a call", { content: [{ type: "tool_use", id: "x", name: "Read", input: {} }] }],
     ["a failure", new ModelError({ kind: "authentication" }, "no")],
-  ] as const)("is the built-in summariser's where the model answers with %s", async (_case, answer) => {
-    const { summary, failures } = await summarised(() => answer as never);
+  ] as const)("is the built-in summarizer's where the model answers with %s", async (_case, answer) => {
+    const { summary, failures } = await summarized(() => answer as never);
     expect(failures).toHaveLength(1);
     expect(summary).toMatchObject({ by: "built-in", usage: undefined });
     expect(summary.text).toContain("do not touch the tests");
@@ -111,37 +111,37 @@ describe("the summary of a span", () => {
     expect(summary.tokens).toBeLessThanOrEqual(plan.budgetTokens);
   });
 
-  it("is the built-in summariser's at once where the model hangs and is given up, or where there is none", async () => {
-    const { summary, failures } = await summarised([{ content: "<conden", hangs: true }], {
+  it("is the built-in summarizer's at once where the model hangs and is given up, or where there is none", async () => {
+    const { summary, failures } = await summarized([{ content: "<conden", hangs: true }], {
       signal: AbortSignal.timeout(1),
     });
     expect(summary.by).toBe("built-in");
     expect(failures).toEqual(["model-aborted"]);
-    expect((await summariseSpan(plan, { countTokens })).text).toBe(summary.text);
-    // Nor does it help a model to turn a deaf ear.
+    expect((await summarizeSpan(plan, { countTokens })).text).toBe(summary.text);
+    // A model that ignores the signal makes no difference.
     const deaf = {
       ...scriptedModel([]),
       stream: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) }),
     };
-    const given = summariseSpan(plan, { model: deaf as never, countTokens, signal: AbortSignal.timeout(1) });
+    const given = summarizeSpan(plan, { model: deaf as never, countTokens, signal: AbortSignal.timeout(1) });
     expect((await given).by).toBe("built-in");
   });
 
   it("is tried again after a passing fault", async () => {
     const busy = new ModelError({ kind: "overloaded", delayMs: 0 }, "busy");
-    const { summary, model } = await summarised([busy, busy, GOOD]);
+    const { summary, model } = await summarized([busy, busy, GOOD]);
     expect(summary.by).toBe("direct");
     expect(model.requests).toHaveLength(3);
   });
 
   it("fails where nothing that makes sense would be small enough", async () => {
-    await expect(summarised([GOOD], {}, { ...plan, budgetTokens: 60 })).rejects.toMatchObject({
+    await expect(summarized([GOOD], {}, { ...plan, budgetTokens: 60 })).rejects.toMatchObject({
       code: "no-summary",
     });
   });
 });
 
-describe("the summary of spans that are summarised together", () => {
+describe("the summary of spans that are summarized together", () => {
   const spanOf = (summary: SpanSummary, at: number): Entry =>
     ({
       type: "user",
@@ -153,7 +153,7 @@ describe("the summary of spans that are summarised together", () => {
 
   it("still holds what the person said, and the files, after one level and the next, with and without a model", async () => {
     for (const script of [[asCondensed("- Work was done.")], []] as const) {
-      let summary = (await summarised(script)).summary;
+      let summary = (await summarized(script)).summary;
       for (let level = 0; level < 4; level++) {
         const others = new ConversationBuilder(`l${level}`);
         others.user(`Wish number ${level}.`);
@@ -164,7 +164,7 @@ describe("the summary of spans that are summarised together", () => {
           "ok ".repeat(900),
         );
         const entries = [spanOf(summary, level), ...others.entries];
-        summary = (await summarised(script, {}, planFor(entries, 500))).summary;
+        summary = (await summarized(script, {}, planFor(entries, 500))).summary;
         expect(summary.text).toContain("No, do not touch the tests.");
         expect(summary.text).toContain(`Wish number ${level}.`);
       }

@@ -14,7 +14,7 @@ import { reminder, sentContent } from "../request/flatten/attachment-content.ts"
 import type { Message } from "./options.ts";
 import type { Prefix } from "./usage-trust.ts";
 
-/** What a response told besides its content; it is known before its message is in the conversation. */
+/** Facts of a response besides its content. They are known before its message is in the conversation. */
 export interface ReplyFacts {
   readonly id?: string;
   readonly model?: string;
@@ -24,36 +24,36 @@ export interface ReplyFacts {
 /** A response whose message is not in the conversation yet, and the conversation that it answers. */
 export interface Reply {
   readonly facts: ReplyFacts;
-  readonly to: Prefix;
-  /** Tokens of the request that the provider cleared: the usage does not include them. */
+  readonly prefix: Prefix;
+  /** Tokens of the request that the provider cleared. The usage does not include them. */
   readonly clearedTokens: number;
 }
 
-/** A host that gives several responses one id repeats it soon. */
-const MOST_IDS = 1_000;
+/** A host that gives several responses the same id repeats it soon. */
+const MAX_REMEMBERED_IDS = 1_000;
 
 /**
- * Plain messages and the entries they stand for. A message that nobody rewrote leaves as the very object it came
- * as, and is recognised when it comes again.
+ * Maps plain messages to entries. A message that was not rewritten is sent as the same object, and is
+ * recognized when it comes again.
  */
-export class PlainForm {
+export class PlainMessages {
   readonly #entriesOf = new WeakMap<ApiMessage, readonly Entry[]>();
   readonly #messageOf = new WeakMap<Entry, ApiMessage>();
   /** Ids of the newest responses. */
   readonly #ids = new Set<string>();
 
-  known(message: ApiMessage): readonly Entry[] | undefined {
+  entriesFor(message: ApiMessage): readonly Entry[] | undefined {
     return this.#entriesOf.get(message);
   }
 
-  /** The same where it was made anew; `earlier` is what it was made from, if that is known. */
-  recognised(message: ApiMessage, earlier: Message | undefined): readonly Entry[] | undefined {
-    const entries = this.known(message) ?? (earlier && this.known(earlier as ApiMessage));
+  /** Entries of a recreated message. `earlier` is the message that it was created from, if known. */
+  recognize(message: ApiMessage, earlier: Message | undefined): readonly Entry[] | undefined {
+    const entries = this.entriesFor(message) ?? (earlier && this.entriesFor(earlier as ApiMessage));
     if (entries !== undefined) this.#entriesOf.set(message, entries);
     return entries;
   }
 
-  /** The entry for a message that has not been seen before. */
+  /** Creates the entry for a new message. */
   wrap(message: ApiMessage, link: EntryLink, facts: ReplyFacts | undefined): Entry {
     const entry =
       message.role === "assistant"
@@ -64,35 +64,41 @@ export class PlainForm {
     return entry;
   }
 
-  /** Entries with one id are parts of one response, but each message is a response of its own. */
+  /**
+   * Drops an id that was used before. Entries with equal ids are parts of one response, but here each message
+   * is a separate response.
+   */
   #withOwnId(facts: ReplyFacts): ReplyFacts {
     const { id, ...others } = facts;
     if (id === undefined || id === "" || this.#ids.has(id)) return others;
     this.#ids.add(id);
     const [oldest] = this.#ids;
-    if (this.#ids.size > MOST_IDS && oldest !== undefined) this.#ids.delete(oldest);
+    if (this.#ids.size > MAX_REMEMBERED_IDS && oldest !== undefined) this.#ids.delete(oldest);
     return facts;
   }
 
-  /** Entries that were read back from a transcript: what was a message of the host's own is one again. */
-  readBack(entries: readonly Entry[]): void {
+  /** Registers entries from a transcript, and restores the host's own messages from them. */
+  registerStored(entries: readonly Entry[]): void {
     for (const entry of entries) {
-      const message = messageGiven(entry);
+      const message = hostMessageOf(entry);
       if (message === undefined) continue;
       this.#entriesOf.set(message, [entry]);
       this.#messageOf.set(entry, message);
     }
   }
 
-  /** The same message as a new line. */
-  renewed(entry: Entry, renewed: Entry): void {
+  /** Registers a new line for the same message. */
+  registerLine(entry: Entry, renewed: Entry): void {
     const message = this.#messageOf.get(entry);
     if (message === undefined) return;
     this.#entriesOf.set(message, [renewed]);
     this.#messageOf.set(renewed, message);
   }
 
-  /** Entries as messages: neighbours of one role are one message if one of them is ours, since roles alternate. */
+  /**
+   * Converts entries to messages. Neighbors of one role are merged if one of them is ours, because roles must
+   * alternate.
+   */
   messagesFor(entries: readonly Entry[]): readonly ApiMessage[] {
     const messages: ApiMessage[] = [];
     let isOpen = false;
@@ -126,26 +132,28 @@ export class PlainForm {
 
 const isResult = (block: unknown): boolean => isBlock(block) && block.type === "tool_result";
 
-/** Fields of the message win over facts of its response. For the order of the fields see `linkMaker`. */
+/** Fields of the message override facts of its response. `createLinkFactory` explains the field order. */
 function assistantEntry(message: ApiMessage, link: EntryLink, facts: ReplyFacts = {}): AssistantEntry {
   return { type: "assistant", message: Object.assign({}, facts, message) as AssistantMessage, ...link };
 }
 
-/** A system message in the middle reads like a reminder to whoever summarises; it is sent as it came. */
+/**
+ * A system message inside the conversation looks like a reminder to a summarizer, but it is sent unchanged.
+ */
 function userEntry(message: ApiMessage, link: EntryLink): UserEntry {
   if (message.role === "system") {
     const content = reminder(contentText(message.content));
     const entry = { type: "user", isMeta: true, message: { role: "user", content }, ...link } as const;
     return { ...entry, asGiven: message } as UserEntry;
   }
-  // Only at the start: the same words further on are something that somebody pasted.
+  // Only at the start. Later, the same text is something that the user pasted.
   const isSummary = link.parentUuid === null && isContinuation(contentText(message.content));
   const entry: UserEntry = { type: "user", message: message as UserEntry["message"], ...link };
   return isSummary ? { ...entry, isCompactSummary: true } : entry;
 }
 
-/** The message that a line was made of; undefined for what we wrote ourselves. */
-function messageGiven(entry: Entry): ApiMessage | undefined {
+/** The host's message of a line. Undefined for lines that the engine wrote. */
+function hostMessageOf(entry: Entry): ApiMessage | undefined {
   if (entry.type !== "user" && entry.type !== "assistant") return undefined;
   if (isStandIn(entry) || field(entry, "writtenWith") !== undefined) return undefined;
   const given = field(entry, "asGiven");
@@ -155,7 +163,7 @@ function messageGiven(entry: Entry): ApiMessage | undefined {
   return message;
 }
 
-/** Undefined for what is never sent. */
+/** Undefined for entries that are never sent. */
 function messageFrom(entry: Entry): ApiMessage | undefined {
   switch (entry.type) {
     case "user":

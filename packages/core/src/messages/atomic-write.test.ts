@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationBuilder } from "../../../../test/support/builders.ts";
+import { asAtomicWrite, markMoved, withoutTornWrites } from "./atomic-write.ts";
 import type { CompactBoundaryEntry, Entry } from "./entry.ts";
-import { asOneWrite, movedWith, withoutTornWrites } from "./one-write.ts";
 import type { CollapsedSpan } from "./stand-ins.ts";
 
 function session(): { old: readonly Entry[]; written: readonly Entry[] } {
@@ -13,7 +13,7 @@ function session(): { old: readonly Entry[]; written: readonly Entry[] } {
   c.summary("what was");
   c.user("kept one");
   c.user("kept two");
-  return { old, written: asOneWrite(c.entries.slice(old.length)) };
+  return { old, written: asAtomicWrite(c.entries.slice(old.length)) };
 }
 
 describe("a compaction whose writer died", () => {
@@ -35,8 +35,8 @@ describe("a compaction whose writer died", () => {
   it("counts only with lines that it moved, which stand further up too", () => {
     const { old, written } = session();
     const [boundary] = written as readonly [CompactBoundaryEntry];
-    const moved = old.map((line) => movedWith({ ...line, parentUuid: boundary.uuid } as Entry, boundary));
-    const lines = asOneWrite([boundary, ...moved]);
+    const moved = old.map((line) => markMoved({ ...line, parentUuid: boundary.uuid } as Entry, boundary));
+    const lines = asAtomicWrite([boundary, ...moved]);
     expect(lines.slice(1)).toEqual(moved);
     expect(withoutTornWrites([...old, ...lines.slice(0, -1)])).toEqual(old);
     const whole = [...old, ...lines];
@@ -49,7 +49,7 @@ describe("a compaction whose writer died", () => {
     const c = new ConversationBuilder();
     c.boundary();
     expect(withoutTornWrites(c.entries)).toBe(c.entries);
-    expect(asOneWrite(c.entries)).toBe(c.entries);
+    expect(asAtomicWrite(c.entries)).toBe(c.entries);
   });
 });
 

@@ -1,0 +1,21 @@
+/** Texts that earlier versions of longhaul wrote into session files. A reader still recognizes them. */
+
+export const FORMER_OPENING_NOTES =
+  "This conversation goes on from an earlier one that no longer fitted into the context window. The notes below, taken while the session went on, stand for its earlier part.";
+
+export const FORMER_OPENINGS: readonly string[] = [
+  "This conversation goes on from an earlier one that no longer fitted into the context window. The summary below stands for its earlier part.",
+  FORMER_OPENING_NOTES,
+  "The messages above stand as they were. What followed them was taken out to make room, and the summary below stands for it.",
+];
+
+/** Starts of the paragraphs after a summary. */
+export const FORMER_AFTERWORDS: readonly string[] = [
+  "Where an exact detail matters (a code snippet, an error text, something you wrote), read it in the full transcript: ",
+  "Everything that was said and done before can be searched, and read word for word: call the tool ",
+  "The most recent messages follow verbatim after this one.",
+  "The most recent messages follow after this one.",
+  "The conversation ends with results of your last tool calls that you have not read yet.",
+  "Go on with the work from where it stopped, as if there had been no break: no questions to the user, no recap, no word about this summary.",
+  "You are working autonomously. This is not a first start: the work loop is under way, so take it up again and do not greet or set up anew.",
+];
