@@ -1,4 +1,4 @@
-// All that a run leaves behind is under `coverage/`, which no other tool looks into and git ignores.
+// All output of a run is under `coverage/`, which git and all other tools ignore.
 const FOLDER = "coverage/mutation";
 
 // biome-ignore lint/style/noDefaultExport: Stryker reads its configuration so.
@@ -11,7 +11,8 @@ export default {
     "packages/{core/src/{compaction,messages,modules,request},notes/src}/**/*.ts",
     "!packages/**/*.test.ts",
   ],
-  // Stryker rewrites tsconfig files through the compiler's API, which TypeScript 7 does not have: none is named.
+  // Stryker rewrites tsconfig files through the compiler's API, which TypeScript 7 does not have, so none is
+  // named.
   tsconfigFile: "no-tsconfig.json",
   ignorePatterns: [
     "/bench",
@@ -23,7 +24,7 @@ export default {
   ],
   tempDirName: `${FOLDER}/sandbox`,
   concurrency: 2,
-  // A mutant may make a loop endless; no test of these rooms comes near this.
+  // A mutant may cause an endless loop. No test in these folders comes close to this limit.
   timeoutMS: 20_000,
   incremental: true,
   incrementalFile: `${FOLDER}/incremental.json`,

@@ -1,12 +1,13 @@
-// The figures of this build beside those of another checkout: `npm run bench -- --against FOLDER`. Both builds are
-// measured in turns, each section in a process of its own, because a machine's speed drifts by more than we look for.
+// Compares the figures of this build with those of another checkout: `npm run bench -- --against FOLDER`. The
+// two builds alternate, each section in a separate process, because a machine's speed drifts by more than the
+// differences we look for.
 import { spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { lowerQuartile, median } from "./measure.mjs";
 import { table, times } from "./table.mjs";
 
-/** A row counts as slower from here on. */
+/** Ratio from which a row counts as slower. */
 const NOTICEABLE = 1.1;
 const UNITS = { s: 1000, ms: 1, µs: 0.001, MB: 1, GB: 1000 };
 const SEPARATOR = " · ";
@@ -19,7 +20,7 @@ export function compareWith(folder, { sections, rounds, isQuick }) {
   for (let round = 0; round < rounds; round++) {
     for (const section of sections) {
       process.stderr.write(`bench: ${section}, round ${round + 1} of ${rounds} …\n`);
-      // The second of two runs finds warm files, so each build is first every other time.
+      // The second of two runs finds warm files, so the builds alternate in going first.
       for (const at of round % 2 === 0 ? [0, 1] : [1, 0]) {
         for (const [row, value] of measured(checkouts[at], section, isQuick))
           figures[at].set(row, [...(figures[at].get(row) ?? []), value]);
@@ -71,7 +72,7 @@ function comparison(old, now, rounds) {
   const rows = [...now].flatMap(([name, values]) => {
     const before = old.get(name);
     if (before === undefined) return [];
-    // The quickest quarter of the runs is the one that other programs disturbed least.
+    // Uses the fastest quarter of the runs, which other programs disturbed least.
     const [was, is] = [lowerQuartile(before), lowerQuartile(values)];
     const [title, ...row] = name.split(SEPARATOR);
     return [{ title, row: row.join(", "), was, is, ratio: is / was }];

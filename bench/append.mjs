@@ -1,4 +1,4 @@
-// What it costs until a line is surely on the disk.
+// Measures the time until a line is durably on disk.
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { openTranscript } from "@longhaul/sessions";

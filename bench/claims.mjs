@@ -1,6 +1,6 @@
 import { table, times } from "./table.mjs";
 
-/** A figure that was promised beside the one that was measured. Reported, never enforced: machines differ. */
+/** Prints a promised figure next to the measured one. Never enforced, because machines differ. */
 export function claim(what, promised, measured, isReached, show = times) {
   return { what, promised, measured: show(measured), isReached: isReached(measured) };
 }

@@ -1,4 +1,4 @@
-// How far each counter is off, kind of text by kind of text, and how fast it is on a mixed agent conversation.
+// Measures the error of each counter by type of text, and its speed on a mixed agent conversation.
 import { tsImport } from "tsx/esm/api";
 import { READ_WHOLE } from "../packages/core/src/measure/tokens/estimate/estimate.ts";
 import { claim } from "./claims.mjs";
@@ -11,11 +11,11 @@ const MOST_ERROR = 0.1;
 const MOST_ERROR_ON_MIX = 0.05;
 const LEAST_SPEEDUP = 10;
 const ROUNDS = 3;
-/** Several, because some counters remember the words they have met: the same text again would cost them little. */
+/** Several texts, because some counters cache words: repeating one text would cost them little. */
 const MIXES = 40;
 const MIX_LENGTH = 200_000;
 const FIRST_SEED = 1_000;
-/** Messages of a conversation are short; a counter that samples or caps long texts must not profit here. */
+/** Messages of a conversation are short. A counter that samples or caps long texts must not profit here. */
 const LONGEST_MESSAGE = 4_000;
 
 const SHORT_NAMES = {
@@ -48,10 +48,10 @@ export async function run({ isQuick }) {
   };
 }
 
-/** A string as a parser leaves it: in one piece, whatever slices and sums it was made of. */
+/** A flat string as a parser returns it, not a rope of slices and concatenations. */
 const asRead = (text) => Buffer.from(text).toString();
 
-/** Lines together up to the longest message. */
+/** Joins lines up to the maximum message length. */
 function messagesOf(mix) {
   const messages = [];
   let message = "";
@@ -82,7 +82,7 @@ async function compare(vocabulary, texts, speedTexts, budgetMs) {
   };
 }
 
-/** In rounds rather than one after the other, so that a busy moment of the machine hits all alike. */
+/** Interleaves the counters, so that a busy moment of the machine affects all of them. */
 async function measureSpeeds(counters, speedTexts, budgetMs) {
   const ready = counters.filter((counter) => counter.count);
   for (const counter of ready) counter.speeds = {};
@@ -102,7 +102,7 @@ function errorOf(counter, exact, parts) {
   return exact?.count ? total(counter.count, parts) / total(exact.count, parts) - 1 : Number.NaN;
 }
 
-/** Megabytes of UTF-8 per second, a text that was not counted yet in each call while there are any. */
+/** Megabytes of UTF-8 per second. Each call gets a new text as long as there are any. */
 async function speedOf(count, pool, budgetMs) {
   const bytes = pool.flat().reduce((sum, part) => sum + Buffer.byteLength(part), 0) / pool.length;
   const prepare = () => {
@@ -142,7 +142,7 @@ function speedTable(vocabulary, counters, speedTexts) {
   ]);
 }
 
-/** A counter that only looks at the length has no speed. */
+/** A counter that uses only the length has no meaningful speed. */
 const isInstant = (speed) => speed > 10_000;
 const megabytesPerSecond = (speed) => (isInstant(speed) ? "∞" : String(Number(speed.toPrecision(3))));
 

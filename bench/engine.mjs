@@ -1,5 +1,5 @@
-// The engine in the loop: what a turn costs that needs nothing, what clearing and compacting cost, how each step
-// grows with the conversation, and whether a long run holds on to what is gone.
+// Measures the engine in the loop: the cost of an idle turn, of clearing and of compacting, how each step
+// grows with the conversation, and if a long run leaks memory.
 import { flatten } from "@longhaul/core/request";
 import { claim } from "./claims.mjs";
 import { compareClearing, loadPeers, measurePeer, PATIENCE_MS } from "./engine/choosing.mjs";
@@ -20,9 +20,9 @@ const LEAST_PLAIN_PASS = 100;
 const MOST_IDLE_GROWTH = 2;
 const MOST_METER_GROWTH = 5;
 const LEAST_PEER_RATIO = 10;
-/** What takes longer than this is not the fastest. */
+/** A slower rival is not among the fastest. */
 const SLOWEST_RIVAL_MS = 200;
-/** A little above linear, or above what the yardstick shows that the machine's caches do to a linear step. */
+/** Slightly above linear, or above what the machine's caches do to the linear yardstick. */
 const MOST_EXPONENT = 1.1;
 const MOST_ABOVE_YARDSTICK = 0.1;
 const MOST_HEAP_GROWTH = 1.1;

@@ -1,4 +1,4 @@
-// How well a count foretells the next one that the provider reports, on recorded sessions.
+// Measures how well a count predicts the next one that the provider reports, on recorded sessions.
 import { basename } from "node:path";
 import { ContextMeter, ESTIMATORS, measureEntries } from "@longhaul/core/measure";
 import { loadSession } from "@longhaul/sessions";
@@ -6,7 +6,7 @@ import { claim } from "./claims.mjs";
 import { MISSING, realSessions } from "./real-sessions.mjs";
 import { signedPercent, table } from "./table.mjs";
 
-/** Enough to have learned from. */
+/** Enough responses to learn from. */
 const RESPONSES_SEEN = 10;
 const FEWEST_RESPONSES = 5;
 const MOST_ERROR = 0.1;
@@ -45,15 +45,15 @@ export async function growthOnRealSessions() {
   };
 }
 
-/** Subagents of old versions wrote into the same file; each thread has a context of its own. */
+/** Subagents of old versions wrote to the same file. Each thread has a separate context. */
 function mainThread(entries) {
   const side = entries.filter((entry) => entry.isSidechain === true);
   return side.length * 2 > entries.length ? side : entries.filter((entry) => entry.isSidechain !== true);
 }
 
 /**
- * Left out: compactions, contexts that shrank (cleared without a trace in the file) and changes of the model
- * (another prompt, another vocabulary). None of these is growth by what the file shows.
+ * Skips compactions, contexts that shrank (cleared without a trace in the file) and changes of the model
+ * (another prompt, another vocabulary). The file does not show that growth.
  */
 function growthOf(entries) {
   const meter = new ContextMeter();

@@ -1,4 +1,5 @@
-// `longhaul inspect` on a session file of many short lines, as a whole process: CPU time and peak memory.
+// Measures `longhaul inspect` on a session file of many short lines, as a whole process: CPU time and peak
+// memory.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +10,7 @@ import { megabytes, milliseconds, table } from "./table.mjs";
 
 const LINES = 200_000;
 const QUICK_LINES = 20_000;
-/** About what a window of 200,000 tokens holds. */
+/** About the content of a window of 200,000 tokens. */
 const LINES_PER_COMPACTION = 600;
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -54,7 +55,9 @@ function inspect(path) {
   return JSON.parse(stderr.trim().split("\n").at(-1));
 }
 
-/** Another agent's session: its boundaries have no ledger, so that the facts before them are computed. */
+/**
+ * A session of another agent. Its boundaries have no ledger, so `inspect` must compute the facts before them.
+ */
 function* session(lines, linesPerCompaction) {
   let parentUuid = null;
   for (let nth = 0; nth < lines; nth++) {
@@ -78,7 +81,7 @@ function* session(lines, linesPerCompaction) {
   }
 }
 
-/** A prompt, a call, its result and an answer, again and again. */
+/** Repeats a prompt, a call, its result and an answer. */
 function message(nth) {
   const id = `toolu_${nth - (nth % 4)}`;
   const usage = { input_tokens: 4, cache_read_input_tokens: 20_000 + (nth % 100_000), output_tokens: 120 };

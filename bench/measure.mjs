@@ -2,15 +2,15 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Bench } from "tinybench";
 
-/** A sample shorter than this would mostly measure the clock. */
+/** A shorter sample would mostly measure the clock. */
 const SHORTEST_SAMPLE_MS = 0.5;
 const MOST_CALLS_PER_SAMPLE = 100_000;
 
 setFlagsFromString("--expose-gc");
-/** Between rows, so that no row pays for the garbage of the one before. */
+/** Runs between rows, so that no row pays for the garbage of the previous one. */
 export const collectGarbage = runInNewContext("gc");
 
-/** What was measured goes through here, so that the engine cannot find out that nobody wants it. */
+/** Results are passed here, so that the JIT cannot remove unused work. */
 let consumed;
 export function consume(result) {
   if (result === undefined) throw new Error("a measured call must give something back");
@@ -24,13 +24,13 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Where long and short calls are compared on a busy machine: the median of the long ones has waits in it. */
+/** Compares long and short calls on a busy machine, where the median of long calls includes waits. */
 export const lowerQuartile = (values) => values.toSorted((a, b) => a - b)[values.length >> 2];
 
 /**
- * Median milliseconds of a call. Short calls are bundled into samples long enough for the clock; one that
- * takes longer than the budget alone is measured once, cold.
- * @param prepare makes the input of each call anew, untimed: for calls that change what they are given.
+ * Median milliseconds of a call. Short calls are bundled into samples long enough for the clock. A call that
+ * exceeds the budget is measured once, cold.
+ * @param prepare creates the input of each call, untimed, for calls that change their input.
  */
 export async function medianMs(run, { prepare, budgetMs = 400, samples = 9 } = {}) {
   let input = await prepare?.();

@@ -1,5 +1,5 @@
-// Memory: what a compaction from notes costs beside one JSON.stringify of the conversation, and whether an update of
-// notes without a model costs what is new, however long the conversation is.
+// Measures memory work: the cost of a compaction from notes compared to one JSON.stringify of the
+// conversation. Also checks that an update of notes without a model costs only the new part.
 
 import { ESTIMATORS } from "@longhaul/core/measure";
 import { flatten } from "@longhaul/core/request";
@@ -18,12 +18,12 @@ import { milliseconds, table, times } from "./table.mjs";
 const SIZES = [50_000, 200_000, 1_000_000];
 const MOST_STRINGIFY = 1;
 const MOST_UPDATE_GROWTH = 2;
-/** About 5,000 tokens: what has come when notes are taken again. */
+/** About 5,000 tokens: the new messages when notes are updated. */
 const FRESH_ENTRIES = 8;
 const SAMPLES = 25;
 const QUICK_SAMPLES = 7;
 
-/** A window that the conversation fills to half, so that nothing happens by itself. */
+/** A window that the conversation half fills, so that nothing happens automatically. */
 const windowFor = (tokens) => tokens * 2;
 
 const template = parseTemplate(NOTES_TEMPLATE);
@@ -52,7 +52,8 @@ const STEPS = [
       const host = new Host({
         window: { tokens: windowFor(conversation.tokens) },
         form: "entries",
-        // The session was recorded long ago: its results would be cleared, and notes would not pay any more.
+        // The session was recorded long ago, so its results would be cleared and notes would no longer be
+        // worth it.
         clearing: { form: "off" },
         modules: [sessionNotes({ file })],
       });

@@ -1,4 +1,4 @@
-// Opens one file in one way, in a process of its own, and says how long it took and how much memory at most.
+// Opens one file in one way, in a separate process, and prints the time and the peak memory.
 // node open-child.mjs WAY FILE
 import { peakBytes } from "./peak-memory.mjs";
 

@@ -1,4 +1,4 @@
-// Opening session files of several sizes, each way in a process of its own; and adding to one durably.
+// Measures opening session files of several sizes, each in a separate process, and appending to one durably.
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,12 +16,12 @@ const SIZES = [10e6, 100e6, 500e6];
 const CHILD = fileURLToPath(new URL("open-child.mjs", import.meta.url));
 const MOST_LOAD = 1.2;
 const MOST_RESUME = 2;
-/** A run this slow is not repeated; quick ones are until they have taken this long together. */
+/** A slower run is not repeated. Faster runs repeat until their total reaches this time. */
 const SLOW_MS = 5_000;
 const ENOUGH_MS = 2_000;
 const FEWEST_RUNS = 3;
 const MOST_RUNS = 9;
-/** The largest file takes gigabytes when it is read in one go. */
+/** Reading the largest file at once takes gigabytes. */
 const HEAP = "--max-old-space-size=6144";
 
 const execute = promisify(execFile);
@@ -63,7 +63,7 @@ async function measureSize(rows, size, folder) {
     if (concerned.length === 0) continue;
     await write(path, size);
     const samples = new Map(concerned.map((row) => [row, []]));
-    // In turns rather than row by row, so that a busy moment of the machine hits all alike.
+    // Interleaves the rows, so that a busy moment of the machine affects all of them.
     for (let round = 0; round < MOST_RUNS; round++) {
       for (const [row, taken] of samples) if (!isEnough(taken)) taken.push(await openOnce(row, path));
     }
@@ -80,7 +80,7 @@ function isEnough(taken) {
   return taken.length >= (spent > ENOUGH_MS ? FEWEST_RUNS : MOST_RUNS) || taken[0]?.ms > SLOW_MS;
 }
 
-/** Infinite where a peer gives up, as those that read a file into one string do at half a gigabyte. */
+/** Infinite if a library fails, like those that read a file into one string beyond half a gigabyte. */
 async function openOnce({ key, ours }, path) {
   try {
     const { stdout } = await execute(process.execPath, [HEAP, CHILD, key, path]);

@@ -1,7 +1,9 @@
-// The peak memory of this process, without loading anything else.
+// Peak memory of this process, without loading anything else.
 import { readFileSync } from "node:fs";
 
-/** The figure that `getrusage` gives may be the parent's, from before the exec; the kernel's own one never is. */
+/**
+ * `getrusage` may return the parent's figure from before the exec. The kernel's own figure is always right.
+ */
 export function peakBytes() {
   try {
     const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync("/proc/self/status", "latin1"));

@@ -1,4 +1,4 @@
-// One step of recall in a process of its own: how long it took, and how much of the processor.
+// Runs one step of recall in a separate process and prints its wall and CPU time.
 // node recall-child.mjs STEP FILE
 import { readChunks } from "./peers/readers.mjs";
 

@@ -1,5 +1,5 @@
-// Recall: building an index beside one read of the session, growing it, and asking; each in a process of its own.
-// No peer searches a session offline, so there is nobody beside us.
+// Measures recall: building an index compared to one read of the session, growing it, and searching, each in
+// a separate process. No other library searches a session offline, so there is no comparison.
 import { execFile } from "node:child_process";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,9 @@ const MOST_BUILD = 3;
 const MOST_ANSWER = 1 / 100;
 const QUESTIONS = ["words", "exact", "pattern", "file"];
 const CHILD = fileURLToPath(new URL("recall-child.mjs", import.meta.url));
-/** Room for new objects: garbage of loading the library must not be collected in the middle of a first answer. */
+/**
+ * Room for new objects, so that garbage from loading the library is not collected during the first answer.
+ */
 const NO_COLLECTION = ["--min-semi-space-size=64", "--max-semi-space-size=64"];
 const execute = promisify(execFile);
 
@@ -36,7 +38,7 @@ export async function run({ isQuick }) {
   }
 }
 
-/** In turns, so that a busy moment of the machine hits all alike. */
+/** Interleaved, so that a busy moment of the machine affects all of them. */
 async function measured(path, rounds) {
   const index = path.replace(/jsonl$/, "recall");
   const samples = {
@@ -62,7 +64,7 @@ async function measured(path, rounds) {
   return { ...samples, indexBytes: bytes };
 }
 
-/** The session goes on as it went: with the lines of its end, under ids of their own. */
+/** Extends the session with copies of its last lines, with new ids. */
 function lastLines(path, bytes) {
   const file = readFileSync(path);
   const text = file.subarray(file.indexOf(0x0a, file.length - bytes) + 1).toString("utf8");

@@ -1,4 +1,5 @@
-// node --import ./report-usage.mjs PROGRAM: the last line of stderr has the CPU time and the peak memory of the program.
+// node --import ./report-usage.mjs PROGRAM: prints the CPU time and the peak memory of the program as the
+// last line of stderr.
 import { peakBytes } from "./peak-memory.mjs";
 
 process.on("exit", () => {

@@ -1,5 +1,5 @@
 // npm run bench [-- --only counting|engine|memory|recall|opening|inspect|summary|startup|simulator] [-- --quick]
-// npm run bench -- --against FOLDER [--rounds N]: the same beside another checkout that is built
+// npm run bench -- --against FOLDER [--rounds N]: compares with another built checkout
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { cpus, release, totalmem, type } from "node:os";
@@ -60,18 +60,18 @@ process.stdout.write(
   `${claimsTable(claims)}\n\n${Math.round((performance.now() - startedAt) / 1000)} s in all\n`,
 );
 
-/** With packages, or as it was before there were any. */
+/** Supports checkouts with packages and older ones without. */
 function isBuilt(checkout) {
   return ["packages/core/dist", "dist"].some((path) => existsSync(join(checkout, path)));
 }
 
-/** The peers are large and needed here only, so the project's own install leaves them out. */
+/** The compared libraries are large and needed only here, so the project's own install omits them. */
 function installPeers() {
   const at = (path) => fileURLToPath(new URL(path, import.meta.url));
   const marker = at("node_modules/.package-lock.json");
   if (existsSync(marker) && statSync(marker).mtimeMs >= statSync(at("package-lock.json")).mtimeMs) return;
   process.stderr.write("bench: installing the peers (once, about half a gigabyte)\n");
-  // `npm run` hands the project's own settings down, so this one must be said aloud; see .npmrc.
+  // `npm run` passes the project's own settings down, so this one must be explicit. See .npmrc.
   const { status } = spawnSync("npm", ["ci", "--engine-strict=false"], {
     cwd: at("."),
     stdio: ["ignore", 2, 2],

@@ -30,7 +30,7 @@ export function writeSession(path, bytes) {
   writeLines(path, longSession(bytes));
 }
 
-/** The same messages in the form of pi, which would overwrite a file of any other. */
+/** The same messages in the form of pi, which would overwrite a file of any other form. */
 export async function writePiSession(path, bytes) {
   const { entryOf, messageOf } = await import("./peers/pi.mjs");
   const { turnsOf } = await import("./peers/turns.mjs");
@@ -43,7 +43,7 @@ export async function writePiSession(path, bytes) {
       cwd: "/project",
     };
     let index = 0;
-    // It keeps no copy of the results for the screen, so it takes more messages to fill the file.
+    // It keeps no copy of the results for the screen, so more messages are needed to fill the file.
     for (const entry of longSession(bytes * 4)) {
       const turns = entry.message ? turnsOf([entry]) : [];
       for (const turn of turns) yield entryOf(messageOf(turn, NO_USAGE), index++);

@@ -1,16 +1,16 @@
-// Conversations and session files of any size, out of the demo's sessions: told by several seeds, copied with
-// new ids, strung together. The same on every machine and in every run.
+// Conversations and session files of any size, made from demo sessions with several seeds: copied with new
+// ids and concatenated. Equal on every machine and in every run.
 
 import { contextTokens } from "@longhaul/core/measure";
 import { createDemoSession } from "../packages/simulator/src/demo-session.ts";
 
-/** More would cost time and change nothing: each copy's strings are made anew, so no copy profits from another. */
+/** More would cost time and change nothing: each copy has new strings, so no copy profits from another. */
 const TELLINGS = 4;
 const FIRST_SEED = 1;
 
-/** Lengths of copies in tokens: about where an agent with a 200,000 window compacts. */
+/** Tokens per copy: about the point where an agent with a 200,000 window compacts. */
 const COPY_TOKENS = 170_000;
-/** The shortest telling, for the end of a file: what is left to read after a fresh compaction. */
+/** The shortest version, for the end of a file: the part to read after a recent compaction. */
 const TAIL_TOKENS = 1;
 
 let tellings;
@@ -26,7 +26,7 @@ const tailTelling = () => {
   return tail;
 };
 
-/** A copy's ids differ from every other copy's in their last digits. */
+/** The last digits of a copy's ids differ from those of every other copy. */
 function renamed(id, copy) {
   return typeof id === "string" ? id.slice(0, -5) + copy.toString(16).padStart(5, "0") : id;
 }
@@ -49,7 +49,7 @@ function renamedMessage(message, copy, tokensBefore) {
   };
 }
 
-/** @param before the uuid that the copy's first entry hangs on, and the tokens that were there already. */
+/** @param before uuid that the copy's first entry refers to, and the tokens before it */
 function* copyOf(telling, copy, before) {
   for (const entry of telling) {
     yield {
@@ -67,8 +67,8 @@ function* copyOf(telling, copy, before) {
 const lastUuid = (telling, copy) => renamed(telling.findLast((entry) => entry.uuid).uuid, copy);
 
 /**
- * One conversation without a compaction, in memory, that the provider counts as `tokens` tokens; and the
- * message that comes next.
+ * Creates one in-memory conversation without a compaction that the provider counts as `tokens` tokens, and
+ * its next message.
  */
 export function conversationOf(tokens) {
   const entries = [];
@@ -80,7 +80,7 @@ export function conversationOf(tokens) {
       const entry = JSON.parse(JSON.stringify(renamedEntry));
       const blocks = Array.isArray(entry.message?.content) ? entry.message.content : [];
       const isResult = blocks.some((block) => block.type === "tool_result");
-      // Ends before a tool's result, as most turns begin: that is the new message.
+      // Ends before a tool result, like most turns. That result is the new message.
       if (isResult && open === 1 && reportedTokens(entries.at(-1)) >= tokens) {
         return { entries, next: { ...entry, message: sameResult(blocks[0].tool_use_id) } };
       }
@@ -92,7 +92,7 @@ export function conversationOf(tokens) {
   }
 }
 
-/** The new message is as long at every size. */
+/** The new message has the same length at every size. */
 function sameResult(toolUseId) {
   const content = "  42→  const remaining = limits.perHour - used; // what is left of the quota\n".repeat(30);
   return { role: "user", content: [{ type: "tool_result", tool_use_id: toolUseId, content }] };
@@ -105,8 +105,8 @@ function reportedTokens(entry) {
 }
 
 /**
- * The entries of a session file of about this many bytes: compacted again and again, as a long session is, the
- * last time near its end.
+ * Entries of a session file of about this size. It is compacted repeatedly, like a long session, the last
+ * time near its end.
  */
 export function* longSession(bytes) {
   const copies = Math.max(1, Math.round(bytes / bytesOf(tellingOf(0))));

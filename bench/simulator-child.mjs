@@ -1,5 +1,5 @@
-// A process of its own, since the engine has compiled nothing yet: the second request of a conversation.
-// Prints { parseMs, handleMs } as JSON. Argument: roughly how many tokens the conversation has.
+// A separate process, in which nothing is compiled yet: handles the second request of a conversation. Prints
+// { parseMs, handleMs } as JSON. Argument: approximate tokens of the conversation.
 import { checkRequest } from "@longhaul/core";
 import { flatten } from "@longhaul/core/request";
 import { startSimulator } from "@longhaul/simulator";

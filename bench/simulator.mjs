@@ -1,4 +1,5 @@
-// What the simulator adds to a test: handling a request beside JSON.parse of its body, without the network.
+// Measures the overhead of the simulator in a test: handling a request compared to JSON.parse of its body,
+// without the network.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { checkRequest } from "@longhaul/core";
@@ -12,16 +13,16 @@ import { collectGarbage, consume, median } from "./measure.mjs";
 import { milliseconds, table, times } from "./table.mjs";
 
 const MOST_TIMES = 2;
-/** What the demo's sessions are asked for. What is sent of them counts for less: see the table. */
+/** Requested sizes of the demo sessions. The sent size is smaller: see the table. */
 const SIZES = [15_000, 180_000, 600_000];
-/** The size that the claim is about: 150,000 tokens in the request. */
+/** The size of the claim: 150,000 tokens in the request. */
 const CLAIMED = 180_000;
 const CONVERSATIONS = 5;
-/** Conversations before the first that counts: the engine compiles what runs often, and a test suite runs long. */
+/** Conversations before the first measurement: the JIT compiles frequent code, and a test suite runs long. */
 const WARM_UP = 4;
-/** Of each conversation, after its first request. */
+/** Turns of each conversation, after its first request. */
 const TURNS = 12;
-/** As many as the simulator keeps by itself. */
+/** The simulator's own default. */
 const KEPT_BODIES = 100;
 const PATH = "/v1/messages";
 const HEADERS = {
@@ -81,7 +82,7 @@ function coldRatio(processes) {
   return median(ratios);
 }
 
-/** Each turn is the one before with an answer and its results. */
+/** Each turn adds an answer and its results to the previous one. */
 async function measure(size, conversations) {
   const figures = { beginning: [], parsing: [], handling: [] };
   let last;
@@ -125,7 +126,7 @@ function timed(run) {
   return performance.now() - startedAt;
 }
 
-/** The whole way from bytes to bytes, as the server goes it; nothing is known from an earlier round. */
+/** The server's whole path from bytes to bytes, without any cache from an earlier round. */
 async function freshSimulator() {
   const log = new RequestLog(KEPT_BODIES);
   const lasting = { counter: await createTokenCounter(), clock: createFixedClock(), log };
@@ -158,7 +159,7 @@ const TOOLS = ["Read", "Write", "Edit", "Bash", "Grep", "Glob", "TodoWrite"].map
   },
 }));
 
-/** Marked as agents mark it: the system prompt, and the newest message. */
+/** Sets cache marks like agents do: on the system prompt and on the newest message. */
 function bodyOf(messages) {
   const ephemeral = { type: "ephemeral" };
   const system = [{ type: "text", text: "You are a coding agent. ".repeat(200), cache_control: ephemeral }];
@@ -180,7 +181,7 @@ function messagesOf(approximateTokens) {
   return checkRequest({ messages: messages.slice(0, last + 1) }).request.messages;
 }
 
-/** What a client sends next: the answer, and a result for each call in it. */
+/** The client's next messages: the answer, and a result for each call in it. */
 function nextTurn({ content }) {
   const results = content
     .filter(({ type }) => type === "tool_use")

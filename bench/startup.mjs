@@ -1,4 +1,4 @@
-// What it costs to load longhaul, beside starting Node itself and loading the peers.
+// Measures the cost of loading longhaul, compared to starting Node itself and loading other libraries.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { claim } from "./claims.mjs";
@@ -36,7 +36,7 @@ const ROWS = [
 
 export async function run({ isQuick }) {
   const samples = new Map(ROWS.map(({ key }) => [key, []]));
-  // All of them in turn, so that a busy moment of the machine hits each.
+  // Alternates all of them, so that a busy moment of the machine affects each.
   for (let round = 0; round < (isQuick ? 5 : 15); round++) {
     for (const { key, args } of ROWS) {
       const startedAt = performance.now();

@@ -1,7 +1,7 @@
-// The built-in summary beside the least that any summary costs: reading the session.
+// Compares the built-in summary with the minimum cost of any summary: reading the session.
 import { basename } from "node:path";
 import { estimateTokens } from "@longhaul/core";
-import { summarise } from "@longhaul/core/summary";
+import { summarize } from "@longhaul/core/summary";
 import { loadSession } from "@longhaul/sessions";
 import { createDemoSession } from "../packages/simulator/src/demo-session.ts";
 import { claim } from "./claims.mjs";
@@ -10,9 +10,9 @@ import { MISSING, realSessions } from "./real-sessions.mjs";
 import { megabytes, milliseconds, table, times } from "./table.mjs";
 
 const MOST_TIMES = 2;
-/** Parsing and summarising take turns, so that a busy moment of the machine hits both. */
+/** Parsing and summarizing alternate, so that a busy moment of the machine affects both. */
 const ROUNDS = 5;
-/** Below this, fixed costs decide and a session opens at once anyway. */
+/** For smaller sessions, fixed costs dominate and opening is instant anyway. */
 const SMALLEST_BYTES = 500_000;
 
 const parseAll = (lines) => {
@@ -36,9 +36,9 @@ export async function run({ isQuick }) {
   const worst = rows.reduce((a, b) => (b.ratio > a.ratio ? b : a));
   const text = table(
     "The built-in summary against JSON.parse of the session's file",
-    ["session", "entries", "size", "JSON.parse", "summarise", "ratio", "summary tokens"],
+    ["session", "entries", "size", "JSON.parse", "summarize", "ratio", "summary tokens"],
     rows.map(({ cells }) => ({ cells })),
-    ["Summarised is the conversation from the last boundary on, as a compaction does; parsed is every line."],
+    ["Summarized is the conversation from the last boundary on, as a compaction does; parsed is every line."],
   );
   return {
     text: rows.length > 1 ? text : text + MISSING,
@@ -57,15 +57,15 @@ async function measureSession({ name, file, entries }, budgetMs) {
   const lines = file.map((entry) => JSON.stringify(entry));
   const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
   if (bytes < SMALLEST_BYTES) return undefined;
-  const summary = () => summarise(entries, { countTokens: (text) => estimateTokens(text) });
+  const summary = () => summarize(entries, { countTokens: (text) => estimateTokens(text) });
   const parsing = [];
-  const summarising = [];
+  const summarizing = [];
   for (let round = 0; round < ROUNDS; round++) {
     collectGarbage();
     parsing.push(await medianMs(() => parseAll(lines), { budgetMs }));
-    summarising.push(await medianMs(summary, { budgetMs }));
+    summarizing.push(await medianMs(summary, { budgetMs }));
   }
-  const [parseMs, summaryMs] = [median(parsing), median(summarising)];
+  const [parseMs, summaryMs] = [median(parsing), median(summarizing)];
   const figures = [
     String(entries.length),
     megabytes(bytes),

@@ -1,4 +1,5 @@
-// Plain text tables: first column to the left, figures to the right, our own rows marked.
+// Plain text tables: the first column is left-aligned, figures are right-aligned, and our own rows are
+// marked.
 const OURS = "▸ ";
 const OTHERS = "  ";
 
@@ -7,7 +8,7 @@ const width = (text) => [...text].filter((letter) => !isNarrowMark(letter.codePo
 const pad = (text, to, isLeft) =>
   isLeft ? text + " ".repeat(to - width(text)) : " ".repeat(to - width(text)) + text;
 
-/** @param rows `{ ours?: boolean, cells: string[] }`; ours come first. */
+/** @param rows `{ ours?: boolean, cells: string[] }`; our own rows come first */
 export function table(title, head, rows, notes = []) {
   const ordered = [...rows.filter((row) => row.ours), ...rows.filter((row) => !row.ours)];
   const lines = [
@@ -25,7 +26,7 @@ export function table(title, head, rows, notes = []) {
   return ["", title, rule, text[0], rule, ...text.slice(1), ...notes.map((note) => `  ${note}`)].join("\n");
 }
 
-/** Three significant digits, because no figure here is better than that. */
+/** Three significant digits, because no figure here is more precise. */
 export function milliseconds(value) {
   if (value === undefined) return "—";
   if (value >= 1000) return `${(value / 1000).toPrecision(3)} s`;

@@ -1,4 +1,4 @@
-// How many tokens is this? Nothing is installed or called for it, and it is fast enough for every turn.
+// Counts tokens without any installation or call, fast enough for every turn.
 
 import { estimateTokens, findModel } from "@longhaul/core";
 import { ContextMeter, computeThresholds, contextTokens, windowState } from "@longhaul/core/measure";
@@ -7,10 +7,10 @@ import { conversation } from "./conversation.ts";
 console.log("a text:", estimateTokens("The quick brown fox jumps over the lazy dog."), "tokens");
 console.log("Chinese:", estimateTokens("敏捷的棕色狐狸跳过了懒狗。"), "tokens");
 
-// A whole conversation: what the provider last reported, and an estimate of what came since.
+// A whole conversation: the last usage that the provider reported, plus an estimate of the newer messages.
 console.log("a conversation:", contextTokens(conversation), "tokens");
 
-// In an agent's loop: one meter, fed with what is new. A turn costs what is new, not the whole.
+// In an agent loop: one meter that gets only the new messages. A turn costs only the new part.
 const meter = new ContextMeter();
 for (const entry of conversation) meter.add(entry);
 const thresholds = computeThresholds(findModel("claude-sonnet-4-5"));

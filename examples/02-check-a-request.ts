@@ -1,4 +1,4 @@
-// A request that the API would refuse, found out and mended before it is sent.
+// Finds and repairs a request that the API would refuse, before it is sent.
 import { checkRequest } from "@longhaul/core";
 
 const { valid, findings, request } = checkRequest({
@@ -9,7 +9,7 @@ const { valid, findings, request } = checkRequest({
       role: "assistant",
       content: [{ type: "tool_use", id: "call_1", name: "Bash", input: { command: "ls" } }],
     },
-    // The answer to call_1 was lost in a crash, and an empty text crept in.
+    // A crash lost the answer to call_1, and there is an empty text.
     {
       role: "user",
       content: [

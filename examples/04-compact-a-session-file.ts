@@ -1,4 +1,5 @@
-// A session file, compacted in place: appended to, never rewritten, and resumable by the agent that wrote it.
+// Compacts a session file in place: appends to it, never rewrites it, and the agent that wrote it can resume
+// it.
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,11 +16,11 @@ const path = join(await mkdtemp(join(tmpdir(), "longhaul-example-")), "session.j
 await writeNewSession(path, conversation);
 
 const session = await loadSession(path);
-// Files are put back from this folder only, whatever the session says about its own.
+// Restores files from this folder only, whatever the session claims.
 const result = await compactSession(session, { project: process.cwd() });
 const written = await writeCompaction(result, { mode: "in-place" });
 console.log(`${written.mode}: ${result.compaction.tokensBefore} → ${result.compaction.tokensAfter} tokens`);
 
-// Resuming reads the file from its end, however long it is.
+// A resume reads the file from its end, however long it is.
 const resumed = await resumeSession(path);
 console.log(`${session.conversation.length} entries before, ${resumed.conversation.length} after`);

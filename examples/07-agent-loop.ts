@@ -1,13 +1,13 @@
-// A whole agent loop that never runs out of window. Here the model is the local simulator: leave baseURL out for
-// the real one. The window is small, so that something happens.
+// A whole agent loop that stays within the context window. The model is the local simulator: omit baseURL to call the
+// real API. The window is small, so that clearing and compaction happen.
 import { readFile } from "node:fs/promises";
 import { anthropicModel } from "@longhaul/anthropic";
 import { type ApiMessage, complete, createCompactor, type ToolResultBlock } from "@longhaul/core";
 import { coder, startSimulator, summaries } from "@longhaul/simulator";
 
 const windowTokens = 12_000;
-const behaviours = [summaries(), coder({ turns: 60, inventsPaths: true })];
-const simulator = await startSimulator({ windowTokens, behaviours });
+const behaviors = [summaries(), coder({ turns: 60, inventsPaths: true })];
+const simulator = await startSimulator({ windowTokens, behaviors });
 const model = anthropicModel({ model: "claude-sonnet-5-5", baseURL: simulator.url, apiKey: "any" });
 const read = { name: "Read", description: "Read a file", input_schema: { type: "object" } } as const;
 const compactor = createCompactor({

@@ -1,5 +1,5 @@
-// Notes are taken along the way, in the background; when the window is full the conversation goes on from them, and
-// nobody has to be asked for a summary. Here the model is the local simulator, in a small window.
+// Takes notes in the background. When the window is full, the conversation continues from the notes without a
+// summary call. The model is the local simulator, with a small window.
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

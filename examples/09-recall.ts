@@ -1,5 +1,5 @@
-// An agent in a small window forgets, and can look up what it forgot: everything is in the transcript, word for word,
-// and the recall tool searches it. Here the model is the local simulator: leave baseURL out for the real one.
+// An agent with a small window forgets, but can look things up: the transcript has everything literally, and
+// the recall tool searches it. The model is the local simulator: omit baseURL to call the real API.
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,8 +9,8 @@ import { createRecallTool, openTranscript } from "@longhaul/sessions";
 import { coder, startSimulator, summaries } from "@longhaul/simulator";
 
 const window = { tokens: 12_000 };
-const behaviours = [summaries(), coder({ turns: 40, inventsPaths: true })];
-const simulator = await startSimulator({ windowTokens: window.tokens, behaviours });
+const behaviors = [summaries(), coder({ turns: 40, inventsPaths: true })];
+const simulator = await startSimulator({ windowTokens: window.tokens, behaviors });
 const model = anthropicModel({ model: "claude-sonnet-5-5", baseURL: simulator.url, apiKey: "any" });
 const transcript = await openTranscript(join(await mkdtemp(join(tmpdir(), "longhaul-")), "session.jsonl"));
 const recall = createRecallTool({ session: transcript, budgetTokens: 600 });

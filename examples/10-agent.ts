@@ -1,4 +1,4 @@
-// A whole agent with a tool of our own. Here the model is the local simulator: leave baseURL out for the real one.
+// A complete agent with a custom tool. The model is the local simulator: omit baseURL to call the real API.
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 import type { Entry } from "@longhaul/core";
 
-/** A conversation of an agent that read and changed a file a hundred times, as hosts keep it. */
+/** A conversation of an agent that read and changed a file a hundred times, in a typical host format. */
 export const conversation: readonly Entry[] = Array.from({ length: 100 }, (_, turn) => turnOf(turn)).flat();
 
 function turnOf(turn: number): Entry[] {

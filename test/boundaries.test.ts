@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, "..");
 const PACKAGES = join(ROOT, "packages");
 const SOURCE = "@longhaul/source";
 
-/** Which packages a package may know. The table of docs/design/0001-architecture.md, enforced. */
+/** Packages that a package may import. Enforces the table of docs/design/0001-architecture.md. */
 const MAY_KNOW_PACKAGE: Readonly<Record<string, readonly string[]>> = {
   core: [],
   anthropic: ["core"],
@@ -36,7 +36,7 @@ const BELOW_ENGINE: readonly string[] = [
   "compaction",
 ];
 
-/** Which folders of its package a folder may know; files beside the folders are open to all of them. */
+/** Folders of its package that a folder may import. All folders may import files next to them. */
 const MAY_KNOW_FOLDER: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   core: {
     messages: [],
@@ -87,16 +87,16 @@ const MAY_KNOW_FOLDER: Readonly<Record<string, Readonly<Record<string, readonly 
     context: ["prompt", "wording"],
     prompt: ["context"],
     server: ["context", "demo", "prompt", "rules", "wording"],
-    behaviours: ["demo", "server"],
+    behaviors: ["demo", "server"],
   },
   lab: { replay: [] },
   longhaul: { view: [], chat: ["commands", "view"], commands: ["chat", "view"] },
 };
 
-/** Effects live at the edge: everything else runs wherever JavaScript runs. */
+/** Side effects are at the edge. Everything else runs in any JavaScript runtime. */
 const MAY_IMPORT_NODE = ["sessions", "agent", "simulator", "lab", "longhaul"];
 
-/** Programs are bundled with our packages, so they need what those need: see scripts/build.mjs. */
+/** Programs bundle our packages, so they need the dependencies of those too. See scripts/build.mjs. */
 const PROGRAMS = ["simulator", "longhaul"];
 
 interface Manifest {
@@ -107,9 +107,9 @@ interface Manifest {
 }
 
 interface Import {
-  /** By its path under `packages`. */
+  /** Path under `packages`. */
   readonly file: string;
-  /** As it is written. */
+  /** The specifier as written. */
   readonly request: string;
 }
 
@@ -119,14 +119,14 @@ const packageOf = (file: string): string => file.split("/")[0] ?? "";
 const manifestOf = (name: string): Manifest =>
   JSON.parse(readFileSync(join(PACKAGES, name, "package.json"), "utf8"));
 
-/** The longest row of the table that the file lies in; empty for a file beside the folders. */
+/** The longest matching row of the table. Empty for a file outside of all folders. */
 function folderOf(file: string): string {
   const [name = "", , ...path] = file.split("/");
   const rows = Object.keys(MAY_KNOW_FOLDER[name] ?? {}).sort((one, other) => other.length - one.length);
   return rows.find((row) => path.join("/").startsWith(`${row}/`)) ?? "";
 }
 
-/** Imports of other packages, those that wait until they are needed included. */
+/** Imports of other packages, including dynamic ones. */
 const imports: readonly Import[] = files.flatMap((file) => {
   const { module, program } = parseSync(file, graph.get(file)?.text ?? "");
   const later = [
@@ -169,11 +169,11 @@ describe("import directions", () => {
     }
   });
 
-  it("no files import each other, type imports included", () => {
+  it("no two files import each other, type imports included", () => {
     expect(cyclesIn(graph)).toEqual([]);
   });
 
-  it("a package knows only the packages below it", () => {
+  it("a package imports only the packages below it", () => {
     const wrong = imports.filter(
       ({ file, request }) =>
         isOurs(request) &&
@@ -182,7 +182,7 @@ describe("import directions", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("a folder knows only the folders below it", () => {
+  it("a folder imports only the folders below it", () => {
     const wrong = files.flatMap((file) =>
       [...(graph.get(file)?.imports ?? [])]
         .filter((target) => packageOf(target) === packageOf(file))
@@ -196,7 +196,7 @@ describe("import directions", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("a package is reached through its entries, and nothing inside it goes through them", () => {
+  it("packages import each other through their entries, and no file imports its own package's entry", () => {
     const entries = new Map(
       Object.keys(MAY_KNOW_PACKAGE).flatMap((name) =>
         Object.values(manifestOf(name).exports).flatMap((entry) =>
@@ -218,7 +218,7 @@ describe("import directions", () => {
     expect(within).toEqual([]);
   });
 
-  it("the engine knows no module, and a module knows no other", () => {
+  it("the engine imports no module, and a module imports no other", () => {
     const modules = files.filter((file) => file.startsWith("core/src/modules/"));
     const moduleOf = (file: string): string | undefined =>
       modules.includes(file) ? file.split("/")[3] : undefined;
@@ -232,7 +232,7 @@ describe("import directions", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("the core and its adapters import nothing from node", () => {
+  it("the core and its adapters import nothing from Node", () => {
     const wrong = imports.filter(
       ({ file, request }) => isNode(request) && !MAY_IMPORT_NODE.includes(packageOf(file)),
     );
@@ -245,7 +245,7 @@ describe("import directions", () => {
     expect([dependencies, peerDependencies]).toEqual([undefined, undefined]);
   });
 
-  it.each(Object.keys(MAY_KNOW_PACKAGE))("%s declares what it imports, and nothing else", (name) => {
+  it.each(Object.keys(MAY_KNOW_PACKAGE))("%s declares exactly the packages that it imports", (name) => {
     const isProgram = PROGRAMS.includes(name);
     const carried = isProgram ? [name, ...(MAY_KNOW_PACKAGE[name] ?? [])] : [name];
     const used = imports
@@ -259,13 +259,13 @@ describe("import directions", () => {
     expect(Object.keys(devDependencies ?? {}).sort()).toEqual([...inside].sort());
   });
 
-  it("the agent is built on public entries alone, as anybody else's would be", () => {
+  it("the agent imports only public entries", () => {
     const own = imports.filter(({ file, request }) => packageOf(file) === "agent" && isOurs(request));
     expect(own.filter(({ request }) => request.includes("/internal"))).toEqual([]);
     expect(own.some(({ request }) => request === "@longhaul/core")).toBe(true);
   });
 
-  it("everybody reads sessions through the entry of the readers", () => {
+  it("all session readers are imported through their entry", () => {
     const folder = "core/src/compaction/summary/readers";
     const reached = files
       .filter((file) => dirname(file) !== folder)
@@ -274,7 +274,7 @@ describe("import directions", () => {
     expect([...new Set(reached)]).toEqual([`${folder}/readers.ts`]);
   });
 
-  it("nothing imports a test or a support file into what is published", () => {
+  it("no published file imports a test or a support file", () => {
     const wrong = files.filter((file) => /from "(?:\.\.\/)+test\//.test(graph.get(file)?.text ?? ""));
     expect(wrong).toEqual([]);
   });

@@ -28,7 +28,7 @@ const rows = [...PAGE.matchAll(/^\| (\d+) ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]
   }),
 );
 
-/** The row whose middle columns have these words. */
+/** The row that has these words in its middle columns. */
 function rowWith(...words: readonly string[]): string {
   const found = rows.filter(({ spec, ours }) => words.every((word) => `${spec} | ${ours}`.includes(word)));
   expect(found, words.join(", ")).toHaveLength(1);
@@ -41,7 +41,7 @@ const USUAL = { windowTokens: 200_000, maxOutputTokens: 32_000 };
 const usual = computeThresholds(USUAL);
 
 describe("docs/design/differences.md", () => {
-  it("is sorted by section and has a reason in every row", () => {
+  it("the table is sorted by section and has a reason in every row", () => {
     const lines = PAGE.split("\n").filter((line) => /^\| \d/.test(line));
     expect(rows).toHaveLength(lines.length);
     expect(rows.length).toBeGreaterThan(40);
@@ -53,7 +53,7 @@ describe("docs/design/differences.md", () => {
     }
   });
 
-  it("names the section by one title only", () => {
+  it("each section has one title only", () => {
     const titles = new Map(rows.map(({ section, title }) => [section, title]));
     expect(rows.filter(({ section, title }) => titles.get(section) !== title)).toEqual([]);
   });
@@ -65,7 +65,7 @@ describe("docs/design/differences.md", () => {
     expect(row).toContain(`the warning ${formatCount(low.warning)}`);
   });
 
-  it("states the smallest window, and no smallest blocking limit", () => {
+  it("states the smallest window and no smallest blocking limit", () => {
     expect(rowWith("a smaller window can be set")).toContain(`under ${formatCount(SMALLEST_WINDOW_TOKENS)} `);
     expect(resolveSettings({ values: { blockingLimit: 1 } })).toMatchObject({
       settings: { blockingLimit: 1 },
@@ -118,11 +118,11 @@ describe("docs/design/differences.md", () => {
     expect(notes).toContain(formatCount(NOTES_LIMITS.totalTokens));
   });
 
-  it("states the order of what is restored as the code has it", async () => {
+  it("states the restore order as the code has it", async () => {
     rowWith("todos, plan, plan mode");
     const restored = await restoreAll(
       {
-        summarised: [],
+        summarized: [],
         kept: [],
         keptPlace: "after",
         countTokens: (text) => text.length,
@@ -138,7 +138,7 @@ describe("docs/design/differences.md", () => {
     expect(restored.items.map(({ kind }) => kind)).toEqual(["todos", "plan", "tools", "skills"]);
   });
 
-  it("says that italic lines are left out of notes that are used as a summary", () => {
+  it("says that a summary from notes omits the italic lines", () => {
     expect(rowWith("the summary text is the notes")).toContain("italic lines");
     const [first] = TEMPLATE.sections;
     const text = `${first?.heading}\n${first?.guide}\n\nThe quota of ships\n`;

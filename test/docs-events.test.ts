@@ -15,11 +15,11 @@ const firstColumn = (heading: string): readonly string[] =>
     .flatMap(([cell]) => codeIn(cell))
     .sort();
 
-/** Code in the last column, by code in the first. */
+/** Code of the last column, by code of the first. */
 const fieldsInTable = (heading: string): ReadonlyMap<string, readonly string[]> =>
   new Map(tableUnder(page, heading).map((row) => [codeIn(row[0])[0] ?? "", [...codeIn(row.at(-1))].sort()]));
 
-/** Names of the fields of an object type, as the page writes them: `items[]` for a list, `items[].name` within. */
+/** Field names of an object type as the page writes them: `items[]` for a list, `items[].name` inside it. */
 function fieldsOf(type: string): readonly string[] {
   const names: string[] = [];
   const path: string[] = [];
@@ -37,7 +37,7 @@ function fieldsOf(type: string): readonly string[] {
   return names;
 }
 
-/** The members of the union that an exported type is, as text. */
+/** Members of an exported union type, as text. */
 function declaration(code: string, name: string): string {
   const start = code.indexOf(`export type ${name} =`);
   expect(start, name).toBeGreaterThanOrEqual(0);
@@ -72,7 +72,7 @@ const literals = (name: string): readonly string[] =>
   [...declaration(events, name).matchAll(/"([\w-]+)"/g)].map(([, value = ""]) => value).sort();
 
 describe("the page about events", () => {
-  it("is compared with what the source really says", () => {
+  it("the page about events is compared with the real source", () => {
     const type =
       "{ readonly a: A; readonly b?: readonly B[]; readonly c: readonly { readonly d: D }[]; readonly e: { readonly f: F }; readonly g: G }";
     expect(fieldsOf(type)).toEqual(["a", "b[]", "c[]", "c[].d", "e", "e.f", "g"]);
@@ -80,19 +80,19 @@ describe("the page about events", () => {
     expect(declaredEvents().get("compaction-started")).toEqual(["tokens", "trigger"]);
   });
 
-  it("has a row for every event, and no other", () => {
+  it("the page about events has exactly one row for each event", () => {
     expect(firstColumn("## All events")).toEqual([...declaredEvents().keys()].sort());
   });
 
-  it("names every field of each event, and no other", () => {
+  it("the page about events names exactly the fields of each event", () => {
     expect(Object.fromEntries(fieldsInTable("## All events"))).toEqual(Object.fromEntries(declaredEvents()));
   });
 
-  it("says when each event comes", () => {
+  it("the page about events says when each event occurs", () => {
     expect(tableUnder(page, "## All events").filter(([, when = ""]) => when.length < 10)).toEqual([]);
   });
 
-  it("names every field of what is within events", () => {
+  it("the page about events names every field of nested objects", () => {
     const shapes = fieldsInTable("## Shapes within events");
     expect(shapes.get("chain")).toEqual(interfaceFields(events, "ChainRecord"));
     const written = withoutComments(read("packages", "core", "src", "compaction", "write", "attempts.ts"));
@@ -102,7 +102,7 @@ describe("the page about events", () => {
     expect(shapes.get("netSaving")).toEqual(interfaceFields(costs, "NetSaving"));
   });
 
-  it("lists every reason for a failure and for doing nothing, and no other", () => {
+  it("the page about events lists exactly the reasons for failing and for skipping", () => {
     expect(firstColumn("### Why a compaction failed")).toEqual(literals("FailureReason"));
     expect(firstColumn("### Why nothing was compacted")).toEqual(literals("SkipReason"));
   });
@@ -115,11 +115,11 @@ describe("the page about the bridge to OpenTelemetry", () => {
       .map(([, value = ""]) => value)
       .sort();
 
-  it("lists every attribute, and no other", () => {
+  it("the OpenTelemetry section lists exactly the attributes", () => {
     expect(firstColumn("### Attributes")).toEqual(values("ATTRIBUTE"));
   });
 
-  it("lists every metric, and no other, by attributes that there are", () => {
+  it("the OpenTelemetry section lists exactly the metrics, with existing attributes", () => {
     expect(firstColumn("### Metrics")).toEqual(values("METRIC"));
     const used = tableUnder(page, "### Metrics").flatMap((row) => codeIn(row.at(-1)));
     expect(used.filter((name) => !values("ATTRIBUTE").includes(name))).toEqual([]);

@@ -20,7 +20,7 @@ import { guideSession, isCompacted } from "./support/guide-session.ts";
 import { codeBlocks } from "./support/markdown.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-/** What `npx longhaul` starts. Commands and programs run against the build, as a user's do. */
+/** The program that `npx longhaul` starts. Commands and programs run against the build, like for a user. */
 const CLI = join(ROOT, "packages", "longhaul", "bin", "longhaul.js");
 const GUIDES = join(ROOT, "docs", "guides");
 const guides = readdirSync(GUIDES).sort();
@@ -28,13 +28,26 @@ const blocks = guides.flatMap((guide) =>
   codeBlocks(readFileSync(join(GUIDES, guide), "utf8")).map((block) => ({ ...block, guide })),
 );
 
-/** What cannot be run here, by its first line, and why. The page says so too. */
+/** Code that cannot run here, by its first line, with the reason. The page has the reason too. */
 const NOT_RUN: Readonly<Record<string, string>> = {
+  "npm start   # installs, builds, and shows a compaction on a generated session of 170,000 tokens":
+    "installs and builds the repository",
+  "npm pack -w longhaul                    # packs the build, so run npm start or npm run build first":
+    "installs a global package",
+  "npm pack -w @longhaul/core -w @longhaul/anthropic": "installs packages in another project",
+  "npm pack -w @longhaul/core -w @longhaul/anthropic -w @longhaul/simulator":
+    "installs packages in another project",
+  "npx longhaul demo                                   # the command line, without an installation":
+    "works after the publication",
   "npx longhaul compact latest --in-place --model claude-sonnet-5-5   # a model writes the summary":
     "needs a key",
+  "npx longhaul compact latest --in-place --up-to 1f0c9d2e   # summarizes only the messages before that one":
+    "needs an id of your session",
   "npx longhaul chat                                  # a new session": "needs a terminal",
+  "npx longhaul chat --demo                            # a guided tour: no key, no network, about a minute":
+    "needs a terminal, or runs until you stop it",
 };
-/** What each program prints in the end, in the order of the pages. */
+/** Final output of each program, in page order. */
 const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
   "choose-a-policy.md": [
     /^defaults: compacts from \d+ tokens on\n[\s\S]*after an overflow only: compacts from \d+ tokens on\n$/,
@@ -42,11 +55,35 @@ const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   "read-the-ledger.md": [/facts/],
   "run-the-agent.md": [/answered after \d+ calls\n$/, /^Read .*\btides\n$/, /^\d+\n$/, /^true\n$/],
-  "use-it-in-your-loop.md": [/\w/, /^text \d+\n$/, /^1 entries, \d+ tokens\n$/],
+  "use-it-in-your-loop.md": [
+    /\w/,
+    /results-cleared[\s\S]*compacted[\s\S]*\d+ calls, 0 of them refused\n$/,
+    /^text \d+\n$/,
+    /^1 entries, \d+ tokens\n$/,
+  ],
   "write-a-hook.md": [/^true \d+\n$/],
 };
 
-/** Code on the other pages leaves out what everybody has. */
+/** Names that the code of the README's first screen leaves to the reader. */
+const README_NAMES = `
+import { anthropicModel } from "@longhaul/anthropic";
+import type { ApiMessage, ModelResponse, ToolResultBlock } from "@longhaul/core";
+const model = anthropicModel({ model: "claude-sonnet-5-5" });
+const tools = [{ name: "Read", description: "Reads a file", input_schema: { type: "object" } }] as const;
+let messages: readonly ApiMessage[] = [{ role: "user", content: "Read the sources." }];
+async function runTools({ content }: ModelResponse): Promise<readonly ApiMessage[]> {
+  const uses = content.filter((block) => block.type === "tool_use");
+  const results = uses.map(({ id }): ToolResultBlock => ({ type: "tool_result", tool_use_id: id, content: "sources" }));
+  const reply = { role: "assistant", content } as const;
+  return results.length === 0 ? [reply] : [reply, { role: "user", content: results }];
+}
+`;
+const readmeProgram = codeBlocks(readFileSync(join(ROOT, "README.md"), "utf8"))
+  .filter(({ language }) => language === "ts")
+  .map(({ code }) => `${README_NAMES}${code}console.log(messages.map(({ role }) => role).join(" "));\n`)
+  .join("");
+
+/** Code on the other pages omits common declarations. */
 const fragments = readdirSync(join(ROOT, "docs"))
   .filter((name) => name.endsWith(".md"))
   .flatMap((name) => codeBlocks(readFileSync(join(ROOT, "docs", name), "utf8")))
@@ -73,11 +110,11 @@ beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), "longhaul-guides-"));
   project = join(home, "harbour");
   mkdirSync(join(home, "bin"));
-  // What npx would find in a project that has it installed.
+  // Imitates npx in a project that has longhaul installed.
   const npx = `#!/bin/sh\n[ "$1" = longhaul ] || exit 64\nshift\nexec "${process.execPath}" "${CLI}" "$@"\n`;
   writeFileSync(join(home, "bin", "npx"), npx);
   chmodSync(join(home, "bin", "npx"), 0o755);
-  simulator = await startSimulator({ behaviours: [summaries(), coder({ turns: 3, inventsPaths: true })] });
+  simulator = await startSimulator({ behaviors: [summaries(), coder({ turns: 3, inventsPaths: true })] });
 });
 afterAll(async () => {
   await simulator.close();
@@ -91,7 +128,7 @@ const demo = (tokens: number): string => {
   return text;
 };
 
-/** The home as it was, with the session that the section of the guide is about as the newest one. */
+/** Restores the home, with the session of the guide's section as the newest one. */
 async function begin({
   guide,
   heading,
@@ -122,7 +159,7 @@ function run(command: string, args: readonly string[], cwd = project): Promise<C
 }
 
 describe("the guides", () => {
-  it("run everything but what the page marks, and say here why", () => {
+  it("every command that a guide marks as not run has a reason here", () => {
     const marked = blocks.filter(({ notRun }) => notRun !== undefined);
     expect(Object.fromEntries(marked.map(({ code, notRun }) => [code.split("\n")[0], notRun]))).toEqual(
       NOT_RUN,
@@ -138,7 +175,7 @@ const sections = [...new Set(shell.map(({ guide, heading }) => `${guide}: ${head
 /** Commands that write say which session `latest` is. */
 const NAMED_LATEST = /^longhaul: `latest` is .*\n/gm;
 
-/** Commands of a section follow each other; each section begins with the session as it was. */
+/** Commands of a section build on each other. Each section starts with a fresh session. */
 describe.skipIf(process.platform === "win32")("the commands of the guides", () => {
   it.each(sections)("%s", async (section) => {
     const own = shell.filter(({ guide, heading }) => `${guide}: ${heading}` === section);
@@ -168,7 +205,7 @@ describe("the programs of the guides", () => {
     }
     writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
     const { compilerOptions } = JSON.parse(readFileSync(join(ROOT, "tsconfig.base.json"), "utf8"));
-    // They are programs, not modules that others import.
+    // These are programs, not modules that others import.
     const lenient = { isolatedDeclarations: false, declaration: false, noUnusedLocals: false };
     const options = { ...compilerOptions, ...lenient, types: ["node"] };
     const own = programs.filter(isPrivate).map(({ file }) => file);
@@ -186,13 +223,14 @@ describe("the programs of the guides", () => {
       JSON.stringify({ compilerOptions: options, files: own }),
     );
     for (const { file, code } of programs) writeFileSync(join(folder, file), code);
+    writeFileSync(join(folder, "program-readme.ts"), readmeProgram);
     writeFileSync(join(folder, "program-names.d.ts"), NAMES);
     for (const [index, { code }] of fragments.entries()) {
       writeFileSync(join(folder, `program-fragment-${index}.ts`), code);
     }
   });
 
-  it("have the right types, and so have the fragments on other pages", async () => {
+  it("the programs of the guides and the fragments on other pages type-check", async () => {
     const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc");
     for (const name of ["tsconfig.json", "tsconfig.private.json"]) {
       const { code, stdout } = await run(process.execPath, [compiler, "-p", join(folder, name)], folder);
@@ -201,11 +239,12 @@ describe("the programs of the guides", () => {
     }
   });
 
-  it("run, and print what they should", async () => {
+  it("the programs of the guides run and print the expected output", async () => {
     const mark = "=== next program";
     const tsx = join(ROOT, "node_modules", "tsx", "dist", "esm", "index.mjs");
     const printed = new Map<string, string>();
-    // One process for all of them: to start one takes longer than to run them. The private package has another.
+    // One process for all of them, because starting one takes longer than running them. The private package
+    // has another.
     for (const fromSource of [false, true]) {
       const own = programs.filter((program) => isPrivate(program) === fromSource);
       const all = own.map(({ file }) => `await import("./${file}");\nconsole.log("${mark}");\n`).join("");
@@ -222,6 +261,15 @@ describe("the programs of the guides", () => {
     expect(expected.length).toBe(programs.length);
     for (const [index, { file }] of programs.entries())
       expect(printed.get(file)).toMatch(expected[index] ?? /^$/);
+    expect(simulator.requests.invalid).toEqual([]);
+  });
+
+  it("the code on the first screen of the README runs a loop until the model stops calling tools", async () => {
+    const tsx = join(ROOT, "node_modules", "tsx", "dist", "esm", "index.mjs");
+    const main = join(folder, "program-readme.ts");
+    const { code, stdout, stderr } = await run(process.execPath, ["--import", tsx, main]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^user( assistant user)+ assistant\n$/);
     expect(simulator.requests.invalid).toEqual([]);
   });
 });

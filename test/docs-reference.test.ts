@@ -23,7 +23,7 @@ const firstColumn = (page: string, heading: string): readonly string[] =>
   tableUnder(page, heading)
     .flatMap(([cell]) => codeIn(cell))
     .sort();
-/** A file by its package and its path in `src`. */
+/** Reads a file by its package and its path in `src`. */
 const fields = (file: string, name: string): readonly string[] => {
   const [owner = "", ...path] = file.split("/");
   return declaredFields(read("packages", owner, "src", ...path), name);
@@ -34,7 +34,7 @@ const WISHES = fields("core/compaction/summary/summary-prompt.ts", "SummaryWishe
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)].sort();
 
 describe("the reader of declarations", () => {
-  it("finds the fields of an interface, and no others", () => {
+  it("finds exactly the fields of an interface", () => {
     const code =
       "export interface A extends B {\n  /** a: */\n  readonly a: C;\n  b?(c: D): { readonly e: F };\n  readonly g?: {\n    readonly h: I;\n  };\n}\n";
     expect(declaredFields(code, "A")).toEqual(["a", "b", "g"]);
@@ -42,7 +42,7 @@ describe("the reader of declarations", () => {
 });
 
 describe("the page of settings and options", () => {
-  it("has a row for every key of the settings file, and no other", () => {
+  it("the settings page has exactly one row for each key of the settings file", () => {
     const known = [
       ...fields("core/measure/window/settings.ts", "Settings"),
       ...fields("core/measure/window/thresholds.ts", "WindowOptions"),
@@ -51,7 +51,7 @@ describe("the page of settings and options", () => {
     expect(firstColumn(settings, "## The settings file")).toEqual(unique([...known, ...others]));
   });
 
-  it("says what holds when nobody sets anything", () => {
+  it("the settings page states the defaults", () => {
     const defaults = tableUnder(settings, "## The settings file").flatMap(([key, value]) =>
       /`(?:true|false)`/.test(value ?? "") && key !== "`disableAllHooks`"
         ? [[codeIn(key)[0], codeIn(value)[0] === "true"]]
@@ -64,7 +64,7 @@ describe("the page of settings and options", () => {
     }
   });
 
-  it("has a row for every variable of the environment that is read, and no other", () => {
+  it("the settings page has exactly one row for each environment variable that is read", () => {
     const names = [...found(/\benv(?:ironment)?\.([A-Z][A-Z_]+)/g), ...found(/variable: "([A-Z_]+)"/g)];
     expect(firstColumn(settings, "## Environment")).toEqual(unique(names));
   });
@@ -85,26 +85,23 @@ describe("the page of settings and options", () => {
     ["## `openAgent`", "agent/agent-options.ts", "AgentOptions"],
     ["### `permissions`", "agent/permission.ts", "PermissionSettings"],
     ["### `agentTypes`", "agent/agent-options.ts", "AgentType"],
-  ])(
-    "%s has a row for every option, and no other",
-    (heading, file, name, inherited: readonly string[] = []) => {
-      expect(firstColumn(settings, heading)).toEqual(unique([...fields(file, name), ...inherited]));
-    },
-  );
+  ])("%s has exactly one row for each option", (heading, file, name, inherited: readonly string[] = []) => {
+    expect(firstColumn(settings, heading)).toEqual(unique([...fields(file, name), ...inherited]));
+  });
 
-  it("has a row for every port, and no other", () => {
+  it("the settings page has exactly one row for each port", () => {
     const clock = fields("core/compaction/apply/new-entries.ts", "CompactionPorts");
     const ports = [...clock, ...fields("core/engine/options.ts", "EnginePorts")];
     expect(firstColumn(settings, "### `ports`")).toEqual(unique(ports));
   });
 
-  it("names what a host can put back", () => {
+  it("the settings page names what a host can restore", () => {
     const row = tableUnder(settings, "## `createCompactor`").find(([option]) => option === "`state`");
     const named = codeIn(row?.at(-1)).filter((name) => /^\w+$/.test(name));
     expect(unique(named)).toEqual(fields("core/compaction/restore/host-state.ts", "HostState"));
   });
 
-  it("names what an agent hands on to its compactor", () => {
+  it("the settings page names the options that an agent passes to its compactor", () => {
     const row = tableUnder(settings, "## `openAgent`").find(([option]) => option === "`compactor`");
     const code = read("packages", "agent", "src", "agent-options.ts");
     const [, picked = ""] =
@@ -117,7 +114,7 @@ describe("the page of settings and options", () => {
     );
   });
 
-  it("names every option of a call", () => {
+  it("the settings page names every option of a call", () => {
     const calls = new Map(
       tableUnder(settings, "## Calls").map(([call = "", options = ""]) => [call, codeIn(options)]),
     );
@@ -136,11 +133,11 @@ describe("the tables of options on other pages", () => {
     ["## Session notes", "notes/notes-keeper.ts", "NotesOptions"],
     ["## Memory files", "core/modules/memory-files/memory-reader.ts", "MemoryFilesOptions"],
     ["## Context collapse", "core/modules/collapse/collapse.ts", "CollapseOptions"],
-  ])("%s has a row for every option, and no other", (heading, file, name) => {
+  ])("%s has exactly one row for each option", (heading, file, name) => {
     expect(firstColumn(memory, heading)).toEqual(fields(file, name));
   });
 
-  it("the most used options of the engine's page are options", () => {
+  it("the most used options on the engine page exist", () => {
     const options = fields("core/engine/options.ts", "CompactorOptions");
     const named = firstColumn(read("docs", "engine.md"), "## Options");
     expect(named.filter((name) => !options.includes(name))).toEqual([]);
@@ -150,7 +147,7 @@ describe("the tables of options on other pages", () => {
 describe("the page of an agent's events", () => {
   const code = withoutComments(read("packages", "agent", "src", "agent-events.ts"));
   const union = code.slice(code.indexOf("export type AgentEvent"), code.indexOf("export interface"));
-  /** What stands beside `type`, and what an interface adds to it. */
+  /** Fields next to `type`, and fields that an interface adds. */
   const declared = union
     .split(/\n {2}\| /)
     .slice(1)
@@ -161,7 +158,7 @@ describe("the page of an agent's events", () => {
       return [/type: "([a-z-]+)"/.exec(member)?.[1] ?? "", names.sort()] as const;
     });
 
-  it("has a row for every event with its fields, and no other", () => {
+  it("the agent events page has exactly one row for each event with its fields", () => {
     const page = read("docs", "reference", "agent-events.md");
     const rows = tableUnder(page, "# Events of an agent").map(
       ([type, , has]) => [codeIn(type)[0], [...codeIn(has)].sort()] as const,
@@ -172,18 +169,18 @@ describe("the page of an agent's events", () => {
 });
 
 describe("the guide to the agent", () => {
-  it("has a row for every command of a chat, and no other", () => {
+  it("the agent guide has exactly one row for each slash command", () => {
     const guide = read("docs", "guides", "run-the-agent.md");
     const named = firstColumn(guide, "## In the terminal").map((command) => command.split(" ")[0]);
     expect(named.sort()).toEqual(unique(found(/^ {2}name: "(\/[a-z-]+)",$/gm)));
   });
 });
 
-describe("the README's table of entries", () => {
-  const rows = tableUnder(read("README.md"), "## The library").map(
+describe("the table of entries in the guide to the packages", () => {
+  const rows = tableUnder(read("docs", "guides", "packages.md"), "## Entries").map(
     ([entry, has]) => [codeIn(entry)[0] ?? "", codeIn(has)] as const,
   );
-  /** Source files of all entries that users can import, by the name that they import. */
+  /** Source files of all public entries, by import name. */
   const entries = new Map<string, string>(
     packages.flatMap((folder) => {
       const { name, exports, private: isPrivate } = JSON.parse(read("packages", folder, "package.json"));
@@ -196,11 +193,11 @@ describe("the README's table of entries", () => {
     }),
   );
 
-  it("has a row for every public entry of every package, and no other", () => {
+  it("the table of entries has exactly one row for each public entry of every package", () => {
     expect(rows.map(([entry]) => entry).sort()).toEqual([...entries.keys()].sort());
   });
 
-  it.each(rows)("names only what %s exports", (entry, named) => {
+  it.each(rows)("the table of entries names only what %s exports", (entry, named) => {
     const exported = new Set(entries.get(entry)?.match(/\w+/g));
     expect(named.length).toBeGreaterThan(0);
     expect(named.filter((one) => !exported.has(one))).toEqual([]);
@@ -216,11 +213,11 @@ describe("the page of errors", () => {
   );
   const rows = tableUnder(page, "## Codes");
 
-  it("has a row for every code, and no other", () => {
+  it("the page of errors has exactly one row for each code", () => {
     expect(rows.flatMap(([code]) => codeIn(code)).sort()).toEqual(declared);
   });
 
-  it("says of each what it means and what to do", () => {
+  it("the page of errors says for each code what it means and what to do", () => {
     expect(rows.filter(([, meaning = "", remedy = ""]) => meaning.length < 10 || remedy.length < 5)).toEqual(
       [],
     );

@@ -6,7 +6,7 @@ import { ATTEMPTS } from "./agent/hostile-attempts.case.ts";
 const read = (...path: readonly string[]): string =>
   readFileSync(join(import.meta.dirname, "..", ...path), "utf8");
 
-it("the security page has a row for every rule that a refusal can name, and no other", () => {
+it("the security page has exactly one row for each rule that a refusal can name", () => {
   const code = read("packages", "agent", "src", "permission.ts");
   const kinds = code.slice(code.indexOf("readonly kind:"), code.indexOf("readonly title"));
   const rules = code.slice(

@@ -18,7 +18,7 @@ const pages = [
     .map((name) => join(ROOT, "docs", name)),
 ].filter((page) => existsSync(page));
 
-/** As the sites that show markdown make them of headings. */
+/** Anchors that Markdown sites generate from headings. */
 const anchorsOf = (text: string): readonly string[] =>
   [...text.replace(/^```[\s\S]*?^```/gm, "").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
     heading
@@ -30,7 +30,7 @@ const anchorsOf = (text: string): readonly string[] =>
 describe.each(pages.map((page) => [relative(ROOT, page), page]))("%s", (_, page) => {
   const text = readFileSync(page, "utf8");
 
-  it("links only to what exists", () => {
+  it("links only to files that exist", () => {
     const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, target = ""]) => target);
     expect(targets.filter((target) => !existsSync(join(dirname(page), target)))).toEqual([]);
   });
@@ -56,7 +56,7 @@ it.each(pages.map((page) => relative(ROOT, page)))("%s has no unfinished part", 
   expect(readFileSync(join(ROOT, page), "utf8").match(/^.*TODO-.*$/gm) ?? []).toEqual([]);
 });
 
-describe("the tarballs that pages name", () => {
+describe("tarballs that pages name", () => {
   const manifestOf = (name: string) =>
     JSON.parse(readFileSync(join(ROOT, "packages", name, "package.json"), "utf8"));
   const { version } = manifestOf("longhaul");
@@ -75,9 +75,10 @@ describe("the tarballs that pages name", () => {
     )
     .filter(([, names]) => names.length > 0);
 
-  it("are named in the README, in the loop's guide and in the READMEs of packages", () => {
+  it("the README, the installation guide, the loop guide and package READMEs name tarballs", () => {
     const named = naming.map(([page]) => page);
     expect(named).toContain("README.md");
+    expect(named).toContain(join("docs", "guides", "install.md"));
     expect(named).toContain(join("docs", "guides", "use-it-in-your-loop.md"));
     expect(named.filter((page) => page.startsWith("packages")).length).toBeGreaterThanOrEqual(8);
   });
@@ -87,7 +88,7 @@ describe("the tarballs that pages name", () => {
   });
 });
 
-describe("the packages' names", () => {
+describe("package names on pages", () => {
   const packages = readdirSync(join(ROOT, "packages")).map((name) =>
     JSON.parse(readFileSync(join(ROOT, "packages", name, "package.json"), "utf8")),
   );
@@ -102,24 +103,24 @@ describe("the packages' names", () => {
     expect(imported.filter((name) => !publicEntries.includes(name))).toEqual([]);
   });
 
-  // The changelog names the entries that there were before.
+  // The changelog names former entries.
   const current = pages.map((page) => relative(ROOT, page)).filter((page) => page !== "CHANGELOG.md");
   it.each(current)("%s names only entries that exist", (page) => {
     const text = readFileSync(join(ROOT, page), "utf8");
     const named = [...text.matchAll(/`(@?longhaul\/[a-z][\w/-]*)`/g)].map(([, name = ""]) => name);
-    const known = [...entries, "@longhaul/source"]; // the condition of development
+    const known = [...entries, "@longhaul/source"]; // The development condition.
     expect(named.filter((name) => !known.includes(name))).toEqual([]);
   });
 });
 
 describe("the command line's documentation", () => {
-  it("names no option that the program does not have", () => {
+  it("the pages name only options that the program has", () => {
     const folder = join(ROOT, "packages", "longhaul", "src");
     const program = readdirSync(folder)
       .filter((name) => /(?:program|-command)\.ts$/.test(name))
       .map((name) => readFileSync(join(folder, name), "utf8"))
       .join("\n");
-    // A line with nothing but the name of a package, `@longhaul/core`, is about another program.
+    // A line with only a package name, such as `@longhaul/core`, is about another program.
     const options = new Set(
       pages.flatMap(
         (page) => readFileSync(page, "utf8").match(/(?<=(?<!@)longhaul[^\n|]*)--[a-z][a-z-]+/g) ?? [],

@@ -3,12 +3,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { codeBlocks } from "./support/markdown.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const EXAMPLES = join(ROOT, "examples");
 const names = readdirSync(EXAMPLES).filter((name) => /^\d\d-/.test(name));
 
-/** A line that each example must print: it did what it says. */
+/** A line that each example must print to prove that it worked. */
 const EXPECTED: Readonly<Record<string, RegExp>> = {
   "01-count-tokens.ts": /\d+% left; compact now: false/,
   "02-check-a-request.ts": /valid as given: false/,
@@ -23,14 +24,14 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
 };
 
 describe("examples", () => {
-  it("are numbered, each under 40 lines, each with an expected outcome", () => {
+  it("examples are numbered, under 40 lines each, and have an expected outcome", () => {
     expect(names).toEqual(Object.keys(EXPECTED));
     for (const name of names) {
       expect(readFileSync(join(EXAMPLES, name), "utf8").split("\n").length).toBeLessThanOrEqual(40);
     }
   });
 
-  it.each(names)("%s runs against the built package and does what it says", async (name) => {
+  it.each(names)("%s runs against the built package and prints its expected outcome", async (name) => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ["--import", "tsx", join(EXAMPLES, name)],
@@ -39,11 +40,9 @@ describe("examples", () => {
     expect(stdout).toMatch(EXPECTED[name] as RegExp);
   });
 
-  it("the README's library code is an example, to the letter", () => {
-    const readme = readFileSync(join(ROOT, "README.md"), "utf8");
-    const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code);
-    expect(blocks.length).toBeGreaterThan(0);
-    const sources = names.map((name) => readFileSync(join(EXAMPLES, name), "utf8"));
-    for (const block of blocks) expect(sources.some((source) => source.includes(block as string))).toBe(true);
+  it("the guide to your own loop quotes the example of a loop to the letter", () => {
+    const guide = readFileSync(join(ROOT, "docs", "guides", "use-it-in-your-loop.md"), "utf8");
+    const example = readFileSync(join(EXAMPLES, "07-agent-loop.ts"), "utf8");
+    expect(codeBlocks(guide).map(({ code }) => code)).toContain(example);
   });
 });

@@ -23,7 +23,7 @@ let machine: string;
 let packed: string;
 let simulator: Simulator;
 
-/** Packs what would be published. The build comes before the tests. */
+/** Packs what would be published. The build runs before the tests. */
 beforeAll(() => {
   machine = realpathSync(mkdtempSync(join(tmpdir(), "longhaul-first-use-")));
   const pack = ["pack", "--json", "--ignore-scripts", "--pack-destination", machine];
@@ -44,7 +44,7 @@ interface Way {
   readonly name: string;
   /** The folder of the package. */
   readonly home: string;
-  /** The folder that its dependencies, and later the packages of the command, are installed in. */
+  /** The folder for its dependencies, and later for the packages of the command. */
   readonly modules: string;
   readonly files?: Readonly<Record<string, object>>;
   /** The program as a person starts it. */
@@ -88,7 +88,7 @@ const WAYS: readonly Way[] = [
   },
 ];
 
-/** Installs longhaul with its dependencies and nothing else. They come from this repository, not from the network. */
+/** Installs longhaul with only its dependencies. They come from this repository, not from the network. */
 function install({ home, modules, files = {}, link }: Way): void {
   cpSync(packed, join(machine, home), { recursive: true });
   for (const [path, content] of Object.entries(files))
@@ -106,7 +106,7 @@ function linkFile(target: string, path: string): void {
   symlinkSync(target, path);
 }
 
-/** A folder of somebody else, with packages that must never run. */
+/** A foreign folder with packages that must never run. */
 function strangeFolder(): string {
   const folder = join(machine, "strange");
   for (const name of ["ai", "@ai-sdk/openai", "@anthropic-ai/sdk"]) {
@@ -148,13 +148,13 @@ function chat({ link }: Way, args: readonly string[], cwd: string): Promise<Run>
   });
 }
 
-// Links and folders differ on Windows. Its commands are tested beside the function that writes them.
+// Links and folders differ on Windows. The test next to the function covers its Windows commands.
 describe.skipIf(process.platform === "win32").each(WAYS)(
   "longhaul chat after the first installation ($name)",
   (way) => {
     const OTHER = ["--model", "openai:gpt-5", "--base-url", "http://127.0.0.1:9"];
 
-    it("answers with a key and nothing else, and names the command that adds another provider", async () => {
+    it("chat answers with only a key, and names the command that adds another provider", async () => {
       install(way);
       const cwd = strangeFolder();
 

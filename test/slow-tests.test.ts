@@ -6,11 +6,11 @@ import { SLOW_TESTS } from "./slow-tests.ts";
 const ROOT = join(import.meta.dirname, "..");
 
 describe("the list of slow tests", () => {
-  it("names files that exist", () => {
+  it("the list of slow tests names files that exist", () => {
     expect(Object.keys(SLOW_TESTS).filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
   });
 
-  it("is the table in docs/testing.md", () => {
+  it("the list of slow tests equals the table in docs/testing.md", () => {
     const page = readFileSync(join(ROOT, "docs", "testing.md"), "utf8");
     const section = page.slice(page.indexOf("## Slow tests"));
     const rows = [...section.matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)].map(([, file = "", reason]) => [

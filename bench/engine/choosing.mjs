@@ -1,7 +1,7 @@
-// What a turn costs when there is something to do, and what peers pay for knowing whether there is.
+// Measures the cost of a turn that has something to do, and what other libraries pay to find out.
 import { collectGarbage, consume, lowerQuartile, medianMs } from "../measure.mjs";
 
-/** Peers that are expected to take longer than this are left out at that size. */
+/** Skips libraries at sizes for which they are expected to take longer. */
 export const PATIENCE_MS = 10_000;
 export const KINDS = ["check", "clear", "keep"];
 
@@ -38,7 +38,7 @@ export async function measurePeer(peer, conversations, index, budgetMs) {
 }
 
 /**
- * Those peers that a claim compares, in turns, so that a busy moment of the machine hits them all.
+ * Compares the libraries of a claim in alternation, so that a busy moment of the machine affects all of them.
  * @returns milliseconds by name, lower quartiles
  */
 export async function compareClearing(peers, conversation, rounds) {
@@ -55,7 +55,7 @@ export async function compareClearing(peers, conversation, rounds) {
   return new Map(rivals.map(({ name, ms }) => [name, lowerQuartile(ms)]));
 }
 
-/** By the last two sizes, taken to grow at most with the square. */
+/** Extrapolates from the last two sizes, with at most quadratic growth. */
 function isTooSlow(times, index, sizes) {
   if (index === 0) return false;
   const last = times[index - 1];

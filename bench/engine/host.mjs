@@ -1,10 +1,10 @@
-// A host as agent builders write it: it holds the conversation, and adds a call and its result each turn.
+// A typical host of an agent builder: it keeps the conversation, and adds a call and its result each turn.
 import { createCompactor, messageSnip } from "@longhaul/core";
 
-/** So large that nothing is ever needed. */
+/** So large that nothing is ever compacted. */
 export const ENDLESS_WINDOW = 1_000_000_000;
 const MODEL = "claude-sonnet-5";
-/** The new messages have this many characters, at every size of the conversation. */
+/** Length of new messages, the same at every size of the conversation. */
 const CALL_TEXT =
   "The limits are read in one place and checked in another; I look at both before I change them. ";
 const RESULT_LINE = "  const remaining = limits.perHour - used; // what is left of the quota\n";
@@ -13,7 +13,10 @@ const RESULT_REPEATS = 14;
 
 let turnsMade = 0;
 
-/** `[assistant with a call, user with its result]`: about 300 and 1,000 characters, no two turns alike. */
+/**
+ * Returns `[assistant with a call, user with its result]`: about 300 and 1,000 characters, different in each
+ * turn.
+ */
 function newMessages(resultRepeats = RESULT_REPEATS) {
   const number = ++turnsMade;
   const id = `toolu_engine_${number}`;
@@ -28,7 +31,7 @@ function newMessages(resultRepeats = RESULT_REPEATS) {
     { role: "assistant", content: [{ type: "text", text: CALL_TEXT.repeat(CALL_REPEATS) }, call] },
     { role: "user", content: [{ type: "tool_result", tool_use_id: id, content }] },
   ];
-  // Strings as they come from the network, not as a chain of repetitions.
+  // Flat strings as they come from the network, not ropes of repetitions.
   return JSON.parse(JSON.stringify(messages));
 }
 
@@ -72,7 +75,7 @@ export class Host {
     return this.#messages;
   }
 
-  /** Of the last turn, as the compactor counts. */
+  /** Tokens of the last turn by the compactor's count. */
   get tokens() {
     return this.#turn.tokens;
   }
@@ -83,7 +86,7 @@ export class Host {
     return this.#turn;
   }
 
-  /** The model has answered and the tool has run. */
+  /** Adds the model's answer and the tool result. */
   respond({ resultRepeats, isReported = true } = {}) {
     const usage = {
       input_tokens: 4,

@@ -1,18 +1,18 @@
-// A turn that needs nothing: what before() costs when a call and its result are all that is new.
+// Measures an idle turn: the cost of before() if only a call and its result are new.
 import { collectGarbage, consume, lowerQuartile } from "../measure.mjs";
 import { peers as plainPeers } from "../peers/plain.mjs";
 import { ENDLESS_WINDOW, Host } from "./host.mjs";
 
-/** A host starts anew before its conversation has grown by more than this share. */
+/** The host restarts before its conversation has grown by more than this share. */
 const MOST_GROWTH = 0.1;
 const TOKENS_PER_TURN = 500;
 const TURNS_PER_ROUND = 40;
-/** Until the engine has compiled everything. */
+/** Enough turns for the JIT to compile everything. */
 const WARM_UP_TURNS = 1_500;
 
 const onEvent = () => undefined;
 
-/** The claims are about the first. */
+/** The claims are about the first variant. */
 export const VARIANTS = [
   { name: "longhaul, before(): messages, pushed", options: {} },
   { name: "longhaul, same, a new array each turn", options: { grows: "spread" } },
@@ -22,9 +22,9 @@ export const VARIANTS = [
 ];
 
 /**
- * All sizes in turns, each time beside a plain pass over the same conversation, so that a busy moment of the
- * machine hits them all.
- * @returns `{ before, mean, after, plain }`, milliseconds by size: lower quartiles but for the mean
+ * Alternates all sizes, each next to a plain pass over the same conversation, so that a busy moment of the
+ * machine affects all of them.
+ * @returns `{ before, mean, after, plain }`, milliseconds by size: lower quartiles except for the mean
  */
 export async function measureIdle(options, conversations, rounds) {
   const seats = conversations.map((conversation) => new Seat(conversation, options));

@@ -1,10 +1,10 @@
-// Works through many turns and says how large the heap was each time that a part of them was over.
+// Runs many turns and prints the heap size after each part.
 // node memory-child.mjs messages|entries TURNS PARTS
 import { collectGarbage } from "../measure.mjs";
 import { Host } from "./host.mjs";
 
 const WINDOW_TOKENS = 200_000;
-/** About 2,000 tokens a turn. */
+/** About 2,000 tokens per turn. */
 const RESULT_REPEATS = 100;
 
 const [form, turns, parts] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])];
@@ -17,7 +17,7 @@ const entry = {
   message,
 };
 
-// Without clearing, so that there is a compaction every 60 turns or so instead of hardly any.
+// Without clearing, there is a compaction about every 60 turns. With it, there would be almost none.
 const host = new Host({ window: { tokens: WINDOW_TOKENS }, form, clearing: { form: "off" } });
 await host.open({ messages: [message], entries: [entry] });
 const bytes = [];
@@ -27,7 +27,7 @@ for (let turn = 1; bytes.length < parts; turn++) {
   const { turn: made } = await host.before();
   if (!made.compaction) continue;
   compactions++;
-  // Always just after the conversation has become short.
+  // Always right after a compaction has shortened the conversation.
   if (turn >= ((bytes.length + 1) * turns) / parts) bytes.push(heapBytes());
 }
 process.stdout.write(JSON.stringify({ bytes, compactions }));

@@ -1,10 +1,13 @@
-// Whether a long run holds on to what is gone: the heap of a conversation that is compacted again and again.
+// Checks for memory leaks: the heap of a conversation that is compacted repeatedly.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const child = fileURLToPath(new URL("memory-child.mjs", import.meta.url));
 
-/** @returns `{ bytes, compactions }`, the heap at the end of each part of the run: in a process of its own */
+/**
+ * @returns `{ bytes, compactions }`, the heap at the end of each part of the run, measured in a separate
+ * process
+ */
 export function measureMemory({ turns, parts, form }) {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,

@@ -1,4 +1,4 @@
-// How each step of the engine grows with the conversation.
+// Measures how each step of the engine grows with the conversation.
 
 import { checkRequest } from "@longhaul/core";
 import { planCompaction, planReactive } from "@longhaul/core/compaction";
@@ -10,14 +10,14 @@ import { ENDLESS_WINDOW, Host } from "./host.mjs";
 const KEPT_TURNS = 2;
 const OVERHEAD_TOKENS = 3_000;
 const TARGET_TOKENS = 160_000;
-/** An estimate decides with a third on top; then come summary, answer and a margin, as in any large window. */
+/** An estimate gets a padding of a third. Then come summary, answer and a margin, as in any large window. */
 const DECISION_PADDING = 4 / 3;
 const WINDOW_RESERVE = 33_000 + 2_000;
-/** Where prices are known, they may say that a summary costs less than clearing. */
+/** With known prices, a summary may be cheaper than clearing. */
 const UNPRICED_MODEL = "a-model-of-ones-own";
-/** About 10,000 tokens: what fills the window up. */
+/** About 10,000 tokens, which fills the window. */
 const LARGE_RESULT_REPEATS = 600;
-/** Shorter than this, and the system's account of the time that a process was given is too coarse. */
+/** For shorter samples, the system's CPU time of a process is too coarse. */
 const SHORTEST_SAMPLE_MS = 1;
 
 const open = async (conversation, options = {}) => {
@@ -34,12 +34,12 @@ async function almostFull(conversation) {
     window: { tokens: Math.ceil(conversation.ownTokens * DECISION_PADDING) + WINDOW_RESERVE },
   });
   await host.open(conversation);
-  // A report would take the third away that the window was made for.
+  // A usage report would remove the padding that the window was sized for.
   host.respond({ resultRepeats: LARGE_RESULT_REPEATS, isReported: false });
   return host;
 }
 
-/** As the turns have counted: nothing is measured again. */
+/** Uses the counts of the turns, without measuring again. */
 function counted({ entries }) {
   const tokens = new Map(entries.map((entry) => [entry, measureEntries([entry], ESTIMATORS.classic)]));
   const context = measureContext(entries);
@@ -47,7 +47,7 @@ function counted({ entries }) {
   return [{ entries }, { tokensOf, context, ratio: 1, overheadTokens: OVERHEAD_TOKENS }];
 }
 
-/** As the API says it. */
+/** The error text of the API. */
 const tooLong = ({ tokens }) => ({
   type: "error",
   error: {
@@ -62,9 +62,8 @@ const must = (turn, isDone) => {
 };
 
 /**
- * `prepare` is not timed; it is made anew for each call where the call `changes` what it is given. The yardstick is
- * known to be linear and touches everything: what the machine does to it once the conversation has outgrown the
- * caches, it does to all the others.
+ * `prepare` is not timed. It runs again for each call that `changes` its input. The yardstick is linear and
+ * touches everything, so it shows the effect of a conversation that outgrows the machine's caches.
  */
 export const STEPS = [
   {
@@ -92,7 +91,7 @@ export const STEPS = [
   {
     name: "before() that clears by size",
     changes: true,
-    // Below, there is not enough to be cleared.
+    // Below this size there is not enough to clear.
     from: 200_000,
     prepare: almostFull,
     run: async (host) =>
@@ -133,7 +132,7 @@ export const STEPS = [
   },
 ];
 
-/** Until the engine has compiled what it will: the first calls on a large conversation would tell of nothing else. */
+/** Time for the JIT to compile. Otherwise the first calls on a large conversation would dominate. */
 const WARM_UP_MS = 1_000;
 
 export async function warmUp({ prepare, run, changes }, conversation) {
@@ -145,7 +144,7 @@ export async function warmUp({ prepare, run, changes }, conversation) {
   }
 }
 
-/** Least milliseconds of a call: of a busy machine's time, what the process was given. */
+/** Minimum CPU milliseconds of a call, which is robust on a busy machine. */
 export async function leastMs({ prepare, run, changes }, conversation, samples) {
   let input = await prepare(conversation);
   consume(await run(input));
@@ -163,7 +162,7 @@ export async function leastMs({ prepare, run, changes }, conversation, samples) 
   return least;
 }
 
-/** The power of the size that the times rise with: 1 is linear, 2 quadratic. By least squares. */
+/** Exponent of the growth: 1 is linear, 2 quadratic. Fitted by least squares. */
 export function growthExponent(sizes, times) {
   const points = sizes.map((size, index) => [Math.log(size), Math.log(times[index])]);
   const mean = (axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length;

@@ -1,12 +1,13 @@
-// Ways to count tokens: `{ name, version, ours, isExact, vocabulary, isRival, load }`. `load` gives `(text) => tokens`.
+// Token counters: `{ name, version, ours, isExact, vocabulary, isRival, load }`. `load` returns `(text) =>
+// tokens`.
 import { estimateTokens } from "@longhaul/core";
 import { versionOf } from "./version.mjs";
 
 const QUARTER = 4;
 
 /**
- * gemini-cli's heuristic, from its description: a quarter of a token for an ASCII character, one and a half
- * for any other, and a quarter of the length for very long texts.
+ * gemini-cli's heuristic, from its description: 0.25 tokens per ASCII character, 1.5 per other character, and
+ * a quarter of the length for very long texts.
  */
 function countLikeGemini(text) {
   if (text.length > 100_000) return text.length / QUARTER;
@@ -18,7 +19,7 @@ function countLikeGemini(text) {
 
 const charsByFour = { name: "chars/4", load: () => (text) => text.length / QUARTER };
 
-/** Of the published counters, those that ours is to outrun. */
+/** Published counters that ours must outperform. */
 const tokenx = {
   name: "tokenx",
   packageName: "tokenx",
@@ -74,7 +75,7 @@ export const COUNTERS = {
   claude: [longhaul("claude"), charsByFour, tokenx, aiTokenizer("claude"), bpeLite("anthropic")],
 };
 
-/** Counters ready to use; one that cannot be loaded has no `count`. */
+/** Loaded counters. A counter that failed to load has no `count`. */
 export async function loadCounters(vocabulary) {
   const loaded = [];
   for (const counter of COUNTERS[vocabulary]) {

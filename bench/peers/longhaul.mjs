@@ -1,4 +1,5 @@
-// The parts of the engine that a peer has something like, each on its own; the whole of it is in engine/.
+// Parts of the engine that have an equivalent in other libraries, each measured separately. engine/ measures
+// the whole.
 
 import { findModel } from "@longhaul/core";
 import { applyClearing, chooseBySize, ResultIndex } from "@longhaul/core/clear";
@@ -56,7 +57,7 @@ const plan = {
   },
 };
 
-/** By the estimate that costs least, as the peers do. */
+/** Uses the cheapest estimate, like the others. */
 const tokensOf = ({ content }) => measureContent(content, ESTIMATORS.classic);
 
 function indexOf(entries) {
@@ -67,7 +68,7 @@ function indexOf(entries) {
 
 /** The defaults: down to 40,000 tokens, and no batch below 20,000. */
 const BATCH = { targetTokens: 40_000, minimumSavingTokens: 20_000 };
-/** All but the newest three, like the peers. */
+/** All except the newest three, like the others. */
 const ALL = { targetTokens: 1, minimumSavingTokens: 1 };
 const clearAs = (index, entries, options) => {
   const clearing = chooseBySize(index, options);
@@ -80,7 +81,7 @@ const clearBatch = {
   isBatch: true,
   open({ entries }) {
     const index = indexOf(entries);
-    // Earlier turns have cleared what they could; a little more than the least batch has come since.
+    // Earlier turns have cleared what they could. Slightly more than the minimum batch has come since.
     const earlier = chooseBySize(index, {
       targetTokens: BATCH.targetTokens + BATCH.minimumSavingTokens * 1.2,
     });

@@ -1,6 +1,6 @@
 import { versionOf } from "./version.mjs";
 
-// Not all of it is exported, and the whole package takes a second to load.
+// Not everything is exported, and the whole package takes a second to load.
 const part = (path) =>
   import(new URL(`../node_modules/@mariozechner/pi-coding-agent/dist/core/${path}`, import.meta.url));
 const { estimateContextTokens, prepareCompaction, shouldCompact } = await part("compaction/index.js");
@@ -8,7 +8,7 @@ const { estimateContextTokens, prepareCompaction, shouldCompact } = await part("
 const version = versionOf("@mariozechner/pi-coding-agent");
 const TIMESTAMP = "2026-04-01T08:00:00.000Z";
 
-/** @param usage what the provider reported, on every response; or undefined. */
+/** @param usage the usage that the provider reported on every response, or undefined */
 export function messageOf(turn, usage) {
   const timestamp = Date.parse(TIMESTAMP);
   if (turn.kind === "user") return { role: "user", content: [{ type: "text", text: turn.text }], timestamp };

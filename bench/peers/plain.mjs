@@ -1,4 +1,4 @@
-// What one writes without a library.
+// Code that people write without a library.
 const loop = {
   name: "plain loop, chars/4",
   version: "",

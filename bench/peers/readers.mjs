@@ -1,4 +1,4 @@
-// The plain ways to read a file of JSON lines, for comparison. None of them copes with damage.
+// Plain ways to read a file of JSON lines, for comparison. None of them handles damaged files.
 import { closeSync, createReadStream, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { createInterface } from "node:readline";
 
@@ -20,7 +20,7 @@ export async function readByReadline(path) {
   return entries.length;
 }
 
-/** The reference for reading a file whole: nearly all of its time is JSON.parse. */
+/** Reference for reading a whole file: nearly all of its time is JSON.parse. */
 export function readChunks(path) {
   const file = openSync(path, "r");
   const buffer = Buffer.allocUnsafeSlow(CHUNK);
@@ -45,7 +45,7 @@ export function readChunks(path) {
   return entries.length;
 }
 
-/** The reference for resuming: back to the line of the last boundary, and only what follows is parsed. */
+/** Reference for a resume: searches back to the line of the last boundary and parses only what follows. */
 export function readBackwards(path) {
   const file = openSync(path, "r");
   let position = fstatSync(file).size;
@@ -56,7 +56,8 @@ export function readBackwards(path) {
     position -= size;
     const chunk = Buffer.allocUnsafe(size);
     readSync(file, chunk, 0, size, position);
-    // A mark that lies across two chunks is found too, since the search goes over its length into the old tail.
+    // Also finds a mark across two chunks, because the search overlaps the old tail by the length of the
+    // mark.
     tail = Buffer.concat([chunk, tail]);
     boundary = tail.subarray(0, size + BOUNDARY.length).lastIndexOf(BOUNDARY);
   }

@@ -1,4 +1,4 @@
-// The conversation in a form that every peer's own one is easily made from.
+// The conversation in a neutral form that is easy to convert for each library.
 import { flatten } from "@longhaul/core/request";
 
 const textIn = (content) =>

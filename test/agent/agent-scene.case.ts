@@ -10,14 +10,14 @@ import { z } from "zod";
 export interface AgentScene extends AsyncDisposable {
   readonly simulator: Simulator;
   readonly cwd: string;
-  /** Beside the folder: agents work elsewhere than at home. */
+  /** Next to the folder, because agents do not work in the home folder. */
   readonly home: string;
-  /** What happened outside of runs. */
+  /** Events outside of runs. */
   readonly idle: AgentEvent[];
   open(options?: Partial<AgentOptions>): Promise<Agent>;
 }
 
-/** A folder, a provider, and agents on them. */
+/** A folder, a provider, and agents that use them. */
 export async function agentScene(options: SimulatorOptions = {}): Promise<AgentScene> {
   const base = await realpath(await mkdtemp(join(tmpdir(), "longhaul-agent-")));
   const [cwd, home] = [join(base, "project"), join(base, "home")];
@@ -49,7 +49,7 @@ export async function agentScene(options: SimulatorOptions = {}): Promise<AgentS
       return agent;
     },
     [Symbol.asyncDispose]: async () => {
-      // One that cannot write any more says so when it is closed; its test has seen it.
+      // An agent that can no longer write reports it on close. Its test has already checked that.
       for (const agent of opened) await agent.close().catch(() => undefined);
       await simulator.close();
       await rm(base, { recursive: true, force: true });
@@ -83,7 +83,7 @@ export const eventsOf = <Type extends AgentEvent["type"]>(
 ): readonly Extract<AgentEvent, { readonly type: Type }>[] =>
   events.filter((event): event is Extract<AgentEvent, { readonly type: Type }> => event.type === type);
 
-/** Does what it is told, and nothing else. */
+/** A tool that runs this function. */
 export const toolOf = (
   name: string,
   call: (input: { readonly of?: string | undefined }, signal: AbortSignal) => Promise<string> | string,

@@ -1,5 +1,5 @@
 import type { Tool, Workplace } from "@longhaul/agent";
-import type { Behaviour, Turn } from "@longhaul/simulator";
+import type { Behavior, Turn } from "@longhaul/simulator";
 import { type ScriptedTurn, scriptedTurns, toolTurn } from "@longhaul/simulator";
 import { taskOutputTool, taskStopTool, taskTool } from "../../packages/agent/src/agents/task-tools.ts";
 import { todoWriteTool } from "../../packages/agent/src/tools/session/todo-write.ts";
@@ -21,7 +21,7 @@ const toolsIn = ({ tools }: Body): readonly unknown[] =>
 const isMain = (body: Body = {}): boolean => toolsIn(body).includes("Task");
 export const isSubagent = (body: Body = {}): boolean => toolsIn(body).length > 0 && !isMain(body);
 
-/** Said in the main conversation, whatever its subagents are asked meanwhile. */
+/** Answers of the main conversation, whatever its subagents get meanwhile. */
 export const main = (...turns: readonly Turn[]): readonly ScriptedTurn[] =>
   turns.map(
     (turn) =>
@@ -29,8 +29,8 @@ export const main = (...turns: readonly Turn[]): readonly ScriptedTurn[] =>
         isMain(body) ? turn : undefined,
   );
 
-/** Said by the only subagent, one after the other. */
-export const subagent = (...turns: readonly Turn[]): Behaviour =>
+/** Answers of the only subagent, in order. */
+export const subagent = (...turns: readonly Turn[]): Behavior =>
   scriptedTurns(
     turns.map(
       (turn) =>
@@ -39,9 +39,9 @@ export const subagent = (...turns: readonly Turn[]): Behaviour =>
     ),
   );
 
-/** Said by each of several subagents: first this, and when its tool has answered, that. */
+/** Answers of each of several subagents: first this, then that after its tool result. */
 export const eachSubagent =
-  (first: Turn, then: Turn): Behaviour =>
+  (first: Turn, then: Turn): Behavior =>
   ({ body, messages }) => {
     if (!isSubagent(body)) return undefined;
     return JSON.stringify(messages).includes('"tool_result"') ? then : first;
@@ -58,7 +58,7 @@ class Signal {
   });
 }
 
-/** A tool that waits until it is let through. */
+/** A tool that waits until the test opens the gate. */
 export class Gate {
   aborted = 0;
   readonly #opened = new Signal();
@@ -76,7 +76,7 @@ export class Gate {
     return "through";
   });
 
-  /** Somebody waits. */
+  /** Resolves when a call waits at the gate. */
   get reached(): Promise<void> {
     return this.#reached.given;
   }

@@ -7,15 +7,15 @@ import { agentsFolder } from "../../packages/agent/src/agent-session.ts";
 import { agentScene, eventsOf, ran, toolOf } from "./agent-scene.case.ts";
 import { Gate, isSubagent, main, Read, subagent, task, withTasks } from "./agents.case.ts";
 
-/** What the last call to the model said, in words. */
+/** The body of the last call to the model as text. */
 const sent = (body: unknown): string => JSON.stringify(body);
 
 const filesOf = (folder: string): readonly string[] => readdirSync(folder).sort();
 
 describe("a subagent", () => {
-  it("has a conversation, tools and a transcript of its own; its parent gets its last answer, and sees what it does", async () => {
+  it("a subagent has its own conversation, tools and transcript, and its parent gets its last answer and its events", async () => {
     await using scene = await agentScene({
-      behaviours: [subagent(toolTurn("Read", { of: "quay" }), textTurn("The quay has nine berths."))],
+      behaviors: [subagent(toolTurn("Read", { of: "quay" }), textTurn("The quay has nine berths."))],
     });
     scene.simulator.reply(...main(task("Count the berths"), textTurn("Nine.")));
     const agent = await scene.open({ tools: withTasks(Read) });
@@ -46,9 +46,9 @@ describe("a subagent", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("that fails says so, with what it had got, and the parent goes on", async () => {
+  it("a subagent that fails reports the failure with its partial answer, and the parent continues", async () => {
     await using scene = await agentScene({
-      behaviours: [
+      behaviors: [
         subagent(
           { blocks: [{ type: "text", text: "Half of it is nine." }, ...toolTurn("Read").blocks] },
           textTurn("x".repeat(10)),
@@ -67,11 +67,11 @@ describe("a subagent", () => {
     expect(result.text).toBe("I see.");
     const [ended] = eventsOf(events, "call-ended");
     expect(ended).toMatchObject({ tool: "Task", isError: true });
-    expect(ended?.display).toMatch(/^It failed: .+\n\nThe last it said:\nHalf of it is nine\.$/s);
+    expect(ended?.display).toMatch(/^The agent failed: .+\n\nIts last text:\nHalf of it is nine\.$/s);
   });
 
-  it("of a kind has that kind's words, model, window and tools, and never those that start agents", async () => {
-    await using scene = await agentScene({ behaviours: [subagent(textTurn("Checked."))] });
+  it("a subagent of a type has that type's prompt, model, window and tools, and cannot start agents", async () => {
+    await using scene = await agentScene({ behaviors: [subagent(textTurn("Checked."))] });
     scene.simulator.reply(
       ...main(
         task("Check", { subagent_type: "checker" }),
@@ -98,12 +98,12 @@ describe("a subagent", () => {
     expect(tools.map(({ name }) => name).sort()).toEqual(["Read", "TodoWrite"]);
     expect(sent(scene.simulator.requests.all[0]?.body?.tools)).toContain("checker: Checks things");
     expect(eventsOf(events, "call-ended")[1]).toMatchObject({ isError: true });
-    expect(eventsOf(events, "call-ended")[1]?.display).toContain("There are: general-purpose, checker");
+    expect(eventsOf(events, "call-ended")[1]?.display).toContain("Available types: general-purpose, checker");
   });
 
-  it("ends with the run that waits for it", async () => {
+  it("a subagent ends with the run that waits for it", async () => {
     const gate = new Gate();
-    await using scene = await agentScene({ behaviours: [subagent(toolTurn("wait"), textTurn("late"))] });
+    await using scene = await agentScene({ behaviors: [subagent(toolTurn("wait"), textTurn("late"))] });
     scene.simulator.reply(...main(task("Wait")));
     const agent = await scene.open({ tools: withTasks(gate.tool) });
     const abort = new AbortController();
@@ -118,9 +118,9 @@ describe("a subagent", () => {
     expect(readFileSync(join(agentsFolder(agent.sessionPath), file), "utf8")).toContain("Not finished");
   });
 
-  it("compacts in its own window while its parent does not", async () => {
+  it("a subagent compacts in its own window while its parent does not", async () => {
     await using scene = await agentScene({
-      behaviours: [
+      behaviors: [
         summaries(),
         subagent(
           ...Array.from({ length: 24 }, (_, nth) => toolTurn("Read", { of: `pier ${nth}` })),

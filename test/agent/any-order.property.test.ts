@@ -9,7 +9,9 @@ import { describe, expect, it } from "vitest";
 import { type AgentScene, agentScene, ran, toolOf } from "./agent-scene.case.ts";
 
 const page = "The tide table of the outer harbour, line by line. ".repeat(40);
-/** Without informational lines: the file has one after a compaction that left kept messages in their place. */
+/**
+ * Skips informational lines, because the file has one after a compaction that left kept messages in place.
+ */
 const uuids = (entries: readonly Entry[]): readonly unknown[] =>
   entries.flatMap((entry) => ("subtype" in entry && entry.subtype === "informational" ? [] : [entry.uuid]));
 
@@ -36,7 +38,10 @@ const step = fc.oneof(
   },
 );
 
-/** Everything that people do with a conversation; what cannot be done just now says so, and changes nothing. */
+/**
+ * All operations that people can run on a conversation. An operation that is impossible at the moment throws
+ * and changes nothing.
+ */
 class Played {
   readonly said: string[] = [];
   #abort = new AbortController();
@@ -96,7 +101,7 @@ class Played {
     expect(simulator.requests.invalid, step).toEqual([]);
   }
 
-  /** A prompt in the middle, also one before a compaction; none before the first one. */
+  /** A prompt in the middle, possibly before a compaction. Empty without prompts. */
   async #middle(): Promise<readonly string[]> {
     const prompts = await this.agent.prompts();
     const prompt = prompts[Math.floor(prompts.length / 2)];
@@ -138,11 +143,11 @@ class Played {
   }
 }
 
-describe("an agent of which anything is asked in any order", () => {
-  it("sends only valid requests, is resumed as it was, and has everything that was said in its transcript", async () => {
+describe("an agent under any sequence of operations", () => {
+  it("sends only valid requests, resumes unchanged, and has everything that was said in its transcript", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (steps) => {
-        await using scene = await agentScene({ windowTokens: 60_000, behaviours: [summaries()] });
+        await using scene = await agentScene({ windowTokens: 60_000, behaviors: [summaries()] });
         const played = await Played.on(scene);
         for (const each of steps) await played.play(each);
         const { agent, said } = played;

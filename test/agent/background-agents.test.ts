@@ -13,7 +13,7 @@ const text = (value: unknown): string => JSON.stringify(value);
 const lastSent = ({ simulator }: AgentScene): string => text(simulator.requests.last?.body);
 const idOf = (agent: Agent): string => agent.agents.list()[0]?.id ?? "";
 
-/** As a host has it that listens to what happens between runs. */
+/** A host that listens to events between runs. */
 function listening(): { readonly onEvent: (event: AgentEvent) => void; ended(count: number): Promise<void> } {
   let notices = 0;
   let wake: () => void = () => undefined;
@@ -38,7 +38,7 @@ interface Started {
   readonly host: ReturnType<typeof listening>;
 }
 
-/** An agent that has started one in the background, which waits at the gate before it says `answer`. */
+/** An agent that has started a background agent, which waits at the gate before it answers `answer`. */
 async function started(scene: AgentScene): Promise<Started> {
   const gate = new Gate();
   const host = listening();
@@ -55,13 +55,13 @@ async function started(scene: AgentScene): Promise<Started> {
 }
 
 const waiting = (answer: string): Parameters<typeof agentScene>[0] => ({
-  behaviours: [subagent(toolTurn("wait"), textTurn(answer))],
+  behaviors: [subagent(toolTurn("wait"), textTurn(answer))],
 });
 
 const say = (scene: AgentScene, ...turns: readonly Turn[]): void => scene.simulator.reply(...main(...turns));
 
 describe("an agent in the background", () => {
-  it("runs on beside its parent, and when it has ended the next turn has its result, once", async () => {
+  it("a background agent runs beside its parent, and the next turn after its end has its result once", async () => {
     await using scene = await agentScene(waiting("Nine berths."));
     const { agent, gate, host } = await started(scene);
     expect(agent.agents.list()).toMatchObject([{ description: "Count the berths", status: "running" }]);
@@ -89,7 +89,7 @@ describe("an agent in the background", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("is collected by whoever waits for it: then nobody is told again", async () => {
+  it("a background agent that was collected is not announced again", async () => {
     await using scene = await agentScene(waiting("Nine berths."));
     const { agent, gate } = await started(scene);
     const id = idOf(agent);
@@ -110,7 +110,7 @@ describe("an agent in the background", () => {
     expect(lastSent(scene)).not.toContain("<task-notification>");
   });
 
-  it("whose result is long is told of, and its result is to be had until it is collected", async () => {
+  it("announces a background agent with a long result and keeps the result until it is collected", async () => {
     const long = "One berth after the other. ".repeat(400).trim();
     await using scene = await agentScene(waiting(long));
     const { agent, gate, host } = await started(scene);
@@ -132,9 +132,9 @@ describe("an agent in the background", () => {
     expect(again.agents.list()).toEqual([]);
   });
 
-  it("is stopped by its parent, and gives what it had got", async () => {
+  it("a background agent that its parent stops returns its partial result", async () => {
     await using scene = await agentScene({
-      behaviours: [
+      behaviors: [
         subagent({ blocks: [{ type: "text", text: "Three so far." }, ...toolTurn("wait").blocks] }),
       ],
     });
@@ -155,7 +155,7 @@ describe("an agent in the background", () => {
     expect(eventsOf(events, "notice")).toHaveLength(1);
   });
 
-  it("outlives the abort of a run, and ends when the session is closed", async () => {
+  it("a background agent survives the abort of a run and ends when the session is closed", async () => {
     await using scene = await agentScene(waiting("late"));
     const { agent, gate } = await started(scene);
     const abort = new AbortController();
@@ -172,9 +172,9 @@ describe("an agent in the background", () => {
     expect(agent.agents.list()).toMatchObject([{ status: "stopped" }]);
   });
 
-  it("stays listed through a compaction of its parent, so that none is started twice", async () => {
+  it("a background agent stays listed through a compaction of its parent, so none is started twice", async () => {
     await using scene = await agentScene({
-      behaviours: [summaries(), subagent(toolTurn("wait"), textTurn("Nine berths."))],
+      behaviors: [summaries(), subagent(toolTurn("wait"), textTurn("Nine berths."))],
     });
     const { agent, gate, host } = await started(scene);
     const id = idOf(agent);
@@ -197,10 +197,10 @@ describe("an agent in the background", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("is one of at most eight at once; more are refused in words", async () => {
+  it("refuses more than eight background agents at once with an explanation", async () => {
     const gate = new Gate();
     await using scene = await agentScene({
-      behaviours: [eachSubagent(toolTurn("wait"), textTurn("done"))],
+      behaviors: [eachSubagent(toolTurn("wait"), textTurn("done"))],
     });
     const blocks = Array.from({ length: 9 }, () => inBackground("Wait").blocks).flat();
     say(scene, { blocks }, textTurn("Started."));
@@ -212,12 +212,12 @@ describe("an agent in the background", () => {
   });
 });
 
-describe("after its process has ended, an agent in the background", () => {
-  /** The same session in another process, while the first is simply left alone, as if it had been killed. */
+describe("a background agent after its process has ended", () => {
+  /** The same session in another process. The first is abandoned, as if it had been killed. */
   const resumed = (scene: AgentScene, { sessionPath }: Agent): Promise<Agent> =>
     scene.open({ session: sessionPath });
 
-  it("that was running is listed as stopped, and the model is told", async () => {
+  it("lists a background agent that was running as stopped, and the model learns of it", async () => {
     await using scene = await agentScene(waiting("never"));
     const { agent } = await started(scene);
     const again = await resumed(scene, agent);
@@ -229,7 +229,7 @@ describe("after its process has ended, an agent in the background", () => {
     expect((await resumed(scene, again)).agents.list()).toEqual([]);
   });
 
-  it("that had ended before anybody was told is told of with its result", async () => {
+  it("announces a background agent that had ended before, with its result", async () => {
     await using scene = await agentScene(waiting("Nine berths."));
     const { agent, gate, host } = await started(scene);
     gate.open();
@@ -241,7 +241,7 @@ describe("after its process has ended, an agent in the background", () => {
     expect(lastSent(scene)).toContain("Nine berths.");
   });
 
-  it("has its result read only where we write results, whatever the session says", async () => {
+  it("reads results of background agents only from our own folder, whatever the session says", async () => {
     await using scene = await agentScene();
     const secret = join(scene.cwd, "secret.md");
     writeFileSync(secret, "the key of the harbour office");

@@ -4,8 +4,8 @@ import { agentScene, ran, toolOf } from "./agent-scene.case.ts";
 
 const hangs = toolOf("hangs", () => new Promise(() => undefined));
 
-describe("whoever listens to a run", () => {
-  it("may close the agent in the middle of it", async () => {
+describe("a listener of a run", () => {
+  it("a listener may close the agent in the middle of a run", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("hangs"));
     const agent = await scene.open({ tools: () => [hangs] });
@@ -19,7 +19,7 @@ describe("whoever listens to a run", () => {
     expect(seen.at(-1)).toBe("aborted");
   });
 
-  it("may ask for something else in the middle of it: that waits for the run, and not for the listener", async () => {
+  it("a request that a listener makes in the middle of a run waits for the run, not for the listener", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("quick"), textTurn("Done."));
     const agent = await scene.open({ tools: () => [toolOf("quick", () => "quick result")] });
@@ -36,7 +36,7 @@ describe("whoever listens to a run", () => {
     expect(seen.at(-1)).toBe("ended");
   });
 
-  it("and goes away without a word leaves the agent to others", async () => {
+  it("a listener that stops reading leaves the agent usable for others", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(textTurn("One."), textTurn("Two."));
     const agent = await scene.open({ tools: () => [] });
@@ -50,8 +50,8 @@ describe("whoever listens to a run", () => {
   });
 });
 
-describe("an agent that is closed", () => {
-  it("ends also the runs that wait, and what was said in them is written", async () => {
+describe("a closed agent", () => {
+  it("close also ends the waiting runs, and their prompts are written", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("hangs"), toolTurn("hangs"));
     const agent = await scene.open({ tools: () => [hangs] });
@@ -70,7 +70,7 @@ describe("an agent that is closed", () => {
     expect(JSON.stringify(again.conversation)).toContain("Second.");
   });
 
-  it("does not wait for the summary of a compaction", async () => {
+  it("close does not wait for the summary of a compaction", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(textTurn("One."), textTurn("Two."));
     const agent = await scene.open({ tools: () => [] });
@@ -88,7 +88,7 @@ describe("an agent that is closed", () => {
     expect(again.conversation.map(({ uuid }) => uuid)).toEqual(agent.conversation.map(({ uuid }) => uuid));
   });
 
-  it("says so to whoever asks for something afterwards, and writes nothing", async () => {
+  it("a closed agent rejects later requests and writes nothing", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(textTurn("One."));
     const agent = await scene.open({ tools: () => [] });

@@ -14,10 +14,10 @@ const compacted = (events: readonly AgentEvent[]) =>
   eventsOf(events, "compactor").flatMap(({ event }) => (event.type === "compacted" ? [event] : []));
 
 describe("an agent whose window fills up", () => {
-  it("goes on through compactions, which are yielded one message at a time, the boundary first", async () => {
+  it("continues through compactions and yields their messages one at a time, the boundary first", async () => {
     await using scene = await agentScene({
       windowTokens: WINDOW,
-      behaviours: [summaries(), coder({ turns: 25, inventsPaths: true })],
+      behaviors: [summaries(), coder({ turns: 25, inventsPaths: true })],
     });
     const agent = await scene.open({ tools: () => [Read], compactor: { clearing: { form: "off" } } });
     const first = agent.conversationId;
@@ -39,12 +39,12 @@ describe("an agent whose window fills up", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("an overflow that nobody saw coming is recovered from, and the person never sees the error", async () => {
+  it("recovers from an unexpected overflow without showing the error to the user", async () => {
     await using scene = await agentScene({
       windowTokens: WINDOW,
-      behaviours: [summaries(), coder({ turns: 30, inventsPaths: true })],
+      behaviors: [summaries(), coder({ turns: 30, inventsPaths: true })],
     });
-    // Told of a larger window than there is: the provider refuses, and only then it is compacted.
+    // The configured window is larger than the real one, so the provider refuses before the agent compacts.
     const agent = await scene.open({
       tools: () => [Read],
       maxOutputTokens: 2_000,
@@ -62,7 +62,7 @@ describe("an agent whose window fills up", () => {
   it("recovers again when the recovered call overflows and the error states a smaller prompt", async () => {
     await using scene = await agentScene({
       windowTokens: 60_000,
-      behaviours: [summaries(), coder({ turns: 10, inventsPaths: true })],
+      behaviors: [summaries(), coder({ turns: 10, inventsPaths: true })],
     });
     const agent = await scene.open({ tools: () => [Read], compactor: { clearing: { form: "off" } } });
     await ran(agent, "Work through the tide tables.");
@@ -79,11 +79,11 @@ describe("an agent whose window fills up", () => {
     [{ DISABLE_AUTO_COMPACT: "1" }, /DISABLE_AUTO_COMPACT.*manually/],
     [{ DISABLE_COMPACT: "1" }, /Unset DISABLE_COMPACT/],
   ])(
-    "shows an overflow to the person with the remedy when %o forbids compaction",
+    "shows an overflow to the user with the remedy when %o disables compaction",
     async (environment, remedy) => {
       await using scene = await agentScene({
         windowTokens: WINDOW,
-        behaviours: [summaries(), coder({ turns: 30, inventsPaths: true })],
+        behaviors: [summaries(), coder({ turns: 30, inventsPaths: true })],
       });
       const agent = await scene.open({
         tools: () => [Read],
@@ -102,10 +102,10 @@ describe("an agent whose window fills up", () => {
     },
   );
 
-  it("by hand: compact, undo, redo, clear; the bar follows, and the session can be resumed after each", async () => {
+  it("the context bar follows manual compact, undo, redo and clear, and the session resumes after each", async () => {
     await using scene = await agentScene({
       windowTokens: 60_000,
-      behaviours: [summaries(), coder({ turns: 20, inventsPaths: true })],
+      behaviors: [summaries(), coder({ turns: 20, inventsPaths: true })],
     });
     const agent = await scene.open({ tools: () => [Read] });
     await ran(agent, "Work through the tide tables. Always speak of ships, never of boats.");
@@ -136,8 +136,8 @@ describe("an agent whose window fills up", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("goes back to an earlier prompt, also across a compaction, and goes on from there", async () => {
-    await using scene = await agentScene({ windowTokens: 60_000, behaviours: [summaries()] });
+  it("rewinds to an earlier prompt, also across a compaction, and continues from there", async () => {
+    await using scene = await agentScene({ windowTokens: 60_000, behaviors: [summaries()] });
     const read = (of: string) => [toolTurn("Read", { of }), textTurn(`Read ${of}.`)] as const;
     scene.simulator.reply(...read("one"), ...read("two"));
     const agent = await scene.open({ tools: () => [Read] });

@@ -7,7 +7,7 @@ import { agentScene, eventsOf, ran, toolOf } from "./agent-scene.case.ts";
 
 const uuids = (entries: readonly { readonly uuid?: string | undefined }[]) => entries.map(({ uuid }) => uuid);
 
-/** A file stands where the folder is to be: nothing can be written, for root neither. */
+/** A file is in the place of the folder, so nothing can be written, not even by root. */
 async function blocked(folder: string): Promise<() => Promise<void>> {
   await mkdir(dirname(folder), { recursive: true });
   await writeFile(folder, "");
@@ -15,7 +15,7 @@ async function blocked(folder: string): Promise<() => Promise<void>> {
 }
 
 describe("an agent whose session cannot be written", () => {
-  it("goes on, says so, and writes everything when it can again", async () => {
+  it("continues when the session cannot be written, reports it, and writes everything once it can", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("quick"), textTurn("One."), textTurn("Two."));
     const agent = await scene.open({ tools: () => [toolOf("quick", () => "quick result")] });
@@ -31,7 +31,7 @@ describe("an agent whose session cannot be written", () => {
     expect(uuids((await resumeSession(agent.sessionPath)).conversation)).toEqual(uuids(agent.conversation));
   });
 
-  it("says once why, however many messages wait to be written", async () => {
+  it("reports once why the session cannot be written, however many messages wait", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("quick"), toolTurn("quick"), textTurn("One."));
     const agent = await scene.open({ tools: () => [toolOf("quick", () => "quick result")] });
@@ -45,7 +45,7 @@ describe("an agent whose session cannot be written", () => {
     expect(codes.filter((code) => code === "session-not-written")).toHaveLength(1);
   });
 
-  it("can change its model and its notes all the same, and a rewind that fails changes nothing", async () => {
+  it("can still change its model and its notes, and a failed rewind changes nothing", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(textTurn("One."));
     const agent = await scene.open({ tools: () => [] });
@@ -66,7 +66,7 @@ describe("an agent whose session cannot be written", () => {
     expect(uuids((await resumeSession(agent.sessionPath)).conversation)).toEqual(uuids(agent.conversation));
   });
 
-  it("tells of a long result what fits, also where the whole has no place", async () => {
+  it("gives the model the part of a long result that fits when the whole cannot be stored", async () => {
     await using scene = await agentScene({ windowTokens: 20_000 });
     scene.simulator.reply(toolTurn("long"), textTurn("Long."));
     const agent = await scene.open({ tools: () => [toolOf("long", () => "a long line\n".repeat(5_000))] });
@@ -75,6 +75,6 @@ describe("an agent whose session cannot be written", () => {
     const { result } = await ran(agent, "Go.");
 
     expect(result.reason).toBe("answered");
-    expect(JSON.stringify(agent.conversation)).toContain("the whole could not be written");
+    expect(JSON.stringify(agent.conversation)).toContain("the whole result could not be written");
   });
 });

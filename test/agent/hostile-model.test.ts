@@ -6,9 +6,9 @@ import { z } from "zod";
 import { ATTEMPTS, type Attempt, type Rule } from "./hostile-attempts.case.ts";
 import { type HostileWorld, hostileWorld, type Played, play, SECRET } from "./hostile-world.case.ts";
 
-/** Rules that stop an attempt without a question, by what the model is told. */
+/** Rules that stop an attempt without a question, by the text that the model gets. */
 const SAYS: Readonly<Partial<Record<Rule, RegExp>>> = {
-  "left-out": /Not searched: \d+ files? that may hold credentials/,
+  "left-out": /Not searched: \d+ files? that may contain credentials/,
   "wrong-input": /NUL character|is not as it should be/,
   "no-such-tool": /There is no (?:tool|skill)/,
   "read-first": /you have not read it yet/,
@@ -17,7 +17,7 @@ const SAYS: Readonly<Partial<Record<Rule, RegExp>>> = {
   "session-claims": /There is no agent|no longer known|stopped when the program ended/,
 };
 
-/** A tool of a host, as MCP servers bring them, that says nothing of what it does. */
+/** A tool of a host or an MCP server that does not describe its needs. */
 const deploy = defineTool({
   name: "deploy",
   description: "Deploys.",
@@ -55,7 +55,7 @@ async function attack(attempt: Attempt, mode: "default" | "accept-edits"): Promi
   expect(played.seen).not.toContain(SECRET);
   expect(world.visits).toEqual([]);
   expect({ ...played, seen: "", stopped: stoppedBy(played, attempt.rule) }).toMatchObject({ stopped: true });
-  // Nothing in a question is hidden from the person.
+  // A question hides nothing from the person.
   const shown = JSON.stringify(played.asked.map(({ title, detail }) => [title, detail]));
   for (const hidden of ["\\u001b", "\u202e", "\u200b"]) expect(shown).not.toContain(hidden);
 }
@@ -77,7 +77,7 @@ describe.skipIf(process.platform === "win32").each(Object.keys(ATTEMPTS))(
       attempts.map((attempt) => [`${attempt.name}: stopped by the rule ${attempt.rule}`, attempt] as const),
     )("%s", async (_, attempt) => {
       await attack(attempt, "default");
-      // An ordinary edit is what this mode permits.
+      // This mode allows ordinary edits.
       if (attempt.rule !== "change") await attack(attempt, "accept-edits");
     });
   },

@@ -8,11 +8,11 @@ import { agentScene } from "./agent-scene.case.ts";
 const CANARY = "CANARY-7f3a";
 const HARMLESS = "the harbour is open";
 
-/** The session of the agent after it resumed a foreign session that claims these reads, and compacted it. */
+/** The agent's session after it resumed a foreign session that claims these reads, and compacted it. */
 async function resumed(
   of: (root: string) => { readonly cwd: string; readonly home: string; readonly reads: readonly string[] },
 ): Promise<string> {
-  await using scene = await agentScene({ windowTokens: 60_000, behaviours: [summaries()] });
+  await using scene = await agentScene({ windowTokens: 60_000, behaviors: [summaries()] });
   const project = join(scene.cwd, "harbour");
   const sibling = join(scene.cwd, "tides");
   for (const folder of [project, sibling]) mkdirSync(folder);
@@ -36,7 +36,7 @@ async function resumed(
   return readFileSync(agent.sessionPath, "utf8");
 }
 
-it("a resumed session pulls in files of the current folder only, and no secrets", async () => {
+it("a resumed session restores only files of the current folder and no secrets", async () => {
   const text = await resumed((root) => ({
     cwd: join(root, "harbour"),
     home: join(root, "home"),
@@ -46,7 +46,7 @@ it("a resumed session pulls in files of the current folder only, and no secrets"
   expect(text).not.toContain(CANARY);
 });
 
-it("a resumed session pulls in no files when the current folder is the home folder", async () => {
+it("a resumed session restores no files when the current folder is the home folder", async () => {
   const text = await resumed((root) => ({
     cwd: root,
     home: root,

@@ -10,7 +10,7 @@ import type { AgentEvent, AgentOptions, PermissionMode, PermissionNeed, Person }
 import { openAgent } from "@longhaul/agent";
 import { type ScriptedModel, scriptedModel } from "@longhaul/simulator";
 
-/** Stands in everything that nobody but the user may see. */
+/** Part of everything that only the user may see. */
 export const SECRET = "CANARY-5d41402abc4b2a76b9719d911017c592";
 
 /** A project, a home and a place outside of both, as a hostile model finds them. */
@@ -19,9 +19,9 @@ export interface HostileWorld extends AsyncDisposable {
   readonly project: string;
   readonly home: string;
   readonly outside: string;
-  /** A command or hook that runs creates this file. */
+  /** Created by a command or hook that should not run. */
   readonly pwned: string;
-  /** The address of a server on this machine, and the paths that it was asked for. */
+  /** Address of a server on this machine, and the requested paths. */
   readonly server: string;
   readonly visits: readonly string[];
   write(path: string, text?: string): Promise<void>;
@@ -83,7 +83,7 @@ const closed = (server: Server): Promise<unknown> => {
   return new Promise((resolve) => server.close(resolve));
 };
 
-/** Makes a file that can be run. */
+/** Creates an executable file. */
 export async function program(world: HostileWorld, path: string): Promise<string> {
   await world.write(path, `#!/bin/sh\ntouch '${world.pwned}'\ncat\n`);
   await chmod(join(world.base, path), 0o755);
@@ -96,27 +96,27 @@ export interface Step {
 }
 
 export interface Played {
-  /** What the person was asked, before each was refused or granted. */
+  /** Questions to the person, before each was refused or granted. */
   readonly asked: readonly PermissionNeed[];
   readonly rules: readonly string[];
   /** Results of all steps, as the models saw them. */
   readonly results: readonly string[];
-  /** Everything the model was sent. */
+  /** Everything that was sent to the model. */
   readonly seen: string;
-  /** Files that are not as they were, apart from the agent's own session. */
+  /** Changed files, apart from the agent's own session. */
   readonly changed: readonly string[];
 }
 
 export interface PlayOptions extends Partial<AgentOptions> {
   readonly mode: PermissionMode;
-  /** The first question with a key that begins like one of these is answered with "always"; all others with no. */
+  /** The first question whose key begins with one of these is answered with "always", all others with no. */
   readonly grants?: readonly string[] | undefined;
-  /** The steps of a subagent of type "worker", and the tools that its type names. */
+  /** Steps of a subagent of type "worker", and the tools that its type names. */
   readonly workerSteps?: readonly Step[] | undefined;
   readonly workerTools?: readonly string[] | undefined;
 }
 
-/** Lets a model that only attacks take these steps, one each turn. */
+/** Runs a hostile model that takes these steps, one per turn. */
 export async function play(
   world: HostileWorld,
   steps: readonly Step[],
@@ -168,7 +168,7 @@ export async function play(
   };
 }
 
-/** Takes the steps one by one, whatever comes of them. */
+/** Takes the steps one by one, whatever their results. */
 const modelThat = (steps: readonly Step[]): ScriptedModel =>
   scriptedModel((_, index) => {
     const step = steps[index];
@@ -186,7 +186,7 @@ function resultsIn(messages: readonly { readonly content: unknown }[]): readonly
   );
 }
 
-/** Every file by its path, with a hash of what it holds, but for the agent's own sessions and what `git add` stores. */
+/** Every file by path, with a hash of its content, except the agent's own sessions and git's object store. */
 function filesIn({ base, pwned, home }: HostileWorld): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   const look = (folder: string): void => {

@@ -6,7 +6,7 @@ import { agentScene, ran, toolOf } from "./agent-scene.case.ts";
 const words = (entries: readonly unknown[]): string => JSON.stringify(entries);
 
 describe("an interrupted agent", () => {
-  it("keeps what was shown of an answer, and goes on with the next words", async () => {
+  it("an interrupt keeps the shown part of an answer, and the next prompt continues from it", async () => {
     await using scene = await agentScene();
     scene.simulator.fail({ kind: "slow", betweenEventsMs: 20 });
     scene.simulator.reply(textTurn("The first harbour is Dover. ".repeat(30)), textTurn("As you wish."));
@@ -25,7 +25,7 @@ describe("an interrupted agent", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("answers every open call, and keeps the results of those that had ended", async () => {
+  it("an interrupt answers every open call and keeps the results of finished calls", async () => {
     await using scene = await agentScene();
     const abort = new AbortController();
     const hangs = toolOf("hangs", () => {
@@ -50,7 +50,7 @@ describe("an interrupted agent", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("ends a call that gets no first byte with an error of its own, and the next words go through", async () => {
+  it("a call without a first byte ends with its own error, and the next prompt works", async () => {
     await using scene = await agentScene();
     scene.simulator.fail({ kind: "silence" });
     const agent = await scene.open({ compactor: { compaction: { firstByteTimeoutMs: 300 } } });
@@ -63,7 +63,7 @@ describe("an interrupted agent", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("stops when nobody listens any more", async () => {
+  it("the run stops when nobody reads its events anymore", async () => {
     await using scene = await agentScene();
     let isStopped = false;
     const waits = toolOf(
@@ -88,7 +88,7 @@ describe("an interrupted agent", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("ends when the agent is closed, whatever it was doing", async () => {
+  it("closing the agent ends the run, whatever it was doing", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("hangs"));
     const agent = await scene.open({ tools: () => [toolOf("hangs", () => new Promise(() => undefined))] });
@@ -104,7 +104,7 @@ describe("an interrupted agent", () => {
     await closing;
   });
 
-  it("has written everything by then: a session that is resumed elsewhere knows it", async () => {
+  it("an interrupted run has written everything, so a session resumed elsewhere has it", async () => {
     await using scene = await agentScene();
     const abort = new AbortController();
     scene.simulator.reply(toolTurn("quick"), "Never heard.");

@@ -12,7 +12,7 @@ interface Killed {
   readonly told: readonly string[];
 }
 
-/** Runs an agent in a process of its own, and kills it as soon as it has told of so many messages. */
+/** Runs an agent in a separate process, and kills it after it has reported this number of messages. */
 const killAfter = (entries: number, args: readonly string[]): Promise<Killed> =>
   killWhen((printed) => printed.split("\nentry ").length > entries, args);
 
@@ -28,7 +28,7 @@ function killWhen(isEnough: (printed: string) => boolean, args: readonly string[
   });
   return new Promise((resolve) => {
     child.once("close", () => {
-      // The last line may be torn.
+      // The last line may be incomplete.
       const lines = printed.split("\n").slice(0, -1);
       const told = lines.flatMap((line) => (line.startsWith("entry ") ? [line.slice(6)] : []));
       resolve({ session: lines[0]?.replace("session ", "") ?? "", told });
@@ -37,10 +37,10 @@ function killWhen(isEnough: (printed: string) => boolean, args: readonly string[
 }
 
 describe("an agent that is killed in the middle", () => {
-  it("has lost nothing that it told of, and goes on, killed again and again through compactions", async () => {
+  it("a killed agent loses nothing that it reported and resumes, kill after kill through compactions", async () => {
     await using scene = await agentScene({
       windowTokens: 16_000,
-      behaviours: [summaries(), coder({ turns: Number.POSITIVE_INFINITY, inventsPaths: true })],
+      behaviors: [summaries(), coder({ turns: Number.POSITIVE_INFINITY, inventsPaths: true })],
     });
     const home = scene.home;
     let session = "";
@@ -67,11 +67,11 @@ describe("an agent that is killed in the middle", () => {
     ["snip", "\nsnipped ", isSnipMarker],
     ["collapse", "\ncommitted ", isCollapsedSpan],
   ] as const)(
-    "resumes after a %s with what it stands for still in the file",
+    "resumes after a %s with the replaced messages still in the file",
     async (mode, line, isStandIn) => {
       await using scene = await agentScene({
         windowTokens: 16_000,
-        behaviours: [spanSummaries(), coder({ turns: Number.POSITIVE_INFINITY, inventsPaths: true })],
+        behaviors: [spanSummaries(), coder({ turns: Number.POSITIVE_INFINITY, inventsPaths: true })],
       });
       const args = [scene.simulator.url, scene.cwd, scene.home, "", mode];
       const killed = await killWhen((printed) => printed.includes(line), args);

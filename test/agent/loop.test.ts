@@ -34,7 +34,7 @@ describe("the agent's loop", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("calls that only look run side by side, and one that changes something runs alone, in its place", async () => {
+  it("runs read-only calls in parallel and each changing call alone, in order", async () => {
     await using scene = await agentScene();
     const log: string[] = [];
     let release: () => void = () => undefined;
@@ -46,7 +46,7 @@ describe("the agent's loop", () => {
       log.push(`look ${of}`);
       looking += 1;
       if (looking === 2) release();
-      // Ends only when the other one has begun.
+      // Ends only after the other one has started.
       if (of !== "after") await both;
       return of;
     });
@@ -77,7 +77,7 @@ describe("the agent's loop", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("what a tool throws, a tool that there is not, and an input that is wrong are told to the model", async () => {
+  it("reports thrown errors, unknown tools and wrong inputs to the model", async () => {
     await using scene = await agentScene();
     const broken = toolOf("broken", () => {
       throw new Error("no harbour here");
@@ -96,12 +96,12 @@ describe("the agent's loop", () => {
     expect(shown.map(({ isError }) => isError)).toEqual([true, true, true]);
     expect(shown.map(({ display }) => display)).toEqual([
       expect.stringContaining("no harbour here"),
-      expect.stringContaining("There are: broken"),
+      expect.stringContaining("Available tools: broken"),
       expect.stringContaining("of: "),
     ]);
   });
 
-  it("a result that would take too much of the window is cut, and the whole can be read in a private file", async () => {
+  it("cuts a result that would fill too much of the window and keeps the whole in a private file", async () => {
     await using scene = await agentScene({ windowTokens: 20_000 });
     const long = Array.from({ length: 6_000 }, (_, line) => `line ${line}`).join("\n");
     scene.simulator.reply(toolTurn("long"), textTurn("Long."));
@@ -111,12 +111,12 @@ describe("the agent's loop", () => {
 
     const answered = JSON.stringify(agent.conversation);
     expect(answered.length).toBeLessThan(20_000);
-    const path = /the whole is in (\S+): read/.exec(answered)?.[1] ?? "";
+    const path = /the whole result is in (\S+), so read/.exec(answered)?.[1] ?? "";
     expect(await readFile(path, "utf8")).toBe(long);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it("a call that fails in passing is made again, and what had been shown of it is void", async () => {
+  it("retries a call after a transient failure and discards its shown part", async () => {
     await using scene = await agentScene();
     scene.simulator.fail({ kind: "cut", afterBytes: 600 });
     const long = textTurn("A long answer that breaks off. ".repeat(40));
@@ -130,7 +130,7 @@ describe("the agent's loop", () => {
     expect(eventsOf(events, "entry")).toHaveLength(2);
   });
 
-  it("what cannot be mended ends the run with its error, and the conversation can be gone on with", async () => {
+  it("a permanent failure ends the run with its error, and the conversation can continue", async () => {
     await using scene = await agentScene();
     scene.simulator.fail(401);
     const agent = await scene.open();
@@ -144,7 +144,7 @@ describe("the agent's loop", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("an answer that its limit cut off is gone on with, three times at most", async () => {
+  it("continues an answer that reached the output limit, at most three times", async () => {
     await using scene = await agentScene();
     const cut = { ...textTurn("and so on"), stopReason: "max_tokens" };
     scene.simulator.reply(cut, cut, cut, cut);
@@ -155,7 +155,7 @@ describe("the agent's loop", () => {
     expect(result).toMatchObject({ reason: "answered", turns: 4 });
   });
 
-  it("as many turns as were allowed are made, and no more", async () => {
+  it("makes no more turns than the limit allows", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(toolTurn("tick"), toolTurn("tick"), toolTurn("tick"));
     const agent = await scene.open({ tools: () => [toolOf("tick", () => "tock")], maxTurns: 2 });
@@ -165,7 +165,7 @@ describe("the agent's loop", () => {
     expect(result).toMatchObject({ reason: "turn-limit", turns: 2 });
   });
 
-  it("an answer that fails for good after it began stays as far as it was shown", async () => {
+  it("keeps the shown part of an answer that fails permanently", async () => {
     await using scene = await agentScene();
     scene.simulator.fail({ kind: "overload-in-stream", afterEvents: 4 }, { times: 3 });
     const long = textTurn("The first harbour is Dover. ".repeat(30));
@@ -182,7 +182,7 @@ describe("the agent's loop", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("two hundred calls in one answer are all answered, ten at once at most", async () => {
+  it("answers two hundred calls of one response, at most ten at once", async () => {
     await using scene = await agentScene();
     let running = 0;
     let most = 0;
@@ -204,7 +204,7 @@ describe("the agent's loop", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("a tool whose title fails is run all the same", async () => {
+  it("runs a tool even when its title function throws", async () => {
     await using scene = await agentScene();
     const untitled = {
       ...toolOf("untitled", () => "done"),
@@ -221,7 +221,7 @@ describe("the agent's loop", () => {
     expect(eventsOf(events, "call-ended")).toMatchObject([{ title: "", isError: false }]);
   });
 
-  it("a provider that reports no usage leaves the bar where the estimate puts it", async () => {
+  it("the context bar follows the estimate when the provider reports no usage", async () => {
     await using scene = await agentScene();
     const model = scriptedModel([{ content: "One.", usage: NO_USAGE }]);
     const agent = await scene.open({ tools: () => [], model });
@@ -231,7 +231,7 @@ describe("the agent's loop", () => {
     expect(agent.reading.tokens).toBeGreaterThan(400);
   });
 
-  it("what a tool asks of the small model is told with its cost, and is the model of the conversation by default", async () => {
+  it("reports the cost of a tool's small-model calls, which use the conversation's model by default", async () => {
     await using scene = await agentScene();
     const asks = (workplace: Workplace) =>
       toolOf("asks", async () => {

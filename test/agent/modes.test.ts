@@ -3,8 +3,8 @@ import { createHooks } from "@longhaul/core";
 import { describe, expect, it } from "vitest";
 import { agentScene, ran } from "./agent-scene.case.ts";
 
-describe("the mode of an agent", () => {
-  it("switched by the person during a run is told with their next words", async () => {
+describe("the permission mode of an agent", () => {
+  it("announces a mode that the user switched during a run with the next prompt", async () => {
     await using scene = await agentScene();
     scene.simulator.reply("One.", "Two.", "Three.");
     const agent = await scene.open({ tools: () => [] });
@@ -17,7 +17,7 @@ describe("the mode of an agent", () => {
     expect(agent.conversation.filter(({ type }) => type === "attachment")).toHaveLength(1);
   });
 
-  it("is on what is said, and told to the hooks of a compaction as it is then", async () => {
+  it("records the current mode on messages and passes it to compaction hooks", async () => {
     await using scene = await agentScene();
     scene.simulator.reply("One.", "Two.");
     const modes: unknown[] = [];
@@ -27,7 +27,7 @@ describe("the mode of an agent", () => {
     const agent = await scene.open({
       tools: () => [],
       permissions: { mode: "accept-edits" },
-      compactor: { hooks, compaction: { summariser: "built-in" } },
+      compactor: { hooks, compaction: { summarizer: "built-in" } },
     });
     const long = "Mind the tide tables of the outer harbour. ".repeat(300);
     await ran(agent, long);

@@ -12,7 +12,7 @@ const AGENT_IN_PLAN_MODE = [
 ];
 
 describe("an agent's session", () => {
-  it("of another agent is copied and gone on with: the original is never written to", async () => {
+  it("copies a session of another agent and continues the copy without writing to the original", async () => {
     await using scene = await agentScene({ switches: { foreignSignatures: "accepted" } });
     const original = join(scene.cwd, "claude.jsonl");
     await writeNewSession(original, createDemoSession({ approximateTokens: 30_000 }));
@@ -31,14 +31,14 @@ describe("an agent's session", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("of another agent that is larger than the window is compacted, whatever its own prompt and tools took", async () => {
+  it("compacts a session of another agent that exceeds the window, whatever its prompt and tools cost", async () => {
     await using scene = await agentScene({
       windowTokens: 40_000,
       switches: { foreignSignatures: "accepted" },
-      behaviours: [summaries(), always("On we go.")],
+      behaviors: [summaries(), always("On we go.")],
     });
     const original = join(scene.cwd, "claude.jsonl");
-    // As its provider reported them: with a system prompt and tools of 45,000 tokens, more than this window holds.
+    // The provider reported a system prompt and tools of 45,000 tokens, more than this window holds.
     const entries = createDemoSession({ approximateTokens: 60_000 }).map((entry) => {
       if (entry.type !== "assistant" || entry.message.usage === undefined) return entry;
       const { usage } = entry.message;
@@ -54,14 +54,14 @@ describe("an agent's session", () => {
     expect(agent.reading.tokens).toBeLessThan(agent.reading.thresholds.autoCompact);
   });
 
-  it("leaves no file where nothing was said", async () => {
+  it("leaves no file when nothing was said", async () => {
     await using scene = await agentScene();
     const agent = await scene.open();
     await agent.close();
     await expect(readFile(agent.sessionPath)).rejects.toThrow("ENOENT");
   });
 
-  it("that somebody else writes to meanwhile is not mixed up: it is told, and nothing of ours is written", async () => {
+  it("reports another writer of the session and writes nothing of ours", async () => {
     await using scene = await agentScene();
     scene.simulator.reply("One.", "Two.", "Three.");
     const first = await scene.open();
@@ -77,7 +77,7 @@ describe("an agent's session", () => {
     await expect(first.close()).rejects.toMatchObject({ code: "transcript-failed" });
   });
 
-  it("goes on with another model and its window, in the same conversation", async () => {
+  it("continues the same conversation with another model and its window", async () => {
     await using scene = await agentScene();
     scene.simulator.reply("One.", "Two.");
     const agent = await scene.open();
@@ -100,7 +100,7 @@ describe("an agent's session", () => {
 });
 
 describe("plan mode", () => {
-  it("refuses what changes something, is told to the model, stays on after a resume, and is left with a plan", async () => {
+  it("plan mode refuses changes, announces itself to the model, survives a resume, and ends with a plan", async () => {
     await using scene = await agentScene();
     scene.simulator.reply(
       { blocks: AGENT_IN_PLAN_MODE },
@@ -131,7 +131,7 @@ describe("plan mode", () => {
 });
 
 describe("memory files", () => {
-  it("of the working directory are told with the first words, and again after a compaction", async () => {
+  it("attaches memory files of the working directory to the first prompt and again after a compaction", async () => {
     await using scene = await agentScene();
     await writeFile(join(scene.cwd, "AGENTS.md"), "Always speak of ships, never of boats.\n");
     scene.simulator.reply("Aye.");

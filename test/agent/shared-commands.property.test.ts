@@ -104,7 +104,7 @@ const command = fc
   .tuple(programs, fc.array(fc.oneof(names, names, options), { maxLength: 4 }))
   .map(([program, words]) => [program, ...words].join(" "));
 
-/** The exam does not read the rules: it runs the command, and looks for what nobody may see. */
+/** The check does not read the rules. It runs the command and searches the output for secrets. */
 async function outputOf(text: string, world: HostileWorld): Promise<string> {
   const { command: run, environment } = safeGit(text) ?? { command: text, environment: {} };
   const options = { cwd: world.project, env: { ...process.env, ...environment }, timeout: 5_000 };
@@ -115,7 +115,7 @@ async function outputOf(text: string, world: HostileWorld): Promise<string> {
 }
 
 it.skipIf(process.platform === "win32")(
-  "whatever words follow a command that was allowed with other arguments, it prints no credentials and nothing outside",
+  "an allowed command prints no credentials and no outside files, whatever arguments follow",
   async () => {
     await using world = await hostileWorld();
     symlinkSync(".", join(world.project, "up"));

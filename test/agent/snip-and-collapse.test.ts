@@ -19,7 +19,7 @@ async function threeRounds(scene: AgentScene): Promise<Agent> {
   return agent;
 }
 
-/** The messages of one round, from its prompt to the one before the next prompt. */
+/** The messages of one round, from its prompt up to the next prompt. */
 function roundOf({ conversation }: Agent, prompt: string, next: string): readonly string[] {
   const at = (text: string): number =>
     conversation.findIndex((entry) => entry.type === "user" && entry.message.content === text);
@@ -27,8 +27,8 @@ function roundOf({ conversation }: Agent, prompt: string, next: string): readonl
 }
 
 describe("agent.snip", () => {
-  it("removes a round for the model, and the session file, recall and a resumed agent agree", async () => {
-    await using scene = await agentScene({ windowTokens: 60_000, behaviours: [summaries()] });
+  it("removes a round for the model, and session file, recall and a resumed agent agree", async () => {
+    await using scene = await agentScene({ windowTokens: 60_000, behaviors: [summaries()] });
     const agent = await threeRounds(scene);
     const full = agent.reading.tokens;
 
@@ -83,10 +83,10 @@ describe("agent.snip", () => {
 });
 
 describe("an agent with collapse", () => {
-  const behaviours = () => [spanSummaries(), summaries(), coder({ turns: 40, inventsPaths: true })];
+  const behaviors = () => [spanSummaries(), summaries(), coder({ turns: 40, inventsPaths: true })];
 
-  it("collapses spans in place of compacting, expands them, and resumes with them", async () => {
-    await using scene = await agentScene({ windowTokens: 24_000, behaviours: behaviours() });
+  it("collapses spans instead of compacting, expands them, and resumes with them", async () => {
+    await using scene = await agentScene({ windowTokens: 24_000, behaviors: behaviors() });
     const compactor = { clearing: { form: "off" } } as const;
     const agent = await scene.open({ tools: () => [Read], collapse: { timeoutMs: 20_000 }, compactor });
     expect(agent.isCollapseOn).toBe(true);

@@ -12,7 +12,7 @@ let simulator: Simulator;
 const open: Pty[] = [];
 
 beforeAll(async () => {
-  simulator = await startSimulator({ behaviours: [summaries(), echo()] });
+  simulator = await startSimulator({ behaviors: [summaries(), echo()] });
 });
 beforeEach(() => {
   home = realpathSync(mkdtempSync(join(tmpdir(), "longhaul-chat-")));
@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 afterAll(() => simulator.close());
 
-/** `longhaul chat` as a person starts it, ready for the first word. */
+/** `longhaul chat` as a person starts it, ready for the first prompt. */
 async function chat(args: readonly string[] = [], options: Partial<PtyOptions> = {}): Promise<Pty> {
   const { env, ...others } = options;
   const pty = openPty({
@@ -46,7 +46,7 @@ function send(pty: Pty, text: string): void {
 const scrolled = (pty: Pty): string => pty.scrollback().join("\n");
 
 describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
-  it("answers, asks before the shell runs, and tells how to go on", async () => {
+  it("answers, asks before it runs shell commands, and shows how to resume", async () => {
     simulator.reply(toolTurn("Bash", { command: "echo from-the-shell" }), textTurn("It said so: 港 é 🚢."));
     const pty = await chat();
     send(pty, "run it");
@@ -81,7 +81,7 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
         pty.press("enter");
       }
       pty.type(`${word}\t1\r`);
-      // The question notices a key only after all keys before it.
+      // The question handles a key only after all earlier keys.
       pty.press("down");
       await pty.waitFor((screen) => /^> Yes$/m.test(screen) && !screen.includes(ignored));
       expect(existsSync(canary)).toBe(false);
@@ -93,13 +93,13 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
     },
   );
 
-  it("runs nothing when a paste with Ctrl-C, arrows and Enter in it comes to a permission question", async () => {
+  it("runs nothing when a paste with Ctrl-C, arrows and Enter reaches a permission question", async () => {
     const canary = join(home, "canary-of-paste");
     simulator.reply(toolTurn("Bash", { command: `touch ${canary}` }), textTurn("It went on."));
     const pty = await chat();
     send(pty, "run it");
     await pty.waitFor("Yes, and don't ask again");
-    // Keys that a busy machine takes for early ones are pressed again; the last option stays selected.
+    // Repeats keys that a busy machine ignores as too early. The last option stays selected.
     for (let tries = 0; tries < 10 && !/^> No, and say/m.test(pty.screenText()); tries++) {
       await sleep(EARLY_MS + TIMER_SLACK_MS);
       pty.press("down", "down", "down", "down");
@@ -115,7 +115,7 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
     expect(existsSync(canary)).toBe(false);
   });
 
-  it("compacts, keeps the scrollback, and goes back across the boundary", async () => {
+  it("compacts, keeps the scrollback, and rewinds across the boundary", async () => {
     writeFileSync(join(home, "long.txt"), "The quick brown fox jumps over the lazy dog.\n".repeat(600));
     simulator.reply(toolTurn("Read", { file_path: join(home, "long.txt") }), textTurn("I have read it."));
     const pty = await chat(["--window", "40000"]);
@@ -130,7 +130,7 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
     send(pty, "/rewind");
     await pty.waitFor("before 1 compaction");
     pty.press("down", "enter");
-    await pty.waitFor("It is no longer in the context, so it cannot be summarized.");
+    await pty.waitFor("so you can only go back to it");
     pty.press("enter");
     await pty.waitFor(/> read long.txt/);
     simulator.reply(textTurn("Read once more."));
@@ -139,13 +139,13 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
     expect(JSON.stringify(simulator.requests.last?.body)).not.toContain("second prompt");
   });
 
-  it("is stopped by Ctrl-C in the middle, and goes on after kill -9", async () => {
+  it("stops on Ctrl-C in the middle and resumes after kill -9", async () => {
     simulator.reply(toolTurn("Bash", { command: "sleep 100" }));
     const pty = await chat(["--permission-mode", "allow-all"]);
     send(pty, "wait");
     await pty.waitFor(/○ Bash sleep 100/);
     pty.press("ctrl-c");
-    await pty.waitFor("Stopped. Nothing is lost");
+    await pty.waitFor("Stopped. Your conversation is intact");
     send(pty, "remember the word heron");
     await pty.waitFor(/heron[\s\S]*heron/);
     pty.kill("SIGKILL");
@@ -158,13 +158,13 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
     expect(JSON.stringify(simulator.requests.last?.body)).toContain("remember the word heron");
   });
 
-  it("works in 40 columns, without colours, and when the window changes its size", async () => {
+  it("works in 40 columns, without colors, and when the window is resized", async () => {
     simulator.reply(textTurn("An answer that is quite a bit longer than forty columns are."));
     const pty = await chat(["--plan"], { cols: 40, rows: 12, env: { NO_COLOR: "1" } });
     send(pty, "a prompt that is quite a bit longer than forty columns are");
     await pty.waitFor(/quite a bit longer\nthan forty columns are\./);
     await pty.waitFor("plan mode");
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control sequences
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colors are control sequences
     expect(pty.bytes()).not.toMatch(/\u001b\[(?:3\d|9\d|1|2)m/);
     pty.resize(80, 24);
     await pty.waitFor("claude-sonnet-5-5");
@@ -177,7 +177,7 @@ describe.skipIf(hasNoPty)("longhaul chat in a terminal", () => {
 });
 
 describe.skipIf(hasNoPty)("longhaul chat without a key", () => {
-  it("says what to set, and offers the tour", async () => {
+  it("says what to set when there is no key, and offers the tour", async () => {
     mkdirSync(join(home, "project"));
     const pty = openPty({ args: ["chat"], cwd: join(home, "project") });
     open.push(pty);

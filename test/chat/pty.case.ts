@@ -8,7 +8,7 @@ import { openScreenBuffer } from "./screen-buffer.case.ts";
 
 export interface PtyOptions {
   readonly args?: readonly string[];
-  /** Beside PATH, HOME and TERM: nothing of the machine's own environment comes along. */
+  /** Variables besides PATH, HOME and TERM. The machine's own environment is not passed on. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cols?: number;
   readonly rows?: number;
@@ -20,34 +20,37 @@ export interface PtyExit {
   readonly signal: number | undefined;
 }
 
-/** A program in a pseudo-terminal, and the screen that a person in front of it would look at. */
+/** A program in a pseudo-terminal, with the screen that a person would see. */
 export interface Pty {
   readonly pid: number;
   type(text: string): void;
   press(...keys: readonly Key[]): void;
-  /** As a terminal does it for programs that have asked for bracketed paste. */
+  /** Pastes like a terminal in bracketed paste mode. */
   paste(text: string): void;
   resize(cols: number, rows: number): void;
   /** The visible rows. */
   screenText(): string;
-  /** All lines since the beginning; what the terminal folded is one line. */
+  /** All lines since the start. A wrapped line counts as one. */
   scrollback(): readonly string[];
-  /** Everything that the program has written, with its control sequences. */
+  /** All output of the program, with control sequences. */
   bytes(): string;
-  /** Resolves with the screen at the moment that makes it true; rejects with the screen where it does not come. */
+  /** Resolves with the screen when the condition becomes true. Rejects with the screen on a timeout. */
   waitFor(wanted: string | RegExp | ((screen: string) => boolean)): Promise<string>;
-  /** Answers an open question that grants something: selects the first option, and presses Enter. */
+  /** Answers an open permission question: selects the first option and presses Enter. */
   allow(): Promise<void>;
-  rowColours(text: string): readonly string[];
-  colourAt(row: number, column: number): string;
+  rowColors(text: string): readonly string[];
+  colorAt(row: number, column: number): string;
   cursor(): { readonly row: number; readonly column: number };
   kill(signal?: NodeJS.Signals): void;
   readonly exit: Promise<PtyExit>;
-  /** Ends it, where it still runs. */
+  /** Ends the program if it still runs. */
   close(): Promise<void>;
 }
 
-/** A timer may fire a little early, and clocks of two processes differ: a key just before the limit is dropped. */
+/**
+ * A timer may fire slightly early, and the clocks of two processes differ: a key just before the limit is
+ * dropped.
+ */
 export const TIMER_SLACK_MS = 200;
 
 const KEYS = {
@@ -85,36 +88,36 @@ const loaded: { readonly spawn?: Spawn; readonly problem?: string } = await impo
 );
 if (loaded.problem !== undefined) process.stderr.write(`Tests are skipped, ${loaded.problem}\n`);
 
-/** For `describe.skipIf`: the package has binaries for some platforms only. */
+/** For `describe.skipIf`, because the package has binaries only for some platforms. */
 export const hasNoPty: boolean = loaded.spawn === undefined;
 
 /** The program as users get it: `longhaul` with these arguments. */
 export const openPty = (options: PtyOptions): Pty =>
   startPty(process.execPath, [CLI_MAIN, ...(options.args ?? [])], options);
 
-/** A script of this folder, as it stands. */
+/** Runs a script of this folder. */
 export const openScriptPty = (script: string, options: PtyOptions): Pty =>
   startPty(process.execPath, [...scriptArguments(script), ...(options.args ?? [])], options);
 
-/** For Node: runs a script of this folder. */
+/** Node arguments that run a script of this folder. */
 export const scriptArguments = (script: string): readonly string[] => [
   ...FROM_SOURCE,
   join(import.meta.dirname, script),
 ];
 
-/** Generous, for a machine that does much else: only a test that fails waits so long. */
+/** Generous, for a busy machine. Only a failing test waits this long. */
 const LIMIT_MS = 30_000;
 
-/** Any program. */
+/** Starts any program. */
 export function startPty(file: string, args: readonly string[], options: PtyOptions): Pty {
   if (loaded.spawn === undefined) throw new Error(loaded.problem);
   const { cols = 80, rows = 24, cwd } = options;
   const env = {
     PATH: process.env.PATH ?? "",
-    // Elsewhere: at home everything asks.
+    // Elsewhere, because in the home folder every action asks.
     HOME: `${cwd}-home`,
     TERM: "xterm-256color",
-    // Whose terminal the screen is: it folds rows in its own way.
+    // Identifies the terminal, because terminals wrap rows differently.
     TERM_PROGRAM: "vscode",
     LANG: "C.UTF-8",
     ...options.env,
@@ -137,7 +140,7 @@ export function startPty(file: string, args: readonly string[], options: PtyOpti
     bytes: screen.bytes,
     waitFor: screen.waitFor,
     allow: async () => {
-      // A busy machine may take a key for one that came too early: then nothing is selected, and it is pressed again.
+      // A busy machine may ignore a key as too early, so it is repeated until something is selected.
       for (let tries = 0; tries < 10 && !/^> Yes$/m.test(screen.text()); tries++) {
         await sleep(EARLY_MS + TIMER_SLACK_MS);
         if (!/^> (?:Yes|No)/m.test(screen.text())) child.write(KEYS.down);
@@ -147,8 +150,8 @@ export function startPty(file: string, args: readonly string[], options: PtyOpti
       await sleep(QUIET_MS + TIMER_SLACK_MS);
       child.write(KEYS.enter);
     },
-    rowColours: (text) => screen.buffer.rowColours(text),
-    colourAt: (row, column) => screen.buffer.colourAt(row, column),
+    rowColors: (text) => screen.buffer.rowColors(text),
+    colorAt: (row, column) => screen.buffer.colorAt(row, column),
     cursor: () => screen.buffer.cursor(),
     kill: (signal) => child.kill(signal),
     exit: screen.exit,
@@ -177,7 +180,7 @@ function watched(child: IPty, cols: number, rows: number): Watched {
   };
   let bytes = "";
   let exited: PtyExit | undefined;
-  // Programs ask terminals what they are; the screen answers.
+  // Programs query the terminal, and the screen answers.
   buffer.terminal.onData((answer) => child.write(answer));
   child.onData((data) => {
     bytes += data;
@@ -185,7 +188,7 @@ function watched(child: IPty, cols: number, rows: number): Watched {
   });
   const exit = new Promise<PtyExit>((resolve) =>
     child.onExit(({ exitCode, signal }) => {
-      // An empty write: after everything that came before.
+      // An empty write resolves after everything before it.
       void buffer.write("").then(() => {
         exited = { code: exitCode, signal };
         resolve(exited);
@@ -213,7 +216,7 @@ function watched(child: IPty, cols: number, rows: number): Watched {
   return { buffer, exit, hasExited: () => exited !== undefined, text, bytes: () => bytes, waitFor };
 }
 
-/** In the middle of what the program wants to appear at once: nobody is to see that. */
+/** Returns true in the middle of a synchronized update, which nobody should see. */
 const isDrawing = (bytes: string): boolean =>
   bytes.lastIndexOf("\u001b[?2026h") > bytes.lastIndexOf("\u001b[?2026l");
 

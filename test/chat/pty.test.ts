@@ -4,7 +4,7 @@ import { hasNoPty, openPty, startPty } from "./pty.case.ts";
 
 const cwd = tmpdir();
 
-it.skipIf(hasNoPty)("a program in a pseudo-terminal is seen as a person would see it", async () => {
+it.skipIf(hasNoPty)("shows a program in a pseudo-terminal as a user would see it", async () => {
   const code = `
     process.stdin.setRawMode(true).setEncoding("utf8").on("data", (text) => {
       if (text === "q") process.exit(3);
@@ -16,8 +16,8 @@ it.skipIf(hasNoPty)("a program in a pseudo-terminal is seen as a person would se
   const pty = startPty(process.execPath, ["-e", code], { cwd, cols: 60, rows: 10 });
   try {
     await pty.waitFor("yellow plain é日本");
-    expect(pty.rowColours("yellow")).toEqual(["yellow", "default"]);
-    expect(pty.colourAt(0, 0)).toBe("yellow");
+    expect(pty.rowColors("yellow")).toEqual(["yellow", "default"]);
+    expect(pty.colorAt(0, 0)).toBe("yellow");
     pty.press("up");
     await pty.waitFor('got "\\u001b[A"');
     pty.resize(40, 10);
@@ -31,7 +31,7 @@ it.skipIf(hasNoPty)("a program in a pseudo-terminal is seen as a person would se
   }
 });
 
-it.skipIf(hasNoPty)("the command line runs in one", async () => {
+it.skipIf(hasNoPty)("runs the command line in a pseudo-terminal", async () => {
   const pty = openPty({ args: ["--version"], cwd });
   expect((await pty.exit).code).toBe(0);
   expect(pty.scrollback()[0]).toMatch(/^\d+\.\d+\.\d+/);

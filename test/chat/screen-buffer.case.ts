@@ -1,26 +1,26 @@
 import xterm, { type IBufferCell, type Terminal } from "@xterm/headless";
 
-/** A terminal's screen without a window: what a person would see. */
+/** A terminal screen without a window: what a person would see. */
 export interface ScreenBuffer {
   readonly terminal: Terminal;
   /** Resolves when it has been drawn. */
   write(data: string): Promise<void>;
-  /** The visible rows, without the blanks at their ends. */
+  /** The visible rows without trailing blanks. */
   rows(): readonly string[];
-  /** Everything since the beginning; a line that the terminal folded is one line. */
+  /** All lines since the start. A wrapped line counts as one. */
   lines(): readonly string[];
-  /** Of the foreground, by its name; `default` where none was set. */
-  colourAt(row: number, column: number): string;
-  /** Each colour once, of the first visible row with this text. */
-  rowColours(text: string): readonly string[];
-  /** From the top left of the visible part, from 0. */
+  /** Name of the foreground color. `default` if none was set. */
+  colorAt(row: number, column: number): string;
+  /** Distinct colors of the first visible row with this text. */
+  rowColors(text: string): readonly string[];
+  /** Relative to the top left of the visible part, from 0. */
   cursor(): { readonly row: number; readonly column: number };
 }
 
 const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 
-/** Bright ones are named as their dark brothers. */
-function colourOf(cell: IBufferCell | undefined): string {
+/** Bright colors have the names of their dark variants. */
+function colorOf(cell: IBufferCell | undefined): string {
   if (cell === undefined || cell.isFgDefault()) return "default";
   return cell.isFgPalette() ? (NAMES[cell.getFgColor() % 8] ?? "other") : "other";
 }
@@ -41,13 +41,13 @@ export function openScreenBuffer(cols: number, rows: number): ScreenBuffer {
     write: (data) => new Promise((resolve) => terminal.write(data, resolve)),
     rows: visible,
     lines: () => allLines(terminal),
-    colourAt: (y, x) => colourOf(cellAt(y, x)),
-    rowColours: (text) => {
+    colorAt: (y, x) => colorOf(cellAt(y, x)),
+    rowColors: (text) => {
       const y = visible().findIndex((line) => line.includes(text));
       const shown = Array.from({ length: terminal.cols }, (_, x) => cellAt(y, x)).filter(
         (cell) => cell !== undefined && cell.getChars().trim() !== "",
       );
-      return [...new Set(shown.map(colourOf))];
+      return [...new Set(shown.map(colorOf))];
     },
     cursor: () => ({ row: terminal.buffer.active.cursorY, column: terminal.buffer.active.cursorX }),
   };

@@ -5,24 +5,24 @@ import { openScreen } from "../../packages/longhaul/src/chat/screen/open-screen.
 import type { Screen, ScreenHandlers } from "../../packages/longhaul/src/chat/screen/screen.ts";
 import { openScreenBuffer, type ScreenBuffer } from "./screen-buffer.case.ts";
 
-/** The terminal is that of this editor, without its window. */
+/** The terminal of this editor, without its window. */
 const ENVIRONMENT = { TERM: "xterm-256color", TERM_PROGRAM: "vscode" };
 
 /** A screen of this process, drawn on a terminal without a window. */
 export interface ScreenInBuffer {
   readonly screen: Screen;
   readonly buffer: ScreenBuffer;
-  /** What the handlers were told, such as `submitted hello`. */
+  /** Calls of the handlers, such as `submitted hello`. */
   readonly told: readonly string[];
-  /** Everything that was written, with its control sequences. */
+  /** All output, with control sequences. */
   bytes(): string;
   isRaw(): boolean;
-  /** Keys or text, as a terminal sends them. */
+  /** Sends keys or text like a terminal. */
   send(keys: string): Promise<void>;
   resize(cols: number, rows: number): Promise<void>;
   /** Moves the clock of the screen. */
   wait(ms: number): void;
-  /** Resolves when all is drawn. */
+  /** Resolves when everything is drawn. */
   drawn(): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export function openScreenInBuffer(options: ScreenInBufferOptions = {}): ScreenI
   };
   const screen = openScreen({ input, output, environment, handlers, now: () => clock });
   const drawn = async (): Promise<void> => {
-    // The first turn reads what was sent, the second draws.
+    // The first turn reads the input, the second draws.
     await nextTurn();
     await nextTurn();
     await buffer.write("");

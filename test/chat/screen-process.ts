@@ -1,6 +1,6 @@
 /**
- * A process of its own with nothing but a screen, for tests that type at it in a pseudo-terminal. It prints what it is told
- * of; some texts are orders.
+ * A separate process with only a screen, for tests that type at it in a pseudo-terminal. It prints its
+ * events. Some texts are commands.
  */
 import { openScreen } from "../../packages/longhaul/src/chat/screen/open-screen.ts";
 import type { Choice } from "../../packages/longhaul/src/chat/screen/screen.ts";
@@ -29,7 +29,7 @@ const ORDERS: Readonly<Record<string, () => void | Promise<void>>> = {
   },
   stream: () => {
     screen.stream("The first line\nand the second that is ");
-    screen.setActivity((width) => [screen.colours.yellow(`working in ${width} columns`), "~".repeat(300)]);
+    screen.setActivity((width) => [screen.colors.yellow(`working in ${width} columns`), "~".repeat(300)]);
   },
   more: () => screen.stream("complete\nthird"),
   end: () => {
@@ -70,5 +70,5 @@ const screen = openScreen({
     complete: (text) => COMMANDS.filter((command) => command.startsWith(text)),
   },
 });
-screen.print(screen.colours.bold("A screen"));
-screen.setStatus((width) => screen.colours.green(`status in ${width} columns`));
+screen.print(screen.colors.bold("A screen"));
+screen.setStatus((width) => screen.colors.green(`status in ${width} columns`));

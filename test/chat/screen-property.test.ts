@@ -4,7 +4,7 @@ import { textWidth } from "../../packages/longhaul/src/view/text-width.ts";
 import { openScreenInBuffer, type ScreenInBuffer } from "./screen-in-buffer.case.ts";
 
 const PLAIN_WORDS = ["plain", "é", "e\u0301", "日本語", "👩", "\t", "─", "[x]", "\u001b[2J", "\u001b[31m"];
-/** Of several code points, which some terminals join. */
+/** Emoji of several code points, which some terminals join. */
 const JOINED = ["👩\u200d👩\u200d👧", "👍🏽", "🇩🇪"];
 
 type Step =
@@ -36,10 +36,10 @@ function step(vocabulary: readonly string[], isTall: boolean): fc.Arbitrary<Step
   );
 }
 
-/** Where a wide character did not fit into a row, there is a blank in the terminal. */
+/** The terminal inserts a blank if a wide character does not fit into a row. */
 const squeezed = (text: string): string => text.replace(/\s+/gu, "");
 
-/** What was printed, in words of ours that stand nowhere else. */
+/** Record of the printed lines, with unique words. */
 class Record {
   readonly printed: string[] = [];
   #begun = "";
@@ -66,11 +66,11 @@ class Record {
   }
 }
 
-/** What is ours to take out. */
+/** Removes the part that we add. */
 const shown = (line: string): string =>
   squeezed(line.replaceAll("\u001b[2J", "").replaceAll("\u001b[31m", ""));
 
-/** How many the live rows are when they are folded to this width: what is above the screen, nobody can take away. */
+/** Number of live rows after wrapping to this width. Rows above the screen can no longer be removed. */
 function rowsWhenFolded(bytes: string, cols: number): number {
   const last = bytes.slice(bytes.lastIndexOf("\u001b[?7l"), bytes.lastIndexOf("\u001b[?7h"));
   const widths = last.split("\r\n").map((row) => textWidth(row.split("\r")[0] ?? ""));
@@ -103,7 +103,7 @@ async function take(step: Step, shown: ScreenInBuffer, record: Record): Promise<
   await drawn();
 }
 
-/** Takes the steps, and gives which of the printed lines are in the terminal at the end. */
+/** Runs the steps and returns the printed lines that are in the terminal at the end. */
 async function linesAfter(steps: readonly Step[], check: (shown: ScreenInBuffer) => void): Promise<Lines> {
   const shown = openScreenInBuffer({ cols: 40, rows: 12 });
   const record = new Record();
@@ -130,7 +130,7 @@ interface Lines {
   readonly found: readonly string[];
 }
 
-it("whatever happens, all that was printed is there once and in order, and the live lines are below", async () => {
+it("keeps everything printed once and in order above the live lines, whatever happens", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step(PLAIN_WORDS, true), { maxLength: 25 }), async (steps) => {
       const { printed, found } = await linesAfter(steps, ({ screen, buffer }) => {
@@ -146,11 +146,11 @@ it("whatever happens, all that was printed is there once and in order, and the l
   );
 });
 
-it("nothing that was printed is lost, also where an emoji has another width, or the live lines do not fit", async () => {
+it("loses no printed line when an emoji has another width or the live lines do not fit", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step([...PLAIN_WORDS, ...JOINED], false), { maxLength: 25 }), async (steps) => {
       const { printed, found } = await linesAfter(steps, () => undefined);
-      // Something may be left of live rows above: it was counted too narrow rather than too wide.
+      // Live rows may leave remnants above, because widths are underestimated rather than overestimated.
       expect([...new Set(found.toReversed())].toReversed()).toEqual(printed);
     }),
     { numRuns: 20 },

@@ -21,7 +21,7 @@ async function withScreen(
   }
 }
 
-/** Without the empty rows at the end. */
+/** Without trailing empty rows. */
 const rowsOf = ({ buffer }: ScreenInBuffer): readonly string[] =>
   buffer.rows().join("\n").trimEnd().split("\n");
 const UP = "\u001b[A";
@@ -30,7 +30,7 @@ const ENTER = "\r";
 const question: Choice = { title: "Really?", options: [{ label: "Yes", key: "y" }, { label: "No" }] };
 
 describe("the input line", () => {
-  it("is sent by Enter, whole, and can be had again", () =>
+  it("Enter sends the whole input line, and the history keeps it", () =>
     withScreen(async (shown) => {
       await shown.send("é日本語 👩\u200d👩\u200d👧\r");
       expect(shown.told).toEqual(["submitted é日本語 👩\u200d👩\u200d👧"]);
@@ -40,7 +40,7 @@ describe("the input line", () => {
       expect(shown.told).toHaveLength(1);
     }));
 
-  it("takes several lines, by Alt-Enter, Ctrl-J or a backslash at the end", () =>
+  it("the input accepts several lines by Alt-Enter, Ctrl-J or a backslash at the end", () =>
     withScreen(async (shown) => {
       await shown.send("one\u001b\r");
       await shown.send("two\nthree\\\rfour");
@@ -49,7 +49,7 @@ describe("the input line", () => {
       expect(shown.told).toEqual(["submitted one\ntwo\nthree\nfour"]);
     }));
 
-  it("goes over as many rows as it needs, with the cursor where the next letter goes", () =>
+  it("the input uses as many rows as it needs, with the cursor at the next letter", () =>
     withScreen(
       async (shown) => {
         await shown.send("abcdefghijklmnopqrstuvwxyz");
@@ -62,7 +62,7 @@ describe("the input line", () => {
       { cols: 20 },
     ));
 
-  it("shows the rows around the cursor where it is too tall", () =>
+  it("shows the rows around the cursor when the input is too tall", () =>
     withScreen(
       async (shown) => {
         await shown.send(Array.from({ length: 30 }, (_, line) => `row ${line}`).join("\n"));
@@ -71,7 +71,7 @@ describe("the input line", () => {
       { rows: 10 },
     ));
 
-  it("folds a long paste, and sends it whole", () =>
+  it("folds a long paste and sends it whole", () =>
     withScreen(async (shown) => {
       const lines = Array.from({ length: 42 }, (_, line) => `line ${line}`);
       await shown.send(`see \u001b[200~${lines.join("\r")}\u001b[201~ ok`);
@@ -80,7 +80,7 @@ describe("the input line", () => {
       expect(shown.told).toEqual([`submitted see ${lines.join("\n")} ok`]);
     }));
 
-  it("completes commands by Tab, and lists those that may be meant", () =>
+  it("Tab completes commands and lists the candidates", () =>
     withScreen(
       async (shown) => {
         await shown.send("/c");
@@ -96,7 +96,7 @@ describe("the input line", () => {
 });
 
 describe("interrupting", () => {
-  it("Ctrl-C clears what is written, and interrupts where nothing is", () =>
+  it("Ctrl-C clears the input, and interrupts when the input is empty", () =>
     withScreen(async (shown) => {
       await shown.send("text");
       await shown.send("\u0003");
@@ -105,7 +105,7 @@ describe("interrupting", () => {
       expect(shown.told).toEqual(["interrupted"]);
     }));
 
-  it("Esc is told as Esc, and leaves what is written", () =>
+  it("Esc reports itself and keeps the input", () =>
     withScreen(async (shown) => {
       await shown.send("text");
       await shown.send("\u001b");
@@ -113,7 +113,7 @@ describe("interrupting", () => {
       expect(rowsOf(shown)).toEqual(["> text", "status"]);
     }));
 
-  it("Ctrl-D ends only where nothing is written, and once; Ctrl-O unfolds", () =>
+  it("Ctrl-D ends the chat only when the input is empty, and once; Ctrl-O unfolds", () =>
     withScreen(async (shown) => {
       await shown.send("ab\u0001\u0004");
       expect(rowsOf(shown)[0]).toBe("> b");
@@ -123,7 +123,7 @@ describe("interrupting", () => {
 });
 
 describe("a question", () => {
-  it("takes the place of the input, whose text comes back", () =>
+  it("a question replaces the input, and the text comes back afterwards", () =>
     withScreen(
       async (shown) => {
         const answer = shown.screen.choose({ ...question, detail: "rm -rf \u001b[8mhidden" });
@@ -142,19 +142,19 @@ describe("a question", () => {
       { cols: 60 },
     ));
 
-  it("is not answered by letters of somebody who is still writing something else", () =>
+  it("letters of somebody who is still typing do not answer a question", () =>
     withScreen(async (shown) => {
       await shown.send("ma");
       const answer = shown.screen.choose(question);
       await shown.send("y");
-      // They have paused, and mean it.
+      // The person has paused, so the key counts.
       shown.wait(2000);
       await shown.send("2");
       expect(await answer).toEqual({ picked: [1] });
       expect(rowsOf(shown)[0]).toBe("> may");
     }));
 
-  it("waits for the one before, and goes with its signal or the screen", () =>
+  it("a question waits for the previous one and ends with its signal or the screen", () =>
     withScreen(async (shown) => {
       const abort = new AbortController();
       const answers = [question, { ...question, signal: abort.signal }, question].map((one) =>
@@ -169,7 +169,7 @@ describe("a question", () => {
       expect(await answers[2]).toBeUndefined();
     }));
 
-  it("shows the whole of what it is about by Ctrl-O", () =>
+  it("Ctrl-O shows the whole subject of a question", () =>
     withScreen(async (shown) => {
       const detail = Array.from({ length: 40 }, (_, line) => `detail ${line}`).join("\n");
       void shown.screen.choose({ ...question, detail });
@@ -193,7 +193,7 @@ describe("a question that grants something", () => {
   };
   const paste = (text: string): string => `\u001b[200~${text}\u001b[201~`;
 
-  it("shows its options without keys, and says how to answer", () =>
+  it("a question that grants a permission shows its options without keys and says how to answer", () =>
     withScreen(async (shown) => {
       await opened(shown);
       expect(rowsOf(shown)).toEqual([
@@ -207,7 +207,7 @@ describe("a question that grants something", () => {
     }));
 
   it.each(["what", "always", "y", "1", "a\r", "/comp\t", "1\n2\n", paste("what"), paste("always\r1\r")])(
-    "is not answered by typing %j and Enter",
+    "typing %j and Enter does not answer a question that grants a permission",
     (keys) =>
       withScreen(async (shown) => {
         const answer = await opened(shown);
@@ -226,7 +226,7 @@ describe("a question that grants something", () => {
       }),
   );
 
-  it("ignores arrows and Enter for half a second, but not Ctrl-C", () =>
+  it("a permission question ignores arrows and Enter for half a second, but not Ctrl-C", () =>
     withScreen(async (shown) => {
       const first = await opened(shown);
       shown.wait(499);
@@ -237,7 +237,7 @@ describe("a question that grants something", () => {
       expect(first()).toBeUndefined();
     }));
 
-  it("is not answered by an arrow and Enter that come in one go, as in a paste", () =>
+  it("an arrow and Enter that arrive together, as in a paste, do not answer a permission question", () =>
     withScreen(async (shown) => {
       const answer = await opened(shown);
       shown.wait(500);
@@ -246,7 +246,7 @@ describe("a question that grants something", () => {
       expect(answer()).toBe("open");
     }));
 
-  it("does not take a double Enter for the next question", () =>
+  it("a double Enter does not answer the next question", () =>
     withScreen(async (shown) => {
       const answers = [await opened(shown), await opened(shown)];
       shown.wait(500);
@@ -258,7 +258,7 @@ describe("a question that grants something", () => {
       expect(answers.map((answer) => answer())).toEqual([{ picked: [0] }, "open"]);
     }));
 
-  it("shows all of a long title by Ctrl-O, also without a detail", () =>
+  it("Ctrl-O shows all of a long title, also without a detail", () =>
     withScreen(async (shown) => {
       const path = `/${"deep/".repeat(200)}id_rsa`;
       await opened(shown, { ...grant, title: `Read ${path}` });
@@ -268,7 +268,7 @@ describe("a question that grants something", () => {
       expect(shown.told).toEqual([]);
     }));
 
-  it("leaves Ctrl-O to the last call where all of it is on the screen", () =>
+  it("Ctrl-O unfolds the last call when the whole question is on the screen", () =>
     withScreen(async (shown) => {
       await opened(shown);
       await shown.send("\u000f");
@@ -277,11 +277,11 @@ describe("a question that grants something", () => {
 });
 
 describe("the terminal", () => {
-  it("gets no colours where they are not wanted", () =>
+  it("the terminal gets no colors when they are not wanted", () =>
     withScreen(
       async (shown) => {
         shown.screen.print("\u001b[31mred\u001b[39m");
-        shown.screen.print(shown.screen.colours.green("green"));
+        shown.screen.print(shown.screen.colors.green("green"));
         void shown.screen.choose({ ...question, detail: "a\n".repeat(40) });
         await shown.send("/x");
         expect(shown.bytes()).not.toMatch(/\[[\d;]*m/);
@@ -289,7 +289,7 @@ describe("the terminal", () => {
       { environment: { NO_COLOR: "1", TERM: "xterm" } },
     ));
 
-  it("is as it was when the screen is closed, also when it is closed twice", async () => {
+  it("closing the screen, once or twice, restores the terminal", async () => {
     const shown = openScreenInBuffer();
     shown.screen.stream("begun");
     await shown.drawn();

@@ -4,13 +4,13 @@ import type { GuideStep } from "../../packages/longhaul/src/chat/chat-setup.ts";
 import { openTour, type Tour, type TourOptions } from "../../packages/longhaul/src/chat/tour/tour.ts";
 import type { TourReport } from "../../packages/longhaul/src/chat/tour/tour-report.ts";
 
-/** A tour that was gone through without a terminal, as a chat without anybody in front of it does. */
+/** A tour without a terminal, like a chat without a person. */
 export interface Driven {
   readonly tour: Tour;
   readonly agent: Agent;
   readonly steps: readonly GuideStep[];
   readonly events: readonly AgentEvent[];
-  /** The last answer to each thing that was sent; "" for commands. */
+  /** Last answer to each input. Empty for commands. */
   readonly answers: ReadonlyMap<string, string>;
   readonly report: TourReport;
   close(): Promise<void>;

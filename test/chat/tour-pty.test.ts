@@ -17,10 +17,10 @@ afterEach(async () => {
 });
 
 const isLong = process.env.LONGHAUL_LONG_RUN === "1";
-/** It is made to be watched, so it takes its time. */
+/** The tour is made for watching, so it takes time. */
 const TOUR_LIMIT_MS = 180_000;
 
-/** The input line has this, and nothing is under way. */
+/** The input line contains this, and nothing is running. */
 const offers =
   (input: string) =>
   (screen: string): boolean =>
@@ -29,7 +29,7 @@ const offers =
 const said = (): string => pty.scrollback().join("\n");
 
 describe.skipIf(hasNoPty)("the tour in a terminal of 80 columns", () => {
-  it("begins with words and a prompt, fills the bar to yellow, waits, and leaves nothing behind", async () => {
+  it("the tour starts with a text and a prompt, fills the bar to yellow, waits, and leaves nothing behind", async () => {
     await pty.waitFor(offers("This is harbour"));
     expect(said()).toContain("The model is a stand-in");
     const folder = /(\S+longhaul-tour-\w+)\/harbour/.exec(said().replace(/\s+/g, " "))?.[1] ?? "";
@@ -37,11 +37,11 @@ describe.skipIf(hasNoPty)("the tour in a terminal of 80 columns", () => {
     pty.press("enter");
     await pty.waitFor(offers("/context"));
     expect(said()).toContain("The bar is yellow");
-    expect(pty.rowColours("of 21K")).toContain("yellow");
+    expect(pty.rowColors("of 21K")).toContain("yellow");
     pty.press("ctrl-u");
     pty.type("/todos");
     pty.press("enter");
-    await pty.waitFor("the tour goes on with");
+    await pty.waitFor("To continue the tour, send:");
     await pty.waitFor(offers("/context"));
     pty.press("ctrl-u", "ctrl-d");
     expect((await pty.exit).code).toBe(0);
@@ -50,7 +50,7 @@ describe.skipIf(hasNoPty)("the tour in a terminal of 80 columns", () => {
   });
 
   it.skipIf(!isLong)(
-    "is gone through with Enter, and an arrow key before a command runs",
+    "Enter steps through the tour, and an arrow key is needed before a command runs",
     async () => {
       const stops = ["This is harbour", "/context", "Now go through", "/compact", "/ledger", "/notes off"];
       for (const stop of stops) {
@@ -70,7 +70,12 @@ describe.skipIf(hasNoPty)("the tour in a terminal of 80 columns", () => {
       }
       await pty.waitFor("That is the tour");
       const all = said().replace(/\s+/g, " ");
-      for (const words of ["old results of", "no model was called", "nobody waited", "word for word"]) {
+      for (const words of [
+        "old tool results of",
+        "without a model call",
+        "without a wait",
+        "the exact line",
+      ]) {
         expect(all).toContain(words);
       }
       pty.press("ctrl-d");

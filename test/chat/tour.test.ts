@@ -13,7 +13,7 @@ import {
 import { type Driven, driveTour } from "./tour-drive.case.ts";
 
 const SEED = 7;
-/** Enough for some compactions of each kind; the whole length is for when there is time. */
+/** Enough for some compactions of each kind. The full length is optional. */
 const TURNS = process.env.LONGHAUL_LONG_RUN === "1" ? 300 : 120;
 
 let driven: Driven;
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => driven.close());
 
-/** What happened to the context, in short. */
+/** Events of the context in short form. */
 const happenings = (events: readonly AgentEvent[]): readonly string[] =>
   events.flatMap((event) => {
     if (event.type === "agent") return ["subagent"];
@@ -37,15 +37,15 @@ const happenings = (events: readonly AgentEvent[]): readonly string[] =>
   });
 
 /**
- * Each kind of happening once, in the order of its first time.
- * The notes are left out: they are written beside the conversation, so the seed does not fix their moment.
+ * Each kind of event once, in the order of the first occurrence. Skips notes, which are written in parallel,
+ * so the seed does not fix their time.
  */
 const storyOf = (events: readonly AgentEvent[]): readonly string[] => [
   ...new Set(happenings(events).filter((name) => name !== "notes-updated")),
 ];
 
 describe("the guided tour", () => {
-  it("shows all that it promises, in its order, and no request is refused", () => {
+  it("the tour shows everything it promises in order, and no request is refused", () => {
     const { events, answers, report, steps, tour } = driven;
     expect(storyOf(events)).toEqual([
       "subagent",
@@ -65,21 +65,21 @@ describe("the guided tour", () => {
     expect(tour.requests.invalid).toEqual([]);
     expect(report).toMatchObject({ refused: 0, isSound: true, fromBackground: 1, said: { lost: [] } });
     expect([...answers.values()].filter((answer) => answer !== "")).toHaveLength(4);
-    // Words for what did not happen would be told otherwise.
+    // The guide uses different words for things that did not happen.
     const words = steps.map((step) => step.words).join("\n");
     for (const told of [
       /bar is yellow/,
-      /old results of/,
-      /no model was called/,
-      /nobody waited/,
-      /word for word/,
+      /old tool results of/,
+      /The notes replaced the conversation, without a model call/,
+      /without a wait/,
+      /found the exact line/,
     ]) {
       expect(words).toMatch(told);
     }
     expect(words.split("\n").every((line) => line.length < 420)).toBe(true);
   });
 
-  it("recall brings back what is neither on the disk nor in the context; the person's words never left it", async () => {
+  it("recall returns text that is neither on disk nor in the context, and user messages never left it", async () => {
     const { answers, tour, agent } = driven;
     const level = levelIn(tourFiles(SEED).get(GAUGE_LOG) ?? "") ?? "";
     expect(answers.get(RECALL_PROMPT)).toContain(`${level} m`);
@@ -92,7 +92,7 @@ describe("the guided tour", () => {
     expect(sent.some((body) => !body.includes(RECALL_PROMPT) && body.includes(level))).toBe(true);
   });
 
-  it("does real work: the test fails before the fix and passes after it", () => {
+  it("the tour does real work: the test fails before the fix and passes after it", () => {
     const runs = driven.events.flatMap((event) =>
       event.type === "call-ended" && event.tool === "Bash" ? [event] : [],
     );
@@ -109,7 +109,7 @@ describe("the guided tour", () => {
 });
 
 describe("a tour", () => {
-  it("is the same again with the same seed", async () => {
+  it("the same seed gives the same tour", async () => {
     const again = await driveTour({ seed: SEED });
     try {
       expect([...again.answers]).toEqual([...driven.answers]);
@@ -120,7 +120,7 @@ describe("a tour", () => {
     }
   });
 
-  it(`goes on by itself for ${TURNS} turns: nothing is refused, nothing that was said is lost`, async () => {
+  it(`runs for ${TURNS} turns by itself without a refused request or a lost message`, async () => {
     const long = await driveTour({ turns: TURNS });
     try {
       expect(long.tour.requests.invalid).toEqual([]);

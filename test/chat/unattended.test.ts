@@ -5,9 +5,9 @@ import { CLI_MAIN } from "../support/cli.ts";
 
 const TURNS = 300;
 
-describe("longhaul chat --demo where nobody watches", () => {
-  it(`runs for ${TURNS} turns in its window of 32,000 tokens by itself, as lines that nobody is asked in`, async () => {
-    // Ends with an error unless it exits with 0.
+describe("longhaul chat --demo without a user", () => {
+  it(`runs for ${TURNS} turns in a window of 32,000 tokens by itself, as lines without questions`, async () => {
+    // Rejects unless it exits with 0.
     const running = promisify(execFile)(
       process.execPath,
       [CLI_MAIN, "chat", "--demo", "--turns", String(TURNS)],
@@ -22,7 +22,7 @@ describe("longhaul chat --demo where nobody watches", () => {
     expect(stdout).toContain("A window of 32,000 tokens");
     expect(stdout).toMatch(/requests +\d+, 0 refused/);
     expect(stdout).toMatch(/compactions +\d+ from notes, \d+ by summary/);
-    expect(stdout).toContain("No request was refused, and nothing that was said is lost.");
+    expect(stdout).toContain("No request was refused, and no message is lost.");
     const lines = stdout.split("\n");
     expect(lines.filter((line) => line.startsWith("> "))).toEqual([]);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: what steers a terminal begins with one.

@@ -22,7 +22,7 @@ let simulator: Simulator;
 const open: Pty[] = [];
 
 beforeAll(async () => {
-  simulator = await startSimulator({ behaviours: [summaries(), spanSummaries(), echo()] });
+  simulator = await startSimulator({ behaviors: [summaries(), spanSummaries(), echo()] });
 });
 beforeEach(() => {
   home = realpathSync(mkdtempSync(join(tmpdir(), "longhaul-chat-window-")));
@@ -54,7 +54,7 @@ async function send(pty: Pty, text: string, shown: Parameters<Pty["waitFor"]>[0]
   return await pty.waitFor(shown);
 }
 
-/** A prompt whose answer reads a file of its own. */
+/** A prompt whose answer reads a separate file. */
 async function reads(pty: Pty, name: string): Promise<void> {
   const path = join(home, `${name}.txt`);
   writeFileSync(path, `The ${name} is on page nine of the tide table.\n`.repeat(400));
@@ -67,8 +67,8 @@ async function session(): Promise<Session> {
   return await loadSession(join(home, files.find((file) => file.endsWith(".jsonl")) ?? ""));
 }
 
-describe.skipIf(hasNoPty)("a person who makes room in a terminal", () => {
-  it("removes a round from a list, and finds it removed after kill -9", async () => {
+describe.skipIf(hasNoPty)("commands that free room, in a terminal", () => {
+  it("removes a round from a list, and the round stays removed after kill -9", async () => {
     const pty = await chat();
     for (const name of ["heron", "plover", "gannet"]) await reads(pty, name);
     await send(pty, "/snip", "Space picks");
@@ -85,20 +85,20 @@ describe.skipIf(hasNoPty)("a person who makes room in a terminal", () => {
     await send(next, "what did you find?", "No plover here.");
     expect(JSON.stringify(simulator.requests.last?.body)).not.toContain("The plover is on");
     await send(next, "/recall plover", "find plover");
-    await send(next, "/undo", "Undone: the snip");
+    await send(next, "/undo", "Undid the snip");
     expect(JSON.stringify((await session()).conversation)).toContain("The plover is on");
     await send(next, "/snip 1-9", "There is no round 9.");
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("summarizes up to a prompt of the list, opens the summary, and takes it back", async () => {
+  it("summarizes up to a prompt of the list, opens the summary, and undoes it", async () => {
     const pty = await chat();
     for (const name of ["heron", "plover"]) await reads(pty, name);
     await send(pty, "/rewind", "Which of your prompts?");
     pty.press("enter");
-    await pty.waitFor(/Summarize up to here\n\s+all before it: 4 messages/);
+    await pty.waitFor(/Summarize up to here\n\s+everything before it: 4 messages/);
     pty.press("down", "down", "enter");
-    await pty.waitFor(/4 messages summarised, 4 kept/);
+    await pty.waitFor(/4 messages summarized, 4 kept/);
     await pty.waitFor("/summary or Ctrl-O shows the summary.");
     pty.press("ctrl-o");
     await pty.waitFor(/Primary Request and Intent[\s\S]*find heron/);
@@ -108,12 +108,12 @@ describe.skipIf(hasNoPty)("a person who makes room in a terminal", () => {
     const next = await chat(["--continue"]);
     await next.waitFor("/summary or Ctrl-O shows the summary.");
     await send(next, "/summary", /› \/summary[\s\S]*Primary Request and Intent/);
-    await send(next, "/undo", "Undone: the compaction");
+    await send(next, "/undo", "Undid the compaction");
     await send(next, "/rewind", "Which of your prompts?");
     next.press("enter");
     await next.waitFor("Summarize from here");
     next.press("down", "enter");
-    await next.waitFor(/Compacted: [\s\S]*4 messages summarised, 4 kept/);
+    await next.waitFor(/Compacted: [\s\S]*4 messages summarized, 4 kept/);
     simulator.reply(textTurn("Still here."));
     await send(next, "go on", "Still here.");
     expect(simulator.requests.invalid).toEqual([]);
@@ -122,7 +122,7 @@ describe.skipIf(hasNoPty)("a person who makes room in a terminal", () => {
   it("collapses spans and expands one of them, in 44 columns without colors", async () => {
     const pty = await chat([], { cols: 44, env: { NO_COLOR: "1" } });
     await send(pty, "/collapse on", "Context collapse is on");
-    // Words, not results of tools: nothing can be cleared instead.
+    // Text instead of tool results, so that nothing can be cleared.
     for (const name of ["heron", "plover", "gannet", "curlew", "godwit", "avocet", "dunlin"]) {
       simulator.reply(textTurn(`${"The tide table of the outer harbor. ".repeat(450)}Found the ${name}.`));
       await send(pty, `find ${name}`, `Found the ${name}.`);
@@ -132,7 +132,7 @@ describe.skipIf(hasNoPty)("a person who makes room in a terminal", () => {
     expect(spans.length).toBeGreaterThan(0);
     await send(pty, "/collapse expand 1", "Expanded 1 span");
     expect(collapsedIn((await session()).conversation)).toHaveLength(spans.length - 1);
-    await send(pty, "/undo", "Undone: the expansion");
+    await send(pty, "/undo", "Undid the expansion");
     await send(pty, "/collapse off", "Context collapse is off");
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colors are control sequences
     expect(pty.bytes()).not.toMatch(/\u001b\[(?:3\d|9\d|1|2)m/);

@@ -21,7 +21,9 @@ export interface Call {
   readonly thinks?: boolean;
 }
 
-/** Holds a conversation with the simulator: every answer calls a tool, and every result is as long. */
+/**
+ * Holds a conversation with the simulator. Every answer calls a tool, and every result has the same length.
+ */
 export class Agent {
   readonly model: Model;
   readonly index: ResultIndex = new ResultIndex();
@@ -41,7 +43,7 @@ export class Agent {
     return this.#entries;
   }
 
-  /** The conversation was rewritten. */
+  /** Adopts a rewritten conversation. */
   goOnWith(entries: readonly Entry[]): void {
     this.#entries = entries;
   }
@@ -50,7 +52,7 @@ export class Agent {
     this.#keep(this.#talk.user(text));
   }
 
-  /** One call of the model, and the answer to the tool that it calls. */
+  /** One model call, and the result of the tool that it calls. */
   async step(frame: Omit<ModelRequest, "messages"> = {}, call: Call = {}): Promise<ModelReply> {
     const id = `t${this.#calls++}`;
     const thought: TurnBlock = { type: "thinking", thinking: `Next comes ${id}.` };
@@ -76,6 +78,6 @@ export class Agent {
   }
 }
 
-/** Everything that the model was shown. */
+/** Tokens that the model was shown. */
 export const contextTokens = ({ usage }: ModelReply): number =>
   usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens;

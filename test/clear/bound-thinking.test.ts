@@ -7,14 +7,14 @@ import { Agent } from "./agent.ts";
 const THINKING = { thinking: { type: "adaptive" } };
 const SMALL = { targetTokens: 3_000, minimumSavingTokens: 1_000 };
 
-describe("clearing in a conversation with a model that binds its thinking", () => {
+describe("clearing with a model that binds its thinking", () => {
   let simulator: Simulator;
   let agent: Agent;
 
   beforeEach(async () => {
     simulator = await startSimulator();
     agent = new Agent(simulator, { model: "claude-opus-5-5", onThinkingMismatch: "fail" });
-    // What was written before the first change stays valid.
+    // Everything before the first change stays valid.
     await agent.step(THINKING, { thinks: true, tool: "AskUserQuestion" });
     for (let call = 0; call < 6; call++) await agent.step(THINKING, { thinks: true });
   });
@@ -25,12 +25,12 @@ describe("clearing in a conversation with a model that binds its thinking", () =
     const applied = applyClearing(agent.entries, clearing, { bindsThinking });
     agent.goOnWith(applied.entries);
     agent.index.applied(clearing);
-    return applied.thinkingLeftOut;
+    return applied.removedThinkingBlocks;
   };
   const thinkingSent = (): number =>
     JSON.stringify(simulator.requests.last?.body).split('"type":"thinking"').length - 1;
 
-  it("the next calls are taken, since thinking after the change is left out", async () => {
+  it("the provider accepts the next calls because the request omits thinking after the cleared result", async () => {
     expect(clear(true)).toBe(5);
     await agent.step(THINKING, { thinks: true });
     expect(thinkingSent()).toBe(2);
@@ -42,7 +42,7 @@ describe("clearing in a conversation with a model that binds its thinking", () =
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("with all of its thinking the next call would be refused", async () => {
+  it("the provider would refuse the next call if it carried all of its thinking", async () => {
     expect(clear(false)).toBe(0);
     await expect(agent.step(THINKING)).rejects.toMatchObject({ failure: { kind: "thinking-mismatch" } });
   });

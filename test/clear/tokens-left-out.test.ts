@@ -11,7 +11,7 @@ import { ConversationBuilder, thinking, toolResult, toolUse } from "../support/b
 
 const MODEL = { features: { keepsEarlierThinking: true } } as SimulatedModel;
 
-/** One token for each character. The provider's words for a cleared result count as ours. */
+/** One token per character. The provider's text for a cleared result counts like ours. */
 const tokensOf = (block: ContentBlock): number =>
   JSON.stringify(block).replace(CLEARED_RESULT, CLEARED_RESULT_TEXT).length;
 
@@ -71,15 +71,15 @@ const arbitraryEdits: fc.Arbitrary<readonly JsonRecord[]> = fc.tuple(
   ),
 );
 
-describe("the tokens that the provider leaves out of a prompt by the edits of a request", () => {
-  it("are those that the simulator leaves out", () => {
+describe("tokens that the context edits of a request remove", () => {
+  it("counts the same tokens as removed that the simulator removes", () => {
     fc.assert(
       fc.property(fc.array(arbitraryStep, { maxLength: 12 }), arbitraryEdits, (steps, edits) => {
         const entries = conversationOf(steps);
         const messages = messagesOf(entries);
         const before = { messages, tokens: measure(messages) };
         const { tokens, applied } = applyEdits(before, edits, MODEL, measure);
-        // Thinking goes first, and its tokens no longer count for the trigger.
+        // Thinking is cleared first, and its tokens no longer count for the trigger.
         const [first] = applied;
         const cleared = first?.type === "clear_thinking_20251015" ? first.cleared_input_tokens : 0;
         const prompt = { countedTokens: before.tokens - cleared, statedTokens: 0, tokensOf };
@@ -88,7 +88,7 @@ describe("the tokens that the provider leaves out of a prompt by the edits of a 
     );
   });
 
-  it("include results of a little less than the least to clear, because the count may be too low", () => {
+  it("counts results slightly below the minimum to clear, because the estimate may be too low", () => {
     const step = { words: false, thinks: false, tools: ["Read"], characters: 1_000 };
     const entries = conversationOf(Array.from({ length: 4 }, () => step));
     const leftOut = (least: number, statedTokens = 0): number => {
@@ -102,7 +102,7 @@ describe("the tokens that the provider leaves out of a prompt by the edits of a 
     expect(leftOut(0)).toBe(1_000 - CLEARED_RESULT_TEXT.length);
     expect(leftOut(1_200)).toBe(leftOut(0));
     expect(leftOut(1_300)).toBe(0);
-    // The stated size is our count of the whole prompt, or of the rest, or says that our count is wrong.
+    // The stated size equals our count of the whole prompt, or of the rest, or shows that our count is wrong.
     expect([7_900, 7_100, 9_000].map((stated) => leftOut(1_200, stated))).toEqual([
       0,
       leftOut(0),
@@ -111,7 +111,7 @@ describe("the tokens that the provider leaves out of a prompt by the edits of a 
     expect(leftOut(100, 7_900)).toBe(leftOut(0));
   });
 
-  it("are none for edits of unknown types and shapes", () => {
+  it("counts nothing for edits of unknown types and shapes", () => {
     const entries = conversationOf([{ words: false, thinks: true, tools: ["Read"], characters: 1_000 }]);
     fc.assert(
       fc.property(fc.array(fc.anything()), (edits) => {

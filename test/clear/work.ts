@@ -6,7 +6,7 @@ import { measureBlock } from "../../packages/core/src/measure/tokens/measure.ts"
 import { arbitraryEntries } from "../support/arbitraries.ts";
 import { ConversationBuilder } from "../support/builders.ts";
 
-/** Four characters are a token, so that a test can say how large a result is. */
+/** Four characters are a token, so that a test can set the size of a result. */
 export const tokensOf = (block: ContentBlock): number => measureBlock(block, ESTIMATORS.classic);
 
 export const textOf = (tokens: number): string => "word".repeat(tokens);
@@ -17,7 +17,7 @@ export function indexOf(entries: readonly Entry[], options: ResultIndexOptions =
   return index;
 }
 
-/** One tool call after the other, each with a result of so many tokens; ids are `t0`, `t1`, … */
+/** Tool calls, each with a result of this number of tokens. The ids are `t0`, `t1`, … */
 export function work(...tokens: readonly number[]): readonly Entry[] {
   const talk = new ConversationBuilder();
   talk.user("go on");
@@ -26,7 +26,7 @@ export function work(...tokens: readonly number[]): readonly Entry[] {
   return talk.entries;
 }
 
-/** Any conversation, with tools of all sorts and results of all sizes. */
+/** Any conversation, with various tools and result sizes. */
 export function arbitraryWork(options: { readonly damaged?: boolean } = {}): fc.Arbitrary<readonly Entry[]> {
   const tools = fc.array(fc.constantFrom("Read", "Read", "Bash", "Edit", "AskUserQuestion", "mcp__a__b"), {
     minLength: 1,
@@ -36,7 +36,7 @@ export function arbitraryWork(options: { readonly damaged?: boolean } = {}): fc.
   return fc.tuple(arbitraryEntries(options), tools, sizes).map(([entries, names, lengths]) => {
     let calls = 0;
     let answers = 0;
-    // The same object stays the same object: an entry that stands in the list twice is one entry.
+    // Equal objects stay equal: an entry that is in the list twice is one entry.
     const seen = new Map<Entry, Entry>();
     const varied = (block: ContentBlock): ContentBlock => {
       if (block?.type === "tool_use")

@@ -33,7 +33,7 @@ function expectClearFailure({ code, stderr }: CliRun, word: RegExp): void {
 }
 
 describe("figures of a provider that cannot be right", () => {
-  it("a context that is reported smaller than any worthwhile saving is not compacted for the comparison of costs", async () => {
+  it("the cost comparison does not compact a context that is reported smaller than any worthwhile saving", async () => {
     const lines = Array.from({ length: 60 }, (_, at) => {
       const link = { uuid: `u${at}`, parentUuid: at === 0 ? null : `u${at - 1}` };
       const text = `Message ${at}. ${"The parser reads a line and keeps its offset. ".repeat(40)}`;
@@ -52,22 +52,22 @@ describe("figures of a provider that cannot be right", () => {
 });
 
 describe("bad input gives a clear message and exit code 1", () => {
-  it("no such file, by path and by id", async () => {
+  it("exits with 1 for a missing file, by path and by id", async () => {
     expectClearFailure(await run("inspect", "./missing.jsonl"), /missing\.jsonl/);
     expectClearFailure(await run("inspect", "abcdef"), /longhaul sessions/);
     expectClearFailure(await run("inspect", "latest"), /session/i);
   });
 
-  it("a path that climbs out of the sessions' folder is not an id", async () => {
+  it("does not accept a path out of the sessions folder as an id", async () => {
     expect((await run("inspect", "../../etc/passwd")).code).toBe(1);
   });
 
-  it("a folder", async () => {
+  it("exits with 1 for a folder", async () => {
     mkdirSync(join(home, "folder"));
     expectClearFailure(await run("inspect", join(home, "folder")), /folder|directory/);
   });
 
-  it("a named pipe that nobody writes to, as a session, a configuration or a settings file", async () => {
+  it("exits with 1 for a named pipe without a writer, as a session, a configuration or a settings file", async () => {
     const pipe = join(home, "pipe.jsonl");
     spawnSync("mkfifo", [pipe, join(home, "pipe-settings.json")]);
     expectClearFailure(await run("inspect", pipe), /not a regular file/);
@@ -81,7 +81,7 @@ describe("bad input gives a clear message and exit code 1", () => {
     rmSync(join(home, ".longhaul"), { recursive: true });
   });
 
-  it("a file-size limit while a compaction is appended leaves the session as it was", () => {
+  it("a file-size limit during an append leaves the session unchanged", () => {
     const path = write("limited.jsonl", long);
     const blocks = Math.ceil(long.length / 1024) + 1;
     const command = `ulimit -f ${blocks}; exec "$0" "$1" compact "$2" --force --in-place`;
@@ -94,16 +94,16 @@ describe("bad input gives a clear message and exit code 1", () => {
     expect(readFileSync(path, "utf8")).toBe(long);
   });
 
-  it("an empty file", async () => {
+  it("exits with 1 for an empty file", async () => {
     expectClearFailure(await run("inspect", write("empty.jsonl", "")), /empty/);
   });
 
-  it("a binary", async () => {
+  it("exits with 1 for a binary file", async () => {
     const bytes = Buffer.from(Array.from({ length: 50_000 }, (_, index) => (index * 7919) % 256));
     expectClearFailure(await run("inspect", write("binary", bytes)), /not a session/);
   });
 
-  it("a session without messages", async () => {
+  it("exits with 1 for a session without messages", async () => {
     const path = write(
       "titles.jsonl",
       `${JSON.stringify({ type: "summary", summary: "t", leafUuid: "x" })}\n`,
@@ -114,12 +114,12 @@ describe("bad input gives a clear message and exit code 1", () => {
     expect(inspected.stdout).toContain("no messages");
   });
 
-  it("a session of another agent is named, not mangled", async () => {
+  it("names the format of another agent's session and does not change it", async () => {
     const codex = `${JSON.stringify({ timestamp: "2026-01-01", type: "session_meta", payload: { id: "x", cli_version: "1" } })}\n`;
     expectClearFailure(await run("inspect", write("codex.jsonl", codex)), /Codex/);
   });
 
-  it("a tool input nested 100,000 levels deep is read as far as it can be handled", async () => {
+  it("reads a tool input nested 100,000 levels deep as far as possible", async () => {
     const deep = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
     const call = line({
       type: "assistant",
@@ -139,7 +139,7 @@ describe("bad input gives a clear message and exit code 1", () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  it("marks of direction in a session reach neither the terminal nor JSON as they are", async () => {
+  it("text-direction marks of a session reach neither the terminal nor JSON unescaped", async () => {
     const content = "\u{1f468}\u200d\u{1f469} pay \u202e001\u202c \u2066x\u2069 \u061c\u200e\u200f";
     const path = write("bidi.jsonl", line({ type: "user", message: { role: "user", content } }));
     const marks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
@@ -153,25 +153,25 @@ describe("bad input gives a clear message and exit code 1", () => {
     expect((await run("inspect", "no\u202esuch")).stderr).not.toMatch(marks);
   });
 
-  it("the failure is JSON for machines too", async () => {
+  it("prints the failure as JSON with --json", async () => {
     const { stdout } = await run("inspect", write("empty2.jsonl", ""), "--json");
     expect(JSON.parse(stdout).error).toMatchObject({ code: "session-empty" });
   });
 });
 
-describe("damage is worked around and counted", () => {
+describe("damaged lines", () => {
   const damageOf = async (path: string): Promise<string[]> =>
     JSON.parse((await run("inspect", path, "--json")).stdout).session.damage.map(
       (item: { kind: string }) => item.kind,
     );
 
-  it("a torn last line", async () => {
+  it("skips and counts a torn last line", async () => {
     expect(await damageOf(write("torn.jsonl", `${hello}{"type":"assistant","mess`))).toEqual([
       "torn-last-line",
     ]);
   });
 
-  it("invalid UTF-8", async () => {
+  it("reads around invalid UTF-8 and counts it", async () => {
     const bad = Buffer.concat([
       Buffer.from(hello.replace('hello"', "hel")).subarray(0, -4),
       Buffer.from([0xff, 0xfe]),
@@ -181,7 +181,7 @@ describe("damage is worked around and counted", () => {
     expect((await damageOf(path)).length).toBeGreaterThan(0);
   });
 
-  it("50 MB on one line", async () => {
+  it("reads a line of 50 MB", async () => {
     const text = "a word and another ".repeat(2_760_000);
     const path = write(
       "huge.jsonl",
@@ -195,17 +195,17 @@ describe("damage is worked around and counted", () => {
 });
 
 describe("--in-place leaves the session untouched or fully written", () => {
-  it("a read-only session is refused, whoever runs it", async () => {
+  it("refuses a read-only session, whoever runs it", async () => {
     const path = write("readonly.jsonl", long);
     chmodSync(path, 0o400);
     expectClearFailure(await run("compact", path, "--in-place"), /read-only/);
     expect(readFileSync(path, "utf8")).toBe(long);
   });
 
-  it.skipIf(process.platform !== "linux")("a full disk is told, and the file is as before", async () => {
+  it.skipIf(process.platform !== "linux")("reports a full disk and leaves the file unchanged", async () => {
     const path = write("full.jsonl", long);
     const blocks = Math.floor(Buffer.byteLength(long) / 1024) + 2;
-    // A limit on file size fails a write in the middle, as a full disk does, and needs no privileges.
+    // A limit on file size makes a write fail in the middle, like a full disk, and needs no privileges.
     const command = `ulimit -f ${blocks}; exec "$0" --import "$1" "$2" compact "$3" --in-place`;
     const survive = "data:text/javascript,process.on('SIGXFSZ', () => {})";
     const result = spawnSync("bash", ["-c", command, process.execPath, survive, CLI_MAIN, path], {

@@ -21,7 +21,7 @@ let simulator: Simulator;
 
 beforeAll(async () => {
   home = realpathSync(mkdtempSync(join(tmpdir(), "longhaul-print-")));
-  // Not the home folder itself: there everything asks.
+  // Not the home folder itself, because there every action asks.
   mkdirSync(join(home, "project"));
   simulator = await startSimulator();
 });
@@ -34,7 +34,7 @@ afterAll(async () => {
 interface Asked {
   readonly stdin?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Interrupted once, as soon as this was printed. */
+  /** Interrupts once, as soon as this is printed. */
   readonly interruptAt?: string;
   readonly cwd?: string;
 }
@@ -63,7 +63,7 @@ function chat(args: readonly string[], { stdin = "", env, interruptAt, cwd }: As
 const said = (): string => JSON.stringify(simulator.requests.all.at(-1)?.body);
 
 describe("longhaul chat -p", () => {
-  it("refuses what it would have to ask, and prints what that was and the flag that would allow it", async () => {
+  it("refuses calls that need a permission, and prints the call and the flag that allows it", async () => {
     const project = join(home, "project");
     const turns = () => [
       toolTurn("Write", { file_path: "new.txt", content: "x" }),
@@ -74,7 +74,7 @@ describe("longhaul chat -p", () => {
     simulator.reply(...turns());
     const { code, stdout, stderr } = await chat(["-p", "work"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "Done.\n" });
-    expect(stderr).toContain("Not done, because nobody could be asked:");
+    expect(stderr).toContain("Refused, because nobody could be asked:");
     expect(stderr).toContain(
       "Create new.txt (rule: change)\n    to allow it: --permission-mode accept-edits\n",
     );
@@ -100,7 +100,7 @@ describe("longhaul chat -p", () => {
     expect(report.refused).toMatchObject([{ rule: "wide-folder" }]);
   });
 
-  it("runs a command of the chat without a prompt, and answers wrong use with the usage", async () => {
+  it("runs a slash command without a prompt and answers wrong use with the usage", async () => {
     const first = ["--output-format", "json", "-p"];
     simulator.reply(textTurn("Noted: heron."), textTurn("Noted: plover."));
     const { session } = JSON.parse((await chat([...first, "remember heron"])).stdout);
@@ -114,7 +114,7 @@ describe("longhaul chat -p", () => {
     expect(snip.stdout).toMatch(/^2 messages removed from the context: \d+ tokens freed\n/);
     const undo = JSON.parse((await on("/undo", "--output-format", "json")).stdout);
     expect(undo).toMatchObject({ reason: "answered", turns: 0, error: null });
-    expect(undo.text).toContain("Undone: the snip");
+    expect(undo.text).toContain("Undid the snip");
     expect(undocumented("chat -p PROMPT --output-format json", undo)).toEqual([]);
     const stream = (await on("/snip 2", "--output-format", "stream-json")).stdout.trim().split("\n");
     const lines = stream.map((line) => JSON.parse(line));
@@ -148,7 +148,7 @@ describe("longhaul chat -p", () => {
     expect(run).toEqual({ code: 0, stdout: "All is well.\n", stderr: "" });
   });
 
-  it("takes what is piped as the prompt, or adds it to the prompt", async () => {
+  it("uses piped text as the prompt or adds it to the prompt", async () => {
     simulator.reply(textTurn("one"), textTurn("two"));
     expect((await chat([], { stdin: "the whole prompt\n" })).stdout).toBe("one\n");
     expect(said()).toContain("the whole prompt");
@@ -156,7 +156,7 @@ describe("longhaul chat -p", () => {
     expect(said()).toContain("review this\\n\\na diff");
   });
 
-  it("prints a report as JSON, with fields that are documented, and goes on with a session", async () => {
+  it("prints a report as JSON with documented fields and continues a session", async () => {
     simulator.reply(textTurn("I am Ada."), textTurn("I said: Ada."));
     const first = await chat(["-p", "who are you?", "--output-format", "json"]);
     const report = JSON.parse(first.stdout);
@@ -182,7 +182,7 @@ describe("longhaul chat -p", () => {
     expect(said()).toContain("I am Ada.");
   });
 
-  it("continues a session with the model that the session used, unless one is named", async () => {
+  it("continues a session with its own model unless one is named", async () => {
     simulator.reply(textTurn("one"), textTurn("two"), textTurn("three"));
     const first = await chat(["-p", "hi", "--model", "claude-haiku-4-5", "--output-format", "json"]);
     const { session } = JSON.parse(first.stdout);
@@ -193,7 +193,7 @@ describe("longhaul chat -p", () => {
     expect(asked()).toBe("claude-opus-5-5");
   });
 
-  it("reports the tokens and the window that `inspect` reports for the session", async () => {
+  it("reports the same tokens and window as `inspect`", async () => {
     simulator.reply(toolTurn("Glob", { pattern: "*.none" }), textTurn("Nothing there."));
     const { session, context } = JSON.parse(
       (await chat(["-p", "look around", "--model", "claude-haiku-4-5", "--output-format", "json"])).stdout,
@@ -228,7 +228,7 @@ describe("longhaul chat -p", () => {
     );
   });
 
-  it("prints a line for each thing that happens, with fields that are documented", async () => {
+  it("prints a line for each event with documented fields", async () => {
     simulator.reply(toolTurn("Bash", { command: "echo hi" }), textTurn("It was refused."));
     const { stdout, code } = await chat(["-p", "say hi", "--output-format", "stream-json"]);
     const lines = stdout
@@ -244,13 +244,13 @@ describe("longhaul chat -p", () => {
     expect(undocumented("chat -p PROMPT --output-format stream-json", lines.slice(0, -1))).toEqual([]);
   });
 
-  it("runs what is allowed", async () => {
+  it("runs allowed calls without a question", async () => {
     simulator.reply(toolTurn("Bash", { command: "echo from-the-shell" }), textTurn("Done."));
     await chat(["-p", "say hi", "--allow", "shell:echo*"]);
     expect(said()).toContain("from-the-shell");
   });
 
-  it("ends with 1 and says so where the model fails or the turns are used up", async () => {
+  it("exits with 1 and says why when the model fails or the turn limit is reached", async () => {
     simulator.fail(401);
     const failed = await chat(["-p", "hi", "--output-format", "json"]);
     expect(failed.code).toBe(1);
@@ -268,14 +268,14 @@ describe("longhaul chat -p", () => {
     expect(JSON.parse(limited.stdout)).toMatchObject({ reason: "turn-limit", error: { code: "turn-limit" } });
   });
 
-  it("says without a key what to set, and offers the tour", async () => {
+  it("says what to set when there is no key, and offers the tour", async () => {
     const { code, stderr } = await chat(["-p", "hi"], { env: {} });
     expect(code).toBe(1);
     expect(stderr).toContain("ANTHROPIC_API_KEY");
     expect(stderr).toContain("longhaul chat --demo");
   });
 
-  it("says in JSON also why it did not begin", async () => {
+  it("prints as JSON why it did not start", async () => {
     const json = ["-p", "hi", "--output-format", "json"];
     const keyless = await chat(json, { env: {} });
     expect(JSON.parse(keyless.stdout)).toMatchObject({ error: { code: "model-authentication" } });
@@ -284,7 +284,7 @@ describe("longhaul chat -p", () => {
     expect([keyless.code, lost.code]).toEqual([1, 1]);
   });
 
-  it("is told the user's own instructions, and those of the command line after them", async () => {
+  it("sends the user's instructions, followed by those of the command line", async () => {
     mkdirSync(join(home, ".longhaul"), { recursive: true });
     writeFileSync(join(home, ".longhaul", "AGENTS.md"), "Speak Latin.\n");
     simulator.reply(textTurn("Salve."));
@@ -293,13 +293,13 @@ describe("longhaul chat -p", () => {
     rmSync(join(home, ".longhaul", "AGENTS.md"));
   });
 
-  it("ends with 2 where it is used wrongly", async () => {
+  it("exits with 2 on wrong use", async () => {
     expect((await chat([])).code).toBe(2);
     expect((await chat(["-p", "x", "--output-format", "xml"])).code).toBe(2);
     expect((await chat(["-p", "x", "--resume"])).code).toBe(2);
   });
 
-  it("ends cleanly when it is interrupted, with everything written", async () => {
+  it("ends cleanly on an interrupt, with everything written", async () => {
     simulator.reply(toolTurn("Bash", { command: "sleep 60" }));
     const args = ["-p", "wait", "--output-format", "stream-json", "--permission-mode", "allow-all"];
     const run = await chat(args, { interruptAt: "sleep 60" });

@@ -25,7 +25,7 @@ const runJson = async (...args: readonly string[]) => JSON.parse((await run(...a
 const isUntouched = (): boolean => readFileSync(session, "utf8") === text;
 
 describe("longhaul clear", () => {
-  it("prints the documented JSON shape, and without a place to write to writes nothing", async () => {
+  it("prints the documented JSON shape and writes nothing without --in-place or --out", async () => {
     const report = await runJson("clear", session);
     expect(report).toMatchObject({
       session: { path: session },
@@ -47,7 +47,7 @@ describe("longhaul clear", () => {
     expect(isUntouched()).toBe(true);
   });
 
-  it("shows before, after and what went by tool, in 80 columns without colours", async () => {
+  it("shows before, after and the cleared tokens by tool, in 80 columns without colors", async () => {
     const { stdout, code, stderr } = await run("clear", session);
     expect([code, stderr]).toEqual([0, ""]);
     for (const words of ["before", "after", "smaller", "Cleared", "Read", "Nothing was written"])
@@ -56,7 +56,7 @@ describe("longhaul clear", () => {
     expect(Math.max(...stdout.split("\n").map((line) => [...line].length))).toBeLessThanOrEqual(80);
   });
 
-  it("--in-place appends, inspect then shows the lower figure, and the rest is as it was", async () => {
+  it("--in-place only appends, and inspect then shows the lower figure", async () => {
     const { after, written } = await runJson("clear", session, "--in-place");
     expect(written.mode).toBe("in-place");
     expect(readFileSync(session, "utf8").slice(0, text.length)).toBe(text);
@@ -70,7 +70,7 @@ describe("longhaul clear", () => {
     expect(now.map(textOf)).toEqual(before.map(textOf));
   });
 
-  it("--out writes a new private session, and never over another", async () => {
+  it("--out writes a new private session and never overwrites one", async () => {
     const out = join(home, "cleared.jsonl");
     const report = await runJson("clear", session, "--out", out, "--keep", "3");
     expect(report).toMatchObject({ out, written: { mode: "new-session" } });
@@ -81,7 +81,7 @@ describe("longhaul clear", () => {
     expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/not written/)]);
   });
 
-  it("--keep keeps that many of the newest, --target so many tokens, --dry-run writes nothing", async () => {
+  it("--keep keeps that many newest results, --target that many tokens, and --dry-run writes nothing", async () => {
     const few = await runJson("clear", session, "--keep", "1");
     const many = await runJson("clear", session, "--keep", "50");
     expect(few.toolUseIds.length - many.toolUseIds.length).toBe(49);
@@ -90,17 +90,17 @@ describe("longhaul clear", () => {
     expect(isUntouched()).toBe(true);
   });
 
-  it("says when it is not enough, and what to do", async () => {
+  it("says when clearing is not enough, and what to do", async () => {
     const { stdout } = await run("clear", session, "--window", "64000");
-    expect(stdout).toMatch(/still over the threshold of [\d,]+: compact it/);
+    expect(stdout).toMatch(/still over the threshold of [\d,]+\. Compact it\./);
   });
 
-  it("is refused when everything is disabled", async () => {
+  it("refuses when compaction is disabled", async () => {
     const { code, stderr } = await runCli(["clear", session], { home, env: { DISABLE_COMPACT: "1" } });
     expect([code, stderr]).toEqual([1, expect.stringContaining("DISABLE_COMPACT")]);
   });
 
-  it("a read-only session is refused, and is as before", async () => {
+  it("refuses a read-only session and leaves it unchanged", async () => {
     const path = join(home, "readonly.jsonl");
     writeFileSync(path, text);
     chmodSync(path, 0o400);
@@ -112,7 +112,7 @@ describe("longhaul clear", () => {
   it.each([
     ["too few", ["--target", "99999999"], /hold [\d,]+ tokens: no more than the 99,999,999/],
     ["all to be kept", ["--keep", "100000"], /all of them are to be kept/],
-  ])("nothing to clear (%s) is a failure with a reason", async (_, args, words) => {
+  ])("fails with a reason when there is nothing to clear (%s)", async (_, args, words) => {
     const { code, stdout, stderr } = await run("clear", session, "--in-place", "--json", ...args);
     expect([code, stderr]).toEqual([1, expect.stringMatching(words)]);
     expect(JSON.parse(stdout).error.code).toBe("nothing-to-clear");
@@ -131,7 +131,7 @@ describe("longhaul clear", () => {
     [["--in-place", "--out", "x"], /cannot be used with/],
     [["--out", ""], /must name a file/],
     [["--model", "x"], /unknown option/],
-  ])("wrong use %j exits with 2", async (args, words) => {
+  ])("exits with 2 on wrong use %j", async (args, words) => {
     const { code, stderr } = await run("clear", session, ...args);
     expect([code, stderr]).toEqual([2, expect.stringMatching(words)]);
   });
@@ -145,7 +145,7 @@ describe("longhaul clear", () => {
 });
 
 describe("a chain of clearings and compactions", () => {
-  it("is read back right at each step, the file only grows, and every boundary is listed", async () => {
+  it("every step of clearings and compactions reads back correctly, only appends, and lists its boundary", async () => {
     const bytes: string[] = [text];
     const tokens: number[] = [];
     const step = async (...args: readonly string[]): Promise<void> => {
@@ -171,8 +171,8 @@ describe("a chain of clearings and compactions", () => {
   });
 });
 
-describe("clearing in place, with others about", () => {
-  it("of two at once one writes and the other is told that the session has changed", async () => {
+describe("clearing in place beside other writers", () => {
+  it("of two clearings at once, one writes and the other reports that the session has changed", async () => {
     const runs = await Promise.all([1, 2, 3].map(() => run("clear", session, "--in-place", "--json")));
     const codes = runs.map(({ code, stdout }) => (code === 0 ? "done" : JSON.parse(stdout).error.code));
     expect(codes.filter((code) => code === "done").length).toBeGreaterThanOrEqual(1);
@@ -180,7 +180,7 @@ describe("clearing in place, with others about", () => {
     expect((await runJson("inspect", session)).compactions).toHaveLength(1);
   });
 
-  it("killed at any moment leaves what was there, and at most an unfinished line behind it", async () => {
+  it("a kill at any moment leaves the old lines and at most one unfinished line", async () => {
     for (const delayMs of [60, 120, 160, 200, 240, 280, 320, 400]) {
       writeFileSync(session, text);
       const child = spawn(process.execPath, [CLI_MAIN, "clear", session, "--in-place"], {

@@ -44,7 +44,7 @@ beforeAll(() => {
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 describe("longhaul inspect", () => {
-  it("prints the documented JSON shape", async () => {
+  it("inspect prints the documented JSON shape", async () => {
     const report = await runJson("inspect", session);
     expect(report).toMatchObject({
       session: { id, path: session, entries: expect.any(Number), damage: [] },
@@ -65,7 +65,7 @@ describe("longhaul inspect", () => {
     expect(report.duplicates[0]).toMatchObject({ path: expect.any(String), reads: expect.any(Number) });
   });
 
-  it("shows bars, thresholds, largest results and duplicate reads, in 80 columns without colours", async () => {
+  it("inspect shows bars, thresholds, largest results and duplicate reads, in 80 columns without colors", async () => {
     const { stdout, code } = await run("inspect", session);
     expect(code).toBe(0);
     for (const text of [
@@ -73,7 +73,7 @@ describe("longhaul inspect", () => {
       "█",
       "auto",
       "Tool results",
-      "Largest results",
+      "Largest tool results",
       "Files read more than once",
     ]) {
       expect(stdout).toContain(text);
@@ -82,7 +82,7 @@ describe("longhaul inspect", () => {
     expect(Math.max(...stdout.split("\n").map((line) => [...line].length))).toBeLessThanOrEqual(80);
   });
 
-  it("takes another window by size or by a model's name", async () => {
+  it("inspect accepts another window by size or by model name", async () => {
     expect((await runJson("inspect", session, "--window", "400000")).window.size).toBe(400_000);
     expect((await runJson("inspect", session, "--window", "claude-opus-5")).window.size).toBe(1_000_000);
   });
@@ -102,7 +102,7 @@ describe("longhaul compact", () => {
     return path;
   };
 
-  it("prints the documented JSON shape, and a dry run writes nothing", async () => {
+  it("compact prints the documented JSON shape, and a dry run writes nothing", async () => {
     const before = readFileSync(session);
     const report = await runJson("compact", session, "--dry-run", "--in-place");
     expect(report).toMatchObject({
@@ -119,7 +119,7 @@ describe("longhaul compact", () => {
     expect(readFileSync(session).equals(before)).toBe(true);
   });
 
-  it("--in-place appends to the session, and inspect then sees a small context and one compaction", async () => {
+  it("compact --in-place appends to the session, and inspect then shows a small context and one compaction", async () => {
     const path = copy();
     const before = readFileSync(path);
     const { out, written, after } = await runJson("compact", path, "--in-place");
@@ -131,7 +131,7 @@ describe("longhaul compact", () => {
     expect(Math.abs(report.context.tokens / after.tokens - 1)).toBeLessThan(0.1);
   });
 
-  it("--out writes a new private session and leaves the old one alone", async () => {
+  it("compact --out writes a new private session and leaves the old one unchanged", async () => {
     const path = copy();
     const out = join(home, "new-session.jsonl");
     const before = readFileSync(path);
@@ -144,7 +144,7 @@ describe("longhaul compact", () => {
     expect((await run("compact", path, "--out", out)).code).toBe(1);
   });
 
-  it.each(["compact", "clear", "undo"])("%s --out refuses a missing folder by its name", async (command) => {
+  it.each(["compact", "clear", "undo"])("%s --out refuses a missing folder and names it", async (command) => {
     const folder = join(home, "no-such-folder");
     const { code, stderr } = await run(command, copy(), "--out", join(folder, "deeper", "new.jsonl"));
     expect(code).toBe(1);
@@ -152,15 +152,15 @@ describe("longhaul compact", () => {
     expect(existsSync(folder)).toBe(false);
   });
 
-  it("--keep-recent decides how much stays verbatim", async () => {
+  it("--keep-recent sets how much stays verbatim", async () => {
     const none = await runJson("compact", session, "--keep-recent", "0");
     const much = await runJson("compact", session, "--keep-recent", "40000");
     expect(none.kept).toEqual({ messages: 0, tokens: 0, inSummary: false });
     expect(much.kept.tokens).toBeGreaterThan(30_000);
   });
 
-  it("says that the summary of the whole conversation covers the kept messages too", async () => {
-    const covered = /tokens, verbatim; also covered by the summary/;
+  it("says that a summary of the whole conversation covers the kept messages too", async () => {
+    const covered = /tokens, verbatim, also covered by the summary/;
     const { stdout: whole } = await run("compact", session, "--keep-recent", "40000");
     expect(unfolded(whole)).toMatch(covered);
     const [, , picked] = await runJson("inspect", session, "--prompts");
@@ -170,7 +170,7 @@ describe("longhaul compact", () => {
     expect(unfolded(none)).not.toMatch(covered);
   });
 
-  it("--instructions reach the summary, --summary shows it", async () => {
+  it("--instructions reach the summary, and --summary shows it", async () => {
     const { stdout } = await run(
       "compact",
       session,
@@ -182,12 +182,12 @@ describe("longhaul compact", () => {
     for (const name of SECTION_NAMES) expect(stdout).toContain(name);
   });
 
-  it("fits a small window by putting back less", async () => {
+  it("fits a small window by restoring less", async () => {
     const report = await runJson("compact", session, "--window", "64000");
     expect(report.fits).toBe(true);
   });
 
-  it("is refused when everything is disabled", async () => {
+  it("compact refuses when compaction is disabled", async () => {
     const { code, stderr } = await runCli(["compact", session, "--dry-run"], {
       home,
       env: { DISABLE_COMPACT: "1" },
@@ -201,7 +201,7 @@ describe.each(["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"])("longhaul inspect wit
   const run = (...args: string[]) =>
     runCli(["inspect", session, ...args], { home, env: { [variable]: "1" } });
 
-  it("promises no automatic compaction, in words and in JSON", async () => {
+  it("announces no automatic compaction, in text and in JSON", async () => {
     const { stdout } = await run();
     expect(stdout).toContain(variable);
     expect(stdout).not.toMatch(/┴auto|auto-compact at|auto-compact threshold/);
@@ -215,7 +215,7 @@ describe.each(["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"])("longhaul inspect wit
 });
 
 describe("longhaul sessions", () => {
-  it("lists sessions newest first, with size, context and project", async () => {
+  it("sessions lists sessions newest first, with size, context and project", async () => {
     const listed = await runJson("sessions");
     expect(listed.map((item: { id: string }) => item.id)).toEqual([
       id,
@@ -231,12 +231,12 @@ describe("longhaul sessions", () => {
     expect(stdout.indexOf(id.slice(0, 8))).toBeLessThan(stdout.indexOf("00000000"));
   });
 
-  it("an id prefix and 'latest' stand for a path", async () => {
+  it("accepts an id prefix and 'latest' instead of a path", async () => {
     expect((await runJson("inspect", id.slice(0, 6))).session.id).toBe(id);
     expect((await runJson("inspect", "latest")).session.id).toBe(id);
   });
 
-  it("says so kindly when there are none", async () => {
+  it("says kindly that there are no sessions", async () => {
     const empty = mkdtempSync(join(tmpdir(), "longhaul-empty-"));
     const { code, stdout } = await runCli(["sessions"], { home: empty });
     expect(code).toBe(0);
@@ -260,7 +260,7 @@ describe("the program", () => {
   it.each([
     [[]],
     [["nonsense"]],
-    [["inspect"]],
+    [["compact"]],
     [["inspect", "x", "--bogus"]],
     [["compact", "x", "--keep-recent", "many"]],
     [["compact", "x", "--window", "12"]],
@@ -269,7 +269,7 @@ describe("the program", () => {
     [["inspect", "x", "--window", "9000", "--model-window", "gpt-4o"]],
     [["inspect", "x", "--window", "nonsense"]],
     [["inspect", "x", "--window", "99999999999999999999"]],
-  ])("wrong use %j exits with 2", async (args) => {
+  ])("exits with 2 on wrong use %j", async (args) => {
     const { code, stderr, stdout } = await run(...args);
     expect(code).toBe(2);
     expect(stderr + stdout).toContain("longhaul");

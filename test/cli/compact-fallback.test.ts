@@ -41,35 +41,38 @@ const compact = (...args: readonly string[]): Promise<CliRun> =>
     env: { ANTHROPIC_API_KEY: "sk-simulated" },
   });
 
-describe("a model that fails in passing", () => {
+describe("a model that fails transiently", () => {
   it.each([
     ["is overloaded for good", 529, "model-overloaded", /overloaded/],
     ["breaks off each time", { kind: "cut", afterBytes: 2_000 }, "model-cut-off", /cut off/],
-    ["has an inner error", 500, "model-other", /an error of the provider/],
-  ] as const)("%s: the built-in summariser steps in, and it is said", async (_, fault, reason, words) => {
-    simulator.fail(fault, { times: 20 });
-    const { code, ...shown } = await compact("--in-place");
-    // As one line, wherever the terminal's width broke it.
-    const stdout = shown.stdout.replace(/\s+/g, " ");
-    expect(code).toBe(0);
-    expect(stdout).toMatch(words);
-    expect(stdout).toMatch(/claude-sonnet-5-5 failed \(.*\): the built-in summariser wrote it instead/);
-    expect(stdout).toMatch(/own call \(failed, .*\) → built-in summariser/);
-    expect(stdout).not.toContain("no model called");
-    expect(readFileSync(session, "utf8").slice(0, text.length)).toBe(text);
-    writeFileSync(session, text);
-    const { summary, written } = JSON.parse((await compact("--json")).stdout);
-    expect(summary).toMatchObject({ source: "built-in", model: null, usage: null, cost: null });
-    expect(summary.attempts).toMatchObject([
-      NO_FORK,
-      { step: "direct", outcome: "failed", reason, model: MODEL },
-      { step: "built-in", outcome: "written" },
-    ]);
-    expect(written).toBeNull();
-  });
+    ["has an inner error", 500, "model-other", /provider error/],
+  ] as const)(
+    "%s: the built-in summarizer writes, and the output says so",
+    async (_, fault, reason, words) => {
+      simulator.fail(fault, { times: 20 });
+      const { code, ...shown } = await compact("--in-place");
+      // Joined to one line, wherever the terminal's width broke it.
+      const stdout = shown.stdout.replace(/\s+/g, " ");
+      expect(code).toBe(0);
+      expect(stdout).toMatch(words);
+      expect(stdout).toMatch(/claude-sonnet-5-5 failed \(.*\)\. The built-in summarizer wrote the/);
+      expect(stdout).toMatch(/separate call \(failed, .*\) → built-in summarizer/);
+      expect(stdout).not.toContain("no model called");
+      expect(readFileSync(session, "utf8").slice(0, text.length)).toBe(text);
+      writeFileSync(session, text);
+      const { summary, written } = JSON.parse((await compact("--json")).stdout);
+      expect(summary).toMatchObject({ source: "built-in", model: null, usage: null, cost: null });
+      expect(summary.attempts).toMatchObject([
+        NO_FORK,
+        { step: "direct", outcome: "failed", reason, model: MODEL },
+        { step: "built-in", outcome: "written" },
+      ]);
+      expect(written).toBeNull();
+    },
+  );
 
-  it("writes no summary: the same, with what the call used", async () => {
-    await restart({ behaviours: [badSummary("only-analysis")] });
+  it("uses the built-in summarizer and reports the cost when the model writes no summary", async () => {
+    await restart({ behaviors: [badSummary("only-analysis")] });
     const { stdout, code } = await compact("--json");
     expect(code).toBe(0);
     const { summary } = JSON.parse(stdout);
@@ -84,19 +87,19 @@ describe("a model that fails in passing", () => {
       },
       { step: "built-in", outcome: "written" },
     ]);
-    expect((await compact()).stdout).toMatch(/claude-sonnet-5-5 wrote no summary: the built-in summariser/);
+    expect((await compact()).stdout).toMatch(/claude-sonnet-5-5 wrote no summary\. The built-in summarizer/);
   });
 
   it("--summary shows the whole text and still says who wrote it and why", async () => {
     simulator.fail(529, { times: 20 });
     const { stdout } = await compact("--summary");
-    expect(stdout).toMatch(/the built-in summariser wrote it\s+instead/);
+    expect(stdout).toMatch(/The built-in summarizer wrote the\s+summary\s+instead/);
     for (const name of SECTION_NAMES) expect(stdout).toContain(name);
   });
 });
 
-describe("a model that writes", () => {
-  it("after cuts shows how many in the chain's one step, and no chain in words", async () => {
+describe("a model that writes the summary", () => {
+  it("shows the number of cuts in the chain's one step, and no chain in the text", async () => {
     await restart({ windowTokens: 34_000 });
     const { stdout, code } = await compact("--json");
     expect(code).toBe(0);
@@ -106,7 +109,7 @@ describe("a model that writes", () => {
     expect((await compact()).stdout).not.toMatch(/own call|shared prefix/);
   });
 
-  it("calls the last sections otherwise where newer messages follow, as it is asked to", async () => {
+  it("the model renames the last sections when newer messages follow", async () => {
     const summary = UP_TO_TITLES.map((title, index) => `## ${index + 1}. ${title}\nsomething`).join("\n\n");
     simulator.reply(`<summary>\n${summary}\n</summary>`, `<summary>\n${summary}\n</summary>`);
     await expectUpToTitles("model", []);
@@ -114,11 +117,11 @@ describe("a model that writes", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("or not: the built-in summariser calls them so too", async () => {
+  it("the built-in summarizer renames the last sections too when newer messages follow", async () => {
     await expectUpToTitles("built-in", ["--model", "built-in"]);
   });
 
-  it("of what follows a message leaves what came before alone, and the request is valid", async () => {
+  it("a summary from a message on leaves earlier messages alone, and the request is valid", async () => {
     const prompts = JSON.parse((await runCli(["inspect", session, "--prompts", "--json"], { home })).stdout);
     const { summary, kept } = JSON.parse((await compact("--from", prompts.at(2).uuid, "--json")).stdout);
     expect(summary).toMatchObject({ source: "model", titles: SECTION_NAMES });
@@ -132,7 +135,8 @@ async function expectUpToTitles(source: string, args: readonly string[]): Promis
   const upTo = ["--up-to", prompts.at(-2).uuid, ...args];
   const { summary } = JSON.parse((await compact(...upTo, "--json")).stdout);
   expect(summary).toMatchObject({ source, sections: SECTION_NAMES, titles: UP_TO_TITLES });
-  const { stdout } = await compact(...upTo);
-  expect(stdout).toContain("  8. Work Completed\n  9. Context for Continuing Work\n");
+  const { stdout } = await compact(...upTo, "--summary");
+  expect(stdout).toContain("8. Work Completed");
+  expect(stdout).toContain("9. Context for Continuing Work");
   expect(stdout).not.toContain("Optional Next Step");
 }

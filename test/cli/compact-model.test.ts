@@ -11,7 +11,7 @@ import { CLI_MAIN, type CliRun, runCli } from "../support/cli.ts";
 
 const MODEL = "claude-sonnet-5-5";
 const KEY = { ANTHROPIC_API_KEY: "sk-simulated" };
-const BUILT_IN_OFFER = /Nothing was changed. Without --model the built-in summariser does it/;
+const BUILT_IN_OFFER = /Nothing was changed. Without --model the built-in summarizer does it/;
 let home: string;
 let session: string;
 let simulator: Simulator;
@@ -32,7 +32,7 @@ const compact = (args: readonly string[], env: Record<string, string> = KEY): Pr
   runCli(["compact", session, ...args, "--base-url", simulator.url], { home, env });
 
 describe("longhaul compact --model", () => {
-  it("has the model write the summary, and says who wrote it, what was used and what it cost", async () => {
+  it("the model writes the summary, and the output says who wrote it, its usage and its cost", async () => {
     const { stdout, code } = await compact(["--model", MODEL, "--json"]);
     expect(code).toBe(0);
     const { summary, fits } = JSON.parse(stdout);
@@ -47,7 +47,7 @@ describe("longhaul compact --model", () => {
   });
 
   it.each(["claude-fable-5-1", "claude-opus-5-5", "claude-opus-4-6", "claude-haiku-4-5"])(
-    "works with %s, whatever it takes of thinking and tools",
+    "works with %s, whatever thinking and tools it supports",
     async (model) => {
       const { code, stderr } = await compact(["--model", model]);
       expect([code, stderr]).toEqual([0, ""]);
@@ -55,17 +55,17 @@ describe("longhaul compact --model", () => {
     },
   );
 
-  it("sends what does not fit into the model condensed, and says so", async () => {
+  it("condenses what does not fit into the model, and says so", async () => {
     await simulator.close();
     simulator = await startSimulator({ windowTokens: 90_000 });
     const { stdout, code } = await compact(["--model", MODEL]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/The oldest \d+ rounds did not fit and went in condensed/);
+    expect(stdout).toMatch(/The oldest \d+ rounds did not fit\. The model got a condensed version/);
     expect(simulator.requests.all[0]?.error?.message).toMatch(/prompt is too long/);
     expect(simulator.requests.last?.status).toBe(200);
   });
 
-  it("tries again when the provider is overloaded, also in the middle of the answer", async () => {
+  it("retries when the provider is overloaded, also in the middle of the answer", async () => {
     simulator.fail(529);
     simulator.fail({ kind: "overload-in-stream", afterEvents: 4 });
     const { code } = await compact(["--model", MODEL]);
@@ -93,21 +93,24 @@ describe("longhaul compact --model", () => {
       "model-sdk-missing",
       /npm install @ai-sdk\/mistral@3/,
     ],
-  ])("%s: clear words, an offer of the built-in summariser, exit 1", async (_, args, env, code, words) => {
-    await simulator.close();
-    simulator = await startSimulator({ apiKeys: [KEY.ANTHROPIC_API_KEY] });
-    const before = readFileSync(session);
-    const options = ["compact", session, "--in-place", "--model", MODEL, "--base-url", simulator.url];
-    const run = await runCli([...options, ...args, "--json"], { home, env });
-    expect(run.code).toBe(1);
-    expect(run.stderr).toMatch(words);
-    expect(run.stderr).toMatch(BUILT_IN_OFFER);
-    expect(run.stderr).not.toMatch(/\bat .*\.js:\d+/);
-    expect(JSON.parse(run.stdout).error.code).toBe(code);
-    expect(readFileSync(session).equals(before)).toBe(true);
-  });
+  ])(
+    "%s: explains the failure, offers the built-in summarizer, and exits with 1",
+    async (_, args, env, code, words) => {
+      await simulator.close();
+      simulator = await startSimulator({ apiKeys: [KEY.ANTHROPIC_API_KEY] });
+      const before = readFileSync(session);
+      const options = ["compact", session, "--in-place", "--model", MODEL, "--base-url", simulator.url];
+      const run = await runCli([...options, ...args, "--json"], { home, env });
+      expect(run.code).toBe(1);
+      expect(run.stderr).toMatch(words);
+      expect(run.stderr).toMatch(BUILT_IN_OFFER);
+      expect(run.stderr).not.toMatch(/\bat .*\.js:\d+/);
+      expect(JSON.parse(run.stdout).error.code).toBe(code);
+      expect(readFileSync(session).equals(before)).toBe(true);
+    },
+  );
 
-  it("a session that is meant for an unknown provider goes to nobody", async () => {
+  it("sends a session for an unknown provider to nobody", async () => {
     const args = ["compact", session, "--model", "nonsense:gpt-5"];
     const { code, stderr } = await runCli(args, { home, env: KEY });
     expect(code).toBe(1);
@@ -121,7 +124,7 @@ describe("longhaul compact --model", () => {
   it("a dry run calls no model and says so", async () => {
     const { stdout, code } = await compact(["--model", MODEL, "--dry-run"]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/claude-sonnet-5-5 was not asked: a dry run calls no model/);
+    expect(stdout).toMatch(/claude-sonnet-5-5 was not called: a dry run calls no model/);
     expect(simulator.requests.length).toBe(0);
   });
 
@@ -142,14 +145,14 @@ describe("longhaul compact --model", () => {
     expect(readFileSync(session).equals(before)).toBe(true);
   });
 
-  it("any server needs an address, and says so", async () => {
+  it("a model on another server needs an address, and the error says so", async () => {
     const args = ["compact", session, "--model", "openai-compatible:local"];
     const { code, stderr } = await runCli(args, { home });
     expect(code).toBe(1);
     expect(stderr).toMatch(/--base-url/);
   });
 
-  it("takes only an address as --base-url", async () => {
+  it("accepts only an address as --base-url", async () => {
     const { code, stderr } = await runCli(["compact", session, "--base-url", "nonsense"], { home });
     expect(code).toBe(2);
     expect(stderr).toMatch(/must be an address/);

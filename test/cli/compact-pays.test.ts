@@ -18,7 +18,7 @@ beforeEach(() => {
 
 const isUnchanged = (): boolean => readFileSync(session).equals(before);
 
-describe("longhaul compact of a session where it does not pay", () => {
+describe("longhaul compact of a session where compaction does not pay", () => {
   it.each([
     ["--in-place"],
     ["--in-place", "--keep-recent", "0"],
@@ -46,14 +46,14 @@ describe("longhaul compact of a session where it does not pay", () => {
     expect(existsSync(session.replace(".jsonl", ".notes.md"))).toBe(false);
   });
 
-  it("says so in a preview, which is done and exits with 0", async () => {
+  it("a preview says that compaction does not pay and exits with 0", async () => {
     for (const options of [["--dry-run"], ["--dry-run", "--in-place"], []]) {
       const { code, stdout } = await run("compact", session, ...options);
       expect(code).toBe(0);
       expect(unfolded(stdout)).toMatch(
-        /Does not pay: it saves (\d+ tokens|nothing), and the smallest worthwhile saving is 1,000\./,
+        /Does not pay off: it saves (\d+ tokens|nothing), and the minimum is 1,000\./,
       );
-      expect(unfolded(stdout)).toContain("With --in-place or --out it would fail and change nothing.");
+      expect(unfolded(stdout)).toContain("With --in-place or --out it fails and changes nothing.");
     }
     expect((await runJson("compact", session, "--dry-run")).saving).toMatchObject({
       smallestWorthwhile: 1_000,
@@ -62,7 +62,7 @@ describe("longhaul compact of a session where it does not pay", () => {
     expect(isUnchanged()).toBe(true);
   });
 
-  it("previews nothing that --in-place would refuse", async () => {
+  it("a preview shows nothing that --in-place would refuse", async () => {
     const { entries } = longSession(40);
     writeFileSync(session, linesOf(entries));
     expect((await run("compact", session, "--in-place", "--keep-recent", "0")).code).toBe(0);
@@ -79,7 +79,7 @@ describe("longhaul compact of a session where it does not pay", () => {
     async (...options) => {
       const { code, stdout } = await run("compact", session, "--in-place", ...options);
       expect(code).toBe(0);
-      expect(unfolded(stdout)).toContain("Compacted because you asked for it.");
+      expect(unfolded(stdout)).toContain("Compacted anyway, as you asked.");
       expect(isUnchanged()).toBe(false);
     },
   );

@@ -6,18 +6,21 @@ import { temporaryFolder } from "../transcript/temporary-folder.ts";
 
 export interface DemoHome {
   readonly home: string;
-  /** Where the demonstration's files are. */
+  /** Folder of the demo files. */
   readonly project: string;
-  /** Its session, as it stands in a file. */
+  /** Its session as the text of a file. */
   readonly text: string;
   run(...args: readonly string[]): Promise<CliRun>;
-  /** What it prints with --json. */
+  /** Runs a command with --json and parses its output. */
   runJson(...args: readonly string[]): Promise<ReturnType<typeof JSON.parse>>;
-  /** The session in a folder of its own, and where its notes would be. */
+  /** Writes the session to a new folder, and returns its path and the path of its notes. */
   newSession(): { readonly session: string; readonly notes: string };
 }
 
-/** A home with the demonstration's project in it, gone when the tests of the file are done, and the command line there. */
+/**
+ * A home with the demo project, removed after the tests of the file, and a function that runs the command
+ * line there.
+ */
 export function demoHome(): DemoHome {
   const home = temporaryFolder();
   const project = join(home, "harbour");

@@ -8,7 +8,7 @@ import { temporaryFolder } from "../transcript/temporary-folder.ts";
 const home = temporaryFolder();
 mkdirSync(join(home, ".longhaul"));
 
-/** Every way in which a command takes a session. */
+/** Every command form that takes a session. */
 const COMMANDS: readonly (readonly string[])[] = [
   ["inspect", "FILE"],
   ["inspect", "FILE", "--prompts"],
@@ -30,7 +30,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["chat", "-p", "hello", "--resume", "FILE"],
 ];
 
-/** Everything in a folder with its content and time. */
+/** Everything in a folder, with content and time. */
 function stateOf(folder: string): readonly unknown[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .sort()
@@ -41,13 +41,13 @@ function stateOf(folder: string): readonly unknown[] {
     });
 }
 
-// Nobody answers there: a command that called a model would fail with another error.
+// No server listens there, so a command that called a model would fail with another error.
 const env = { ANTHROPIC_API_KEY: "any", ANTHROPIC_BASE_URL: "http://127.0.0.1:9" };
 const samples = FOREIGN_FILES.filter(({ file }) =>
   /^(?:gemini|qwen)\.jsonl$|^opencode\.db$|^cline/.test(file),
 );
 
-it.each(samples)("every command refuses $file by name and leaves its folder as it was", async (sample) => {
+it.each(samples)("every command refuses $file by name and leaves its folder unchanged", async (sample) => {
   const folder = mkdtempSync(join(home, "f-"));
   const path = join(folder, sample.file);
   writeFileSync(path, sample.bytes);

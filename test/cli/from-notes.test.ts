@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 
 describe("longhaul compact --from-notes", () => {
-  it("uses the notes that are there as they are, and says so", async () => {
+  it("uses existing notes unchanged, and says so", async () => {
     await run("notes", session);
     const mine = readFileSync(notes, "utf8").replace(/(# Learnings\n_.*_\n)/, "$1\n- Gulls are loud.\n");
     writeFileSync(notes, mine);
@@ -36,11 +36,11 @@ describe("longhaul compact --from-notes", () => {
     expect((await runJson("inspect", session)).compactions).toHaveLength(1);
   });
 
-  it("builds them where there are none: kept where the compaction is, and not for a look", async () => {
+  it("builds missing notes and keeps them with a compaction, but not with a preview", async () => {
     const look = await run("compact", session, "--from-notes");
     expect(look.code).toBe(0);
     expect(unfolded(look.stdout)).toContain(
-      "there were none: they were built from the session, without a model; nothing was written",
+      "built from the session without a model, because there were none, nothing was written",
     );
     expect(look.stdout).toContain("Summary     from the session's notes, no model called");
     expect(existsSync(notes)).toBe(false);
@@ -54,7 +54,7 @@ describe("longhaul compact --from-notes", () => {
     expect(stdout).toMatch(/─+\n# Session Title\n/);
   });
 
-  it("says why notes of before the last compaction do not serve, and what does", async () => {
+  it("says why notes from before the last compaction cannot be used, and what can", async () => {
     await run("notes", session);
     await run("compact", session, "--in-place", "--keep-recent", "0");
     const before = readFileSync(session);
@@ -64,7 +64,7 @@ describe("longhaul compact --from-notes", () => {
     expect(readFileSync(session).equals(before)).toBe(true);
   });
 
-  it("says so in words where the notes cannot be read", async () => {
+  it("explains when the notes cannot be read", async () => {
     mkdirSync(notes);
     const { code, stderr } = await run("compact", session, "--from-notes", "--in-place");
     expect(code).toBe(1);
@@ -72,16 +72,16 @@ describe("longhaul compact --from-notes", () => {
     expect(readFileSync(session, "utf8")).toBe(text);
   });
 
-  it("leaves the summary to others where a hook has instructions, and says so", async () => {
+  it("does not use the notes when a hook has instructions, and says so", async () => {
     mkdirSync(join(home, ".longhaul"), { recursive: true });
     const hooks = { PreCompact: [{ hooks: [{ type: "command", command: "echo look after the tides" }] }] };
     writeFileSync(join(home, ".longhaul", "settings.json"), JSON.stringify({ hooks }), { mode: 0o600 });
     const { stdout } = await run("compact", session, "--from-notes", "--out", join(home, "hooked.jsonl"));
     rmSync(join(home, ".longhaul"), { recursive: true });
     expect(unfolded(stdout)).toContain(
-      "the session's notes (not available, hook instructions) → built-in summariser",
+      "session notes (not available, hook instructions) → built-in summarizer",
     );
-    expect(unfolded(stdout)).toContain("they were not used");
+    expect(unfolded(stdout)).toContain("not used");
   });
 
   it.each([
@@ -90,7 +90,7 @@ describe("longhaul compact --from-notes", () => {
     ["--from", "x"],
     ["--up-to", "x"],
     ["--keep-recent", "5"],
-  ])("together with %s is wrong use", async (...option) => {
+  ])("--from-notes together with %s is wrong use", async (...option) => {
     const { code, stderr } = await run("compact", session, "--from-notes", ...option);
     expect(code).toBe(2);
     expect(stderr).toContain("--from-notes");
@@ -98,7 +98,7 @@ describe("longhaul compact --from-notes", () => {
 });
 
 describe("a compaction beside notes", () => {
-  it("tells the agent where they are, whoever writes the summary", async () => {
+  it("the summary message points to the notes, whoever writes the summary", async () => {
     expect(
       (await runJson("compact", session)).restored.map(({ kind }: { kind: string }) => kind),
     ).not.toContain("session-memory");

@@ -43,8 +43,8 @@ const compact = (...args: readonly string[]): Promise<CliRun> =>
   runCli(["compact", session, "--project", project, ...args], { home });
 const isUntouched = (): boolean => readFileSync(session, "utf8") === text;
 
-describe.skipIf(!isPosix)("the hooks of the user's own settings", () => {
-  it("get their input, instruct the summary, add to the conversation, and are shown", async () => {
+describe.skipIf(!isPosix)("hooks of the user's own settings", () => {
+  it("hooks get their input, instruct the summary, add to the conversation, and are shown", async () => {
     configure({
       PreCompact: [{ command: "cat > pre.json; echo look after the tides" }],
       SessionStart: [{ command: "pwd" }],
@@ -69,7 +69,7 @@ describe.skipIf(!isPosix)("the hooks of the user's own settings", () => {
     expect(lines).toContain("look after the tides");
   });
 
-  it("are told in JSON with their outcome", async () => {
+  it("JSON lists hooks with their outcome", async () => {
     configure({ PreCompact: [{ command: "exit 3" }, { command: "echo yes" }] });
     const { hooks } = JSON.parse((await compact("--json")).stdout);
     const common = { event: "PreCompact", kind: "command", durationMs: expect.any(Number) };
@@ -79,7 +79,7 @@ describe.skipIf(!isPosix)("the hooks of the user's own settings", () => {
     ]);
   });
 
-  it("are not run by a dry run, nor with --no-hooks, nor by clear or inspect", async () => {
+  it("a dry run, --no-hooks, clear and inspect run no hooks", async () => {
     configure({ PreCompact: [{ command: "touch ran" }], SessionStart: [{ command: "touch ran" }] });
     expect((await compact("--dry-run", "--in-place")).code).toBe(0);
     expect((await compact("--no-hooks")).code).toBe(0);
@@ -89,7 +89,7 @@ describe.skipIf(!isPosix)("the hooks of the user's own settings", () => {
     expect(existsSync(join(project, "ran"))).toBe(true);
   });
 
-  it("run where the person is when the session's folder is not there", async () => {
+  it("hooks run in the current folder when the session's folder is missing", async () => {
     configure({ PreCompact: [{ command: "pwd >&2; exit 2" }] });
     writeFileSync(session, text.replaceAll(project, join(home, "gone")));
     const { code, stderr } = await runCli(["compact", session], { home });
@@ -97,7 +97,7 @@ describe.skipIf(!isPosix)("the hooks of the user's own settings", () => {
     expect(stderr).toContain(`stopped the compaction: ${home}`);
   });
 
-  it("one that blocks stops it: which and why, what to do, exit 1, nothing written", async () => {
+  it("a blocking hook stops the compaction: exit 1, reason and remedy shown, nothing written", async () => {
     configure({ PreCompact: [{ command: "echo not before the release is out >&2; exit 2" }] });
     const { code, stdout, stderr } = await compact("--in-place", "--json");
     expect(code).toBe(1);
@@ -110,7 +110,7 @@ describe.skipIf(!isPosix)("the hooks of the user's own settings", () => {
     expect((await compact("--in-place", "--no-hooks")).code).toBe(0);
   });
 
-  it("one that hangs, fails or prints without end does not stop it, and is shown as what it is", async () => {
+  it("a hook that hangs, fails or prints without end does not stop the compaction, and its outcome is shown", async () => {
     configure({
       PreCompact: [
         { command: "sleep 100", timeout: 0.3 },
@@ -125,7 +125,7 @@ describe.skipIf(!isPosix)("the hooks of the user's own settings", () => {
     expect(stdout.length).toBeLessThan(10_000);
   });
 
-  it("are refused where others may write to the settings, and that is said", async () => {
+  it("refuses hooks when others may write to the settings, and says so", async () => {
     configure({ PreCompact: [{ command: "touch refused" }] });
     chmodSync(settingsPath(), 0o666);
     const { code, stderr } = await compact();
@@ -134,7 +134,7 @@ describe.skipIf(!isPosix)("the hooks of the user's own settings", () => {
     expect(existsSync(join(project, "refused"))).toBe(false);
   });
 
-  it("that cannot be used are named, and the others run", async () => {
+  it("names unusable hooks and runs the others", async () => {
     writeFileSync(
       settingsPath(),
       JSON.stringify({
@@ -147,7 +147,7 @@ describe.skipIf(!isPosix)("the hooks of the user's own settings", () => {
     expect(stdout).toContain("1 ran");
   });
 
-  it("leave no warning of node's on the screen", async () => {
+  it("hooks leave no warning of Node on the screen", async () => {
     configure({ PreCompact: Array.from({ length: 15 }, (_, index) => ({ command: `echo ${index}` })) });
     expect((await compact()).stderr).toBe("");
   });
@@ -160,7 +160,7 @@ describe.skipIf(!isPosix)("an interrupt while a hook runs", () => {
     });
 
   it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-    "%s ends it with all it started, also those who do not listen; nothing is written",
+    "%s ends the hook with all its child processes, also stubborn ones, and writes nothing",
     async (signal) => {
       const mark = join(project, `pids-${signal}`);
       const stubborn = "trap '' TERM INT HUP; (trap '' TERM; sleep 60) & echo $! $$";
@@ -181,7 +181,7 @@ describe.skipIf(!isPosix)("an interrupt while a hook runs", () => {
     },
   );
 
-  /** One that has ended but was not asked for its exit code yet is listed too, as Z. */
+  /** The list also has ended processes whose exit code was not read yet, marked Z. */
   function isAlive(pid: string): boolean {
     const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", pid], { encoding: "utf8" });
     return stdout.trim() !== "" && !stdout.trim().startsWith("Z");

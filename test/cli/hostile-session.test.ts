@@ -7,7 +7,7 @@ import { type CliRun, runCli, unfolded } from "../support/cli.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 
 const isPosix = process.platform !== "win32";
-/** Stands in every file that no session may pull in. */
+/** Part of every file that no session may pull in. */
 const CANARY = "CANARY-7f3a";
 const HARMLESS = "the harbour is open";
 
@@ -53,7 +53,7 @@ interface Claims {
   readonly slug?: string;
 }
 
-/** A session that has read these files in its older part, and claims to have worked in this folder. */
+/** A session that claims to have worked in this folder, and that has read these files in its older part. */
 function hostile({ cwd, reads, memory = [], slug }: Claims): string {
   const c = new ConversationBuilder();
   for (const [index, path] of reads.entries()) c.tool(`r${index}`, "Read", { file_path: path }, "as it was");
@@ -74,7 +74,7 @@ function hostile({ cwd, reads, memory = [], slug }: Claims): string {
 const compact = (session: string, args: readonly string[], cwd = project): Promise<CliRun> =>
   runCli(["compact", session, ...args], { home, cwd });
 
-/** The new session whole, after a compaction with these claims. */
+/** The complete new session after a compaction with these claims. */
 async function compacted(
   claims: Claims,
   args: readonly string[] = [],
@@ -88,8 +88,8 @@ async function compacted(
 }
 let counter = 0;
 
-describe("a session file cannot pull in files", () => {
-  it("restores a file of the current folder, so that the other tests could fail", async () => {
+describe("a hostile session file", () => {
+  it("restores a file of the current folder, so that the other tests can fail", async () => {
     const { out } = await compacted({ cwd: "/etc", reads: [join(project, "a.txt")] });
     expect(out).toContain(HARMLESS);
   });
@@ -108,20 +108,20 @@ describe("a session file cannot pull in files", () => {
     ],
     ["secrets of the project", project, [".env", "keys/id_rsa", "settings.txt", join(project, ".env")]],
     ["names with other separators", project, ["..\\tides\\plan.txt", `${sibling}/./plan.txt`, "x\0/../a"]],
-  ])("leaves out %s", async (_, cwd, reads) => {
+  ])("does not restore %s", async (_, cwd, reads) => {
     const { out, stdout } = await compacted({ cwd, reads });
     expect(out).not.toContain(CANARY);
     expect(stdout).not.toContain(CANARY);
   });
 
-  it.skipIf(!isPosix)("leaves out system files of a claimed /etc", async () => {
+  it.skipIf(!isPosix)("does not restore system files of a claimed /etc", async () => {
     const { out, stdout } = await compacted({ cwd: "/etc", reads: ["passwd", "/etc/passwd", "/etc/shadow"] });
     expect(out).not.toContain("root:");
     expect(stdout).toMatch(/outside {2}\/etc\/passwd/);
     expect(stdout).toMatch(/secret {2}\/etc\/shadow/);
   });
 
-  it("leaves out memory files of other folders and what memory files import", async () => {
+  it("does not attach memory files of other folders or what memory files import", async () => {
     const memory = [
       join(sibling, "CLAUDE.md"),
       join(project, "linked", "CLAUDE.md"),
@@ -134,7 +134,7 @@ describe("a session file cannot pull in files", () => {
     expect(out).not.toContain(CANARY);
   });
 
-  it("leaves out plans: of a slug that leads out, and of other sessions", async () => {
+  it("does not restore plans with a slug that leaves the folder, or plans of other sessions", async () => {
     for (const slug of ["../outside", "merry-plan", "..", "a/../merry-plan"]) {
       const { out } = await compacted({ cwd: project, reads: ["a.txt"], slug });
       expect(out).not.toContain(CANARY);
@@ -152,12 +152,14 @@ describe("a session file cannot pull in files", () => {
     const { out, stdout } = await compacted({ cwd: home, reads }, [], { cwd: home });
     expect(out).not.toContain(CANARY);
     expect(out).not.toContain(HARMLESS);
-    expect(unfolded(stdout)).toContain("The home folder and folders above it count only when you pass them.");
+    expect(unfolded(stdout)).toContain(
+      "Files of your home folder are restored only if you pass that folder.",
+    );
     expect(unfolded(stdout)).toContain("pass --project DIR");
     expect((await compacted({ cwd: home, reads }, ["--project", home], { cwd: home })).out).toContain(CANARY);
   });
 
-  it("limits a session in Claude Code's store by the project of its place, not by its claim", async () => {
+  it("limits a session in Claude Code's store to the project of its location, not of its claim", async () => {
     const name = project.replace(/[^A-Za-z0-9]/g, "-");
     const session = join(home, ".claude", "projects", name, "id.jsonl");
     const reads = [join(sibling, "plan.txt"), "plan.txt", join(project, "a.txt")];
@@ -166,15 +168,17 @@ describe("a session file cannot pull in files", () => {
     expect(out).not.toContain(CANARY);
   });
 
-  it("lists what was left out in text and JSON, also in a dry run, and names --project", async () => {
+  it("lists skipped files in text and JSON, also in a dry run, and names --project", async () => {
     const reads = [1, 2, 3, 4, 5, 6].map((n) => write(join(sibling, `${n}.txt`), CANARY));
     const session = write(join(root, "s.jsonl"), hostile({ cwd: sibling, reads: [...reads, ".env"] }));
     const { stdout } = await compact(session, ["--dry-run"]);
     expect(stdout).toMatch(/secret {2}\.env\n/);
     expect(stdout).toMatch(/outside {2}~\/code\/tides\/6\.txt\n/);
     expect(stdout).toContain("and 2 more");
-    expect(unfolded(stdout)).toContain(`Only files in ${project} are put back.`);
-    expect(unfolded(stdout)).toContain("pass --project DIR. Well-known secrets are never put back.");
+    expect(unfolded(stdout)).toContain(`Only files in ${project} are restored.`);
+    expect(unfolded(stdout)).toContain(
+      "pass --project DIR. Files with well-known secrets are never restored.",
+    );
     const report = JSON.parse((await compact(session, ["--dry-run", "--json"])).stdout);
     expect(report.skipped).toContainEqual({ kind: "file", path: reads[0], reason: "outside-project" });
     expect(report.skipped).toContainEqual({ kind: "file", path: ".env", reason: "secret" });
@@ -182,7 +186,7 @@ describe("a session file cannot pull in files", () => {
     expect(report.project).toEqual({ folder: project, source: "current-folder", problem: null, advice });
   });
 
-  it("inspect reads memory files of the decided folder only", async () => {
+  it("inspect reads memory files of the chosen folder only", async () => {
     const reads = [join(sibling, "x.ts"), join(project, "x.ts")];
     const session = write(join(root, "s.jsonl"), hostile({ cwd: sibling, reads }));
     const { stdout } = await runCli(["inspect", session, "--json"], { home, cwd: project });
@@ -192,7 +196,7 @@ describe("a session file cannot pull in files", () => {
     expect(stdout).not.toContain(CANARY);
   });
 
-  it.skipIf(!isPosix)("runs hooks in the decided folder, never in the claimed one", async () => {
+  it.skipIf(!isPosix)("runs hooks in the chosen folder, never in the claimed one", async () => {
     const command = 'pwd; echo "$CLAUDE_PROJECT_DIR $LONGHAUL_PROJECT_DIR"; cat';
     const hooks = { PreCompact: [{ hooks: [{ type: "command", command: `${command} 2>/dev/null` }] }] };
     const settings = write(join(home, ".longhaul", "settings.json"), JSON.stringify({ hooks }));

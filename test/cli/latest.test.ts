@@ -30,7 +30,7 @@ afterEach(async () => {
   await Promise.all(ptys.splice(0).map((pty) => pty.close()));
 });
 
-/** A home with a long session of the project, and a failed first call that is newer. */
+/** A home with a long session of the project, and a newer session that failed at its first call. */
 function newHome(): { readonly home: string; readonly session: string; readonly text: () => string } {
   const home = mkdtempSync(join(base, "home-"));
   const write = (id: string, text: string, minute: number, agent: SessionAgent = "claude-code"): string => {
@@ -50,7 +50,7 @@ const run = (home: string, cwd: string, ...args: readonly string[]): Promise<Cli
   runCli(args, { home, cwd });
 
 describe("latest", () => {
-  it("is the newest session with a conversation, not a newer call that failed", async () => {
+  it("latest is the newest session with a conversation, not a newer failed call", async () => {
     const { home, session } = newHome();
     const { stdout } = await run(home, home, "inspect", "latest", "--json");
     expect(JSON.parse(stdout).session.path).toBe(session);
@@ -60,27 +60,27 @@ describe("latest", () => {
     ["compact", "--in-place"],
     ["clear", "--in-place"],
     ["notes", "--rebuild"],
-  ])("is named by `%s %s` before it writes", async (name, option) => {
+  ])("`%s %s` names the latest session before it writes", async (name, option) => {
     const { home } = newHome();
     const inside = await run(home, project, name, "latest", option);
     expect(inside).toMatchObject({ code: 0 });
     expect(unfolded(inside.stderr)).toMatch(
-      /`latest` is 11111111-talk \(Claude Code in .*harbour, \d+ days ago\)\. $/,
+      /The latest session is 11111111-talk \(Claude Code in .*harbour, \d+ days ago\)\. $/,
     );
   });
 
-  it("is named, with the project it is of, and written where nobody can be asked", async () => {
+  it("names the latest session with its project, and writes it when nobody can be asked", async () => {
     const { home, text } = newHome();
     const { code, stderr, stdout } = await run(home, home, "compact", "latest", "--in-place", "--json");
     expect(code).toBe(0);
-    expect(stderr).toContain("This folder's project has no session with a conversation.");
+    expect(stderr).toContain("It belongs to another project, because this one has no session yet.");
     expect(JSON.parse(stdout).written).toBeTruthy();
     expect(text().length).toBeGreaterThan(demo.length);
     const undone = await run(home, home, "undo", "latest", "--in-place");
     expect(undone).toMatchObject({ code: 0, stderr: expect.stringContaining("11111111-talk") });
   });
 
-  it("is not spoken of by commands that only read, nor when the session has a name", async () => {
+  it("read-only commands and named sessions do not mention latest", async () => {
     const { home } = newHome();
     for (const args of [
       ["inspect", "latest"],
@@ -105,12 +105,12 @@ describe.skipIf(hasNoPty)("latest in a terminal", () => {
     return pty;
   }
 
-  it("of another project is written to only after a yes", async () => {
+  it("writes to the latest session of another project only after a yes", async () => {
     const { home, text } = newHome();
     for (const answer of ["", "n", "nonsense"]) {
       const pty = terminal(home, home, ["compact", "latest", "--in-place"]);
       await pty.waitFor("Use the session of another project? [y/N]");
-      expect(unfolded(pty.screenText())).toContain("`latest` is 11111111-talk");
+      expect(unfolded(pty.screenText())).toContain("The latest session is 11111111-talk");
       pty.type(answer);
       pty.press("enter");
       await pty.waitFor("Nothing was written.");
@@ -126,7 +126,7 @@ describe.skipIf(hasNoPty)("latest in a terminal", () => {
     expect(text().length).toBeGreaterThan(demo.length);
   });
 
-  it("of another project shows its notes without a question, and asks before it writes them", async () => {
+  it("shows notes of another project without a question and asks before it writes them", async () => {
     const { home } = newHome();
     const asked = terminal(home, home, ["notes", "latest"]);
     await asked.waitFor("Use the session of another project? [y/N]");
@@ -142,23 +142,26 @@ describe.skipIf(hasNoPty)("latest in a terminal", () => {
     await updated.waitFor("Nothing was written.");
   });
 
-  it.each(["ctrl-c", "ctrl-d"] as const)("of another project is left alone after %s", async (key) => {
-    const { home, text } = newHome();
-    const pty = terminal(home, home, ["clear", "latest", "--in-place"]);
-    await pty.waitFor("[y/N]");
-    pty.press(key);
-    await pty.waitFor("Nothing was written.");
-    expect(text()).toBe(demo);
-  });
+  it.each(["ctrl-c", "ctrl-d"] as const)(
+    "leaves the latest session of another project alone after %s",
+    async (key) => {
+      const { home, text } = newHome();
+      const pty = terminal(home, home, ["clear", "latest", "--in-place"]);
+      await pty.waitFor("[y/N]");
+      pty.press(key);
+      await pty.waitFor("Nothing was written.");
+      expect(text()).toBe(demo);
+    },
+  );
 
-  it("of the current project is written to without a question", async () => {
+  it("writes to the latest session of the current project without a question", async () => {
     const { home, text } = newHome();
     const pty = terminal(home, project, ["compact", "latest", "--in-place"]);
     expect(await pty.exit).toMatchObject({ code: 0 });
     expect(text().length).toBeGreaterThan(demo.length);
   });
 
-  it("of another project is resumed by a chat only after a yes", async () => {
+  it("a chat resumes the latest session of another project only after a yes", async () => {
     const { home, text } = newHome();
     const chat = (): Pty =>
       terminal(home, home, ["chat", "--resume", "latest"], {
@@ -167,14 +170,14 @@ describe.skipIf(hasNoPty)("latest in a terminal", () => {
       });
     const declined = chat();
     await declined.waitFor("Use the session of another project?");
-    expect(unfolded(declined.screenText())).toContain("`latest` is 11111111-talk");
+    expect(unfolded(declined.screenText())).toContain("The latest session is 11111111-talk");
     declined.type("n");
     await declined.waitFor("Nothing was written.");
     expect(await declined.exit).toMatchObject({ code: 1 });
     const confirmed = chat();
     await confirmed.waitFor("Use the session of another project?");
     confirmed.type("y");
-    await confirmed.waitFor("Gone on with");
+    await confirmed.waitFor("Resumed");
     expect(text()).toBe(demo);
   });
 });

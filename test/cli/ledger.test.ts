@@ -1,5 +1,6 @@
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { PROMPT_VERSION } from "@longhaul/core/summary";
 import { beforeEach, describe, expect, it } from "vitest";
 import { unfolded } from "../support/cli.ts";
 import { describeRecorded, realSessionPath } from "../support/real-sessions.ts";
@@ -12,7 +13,7 @@ beforeEach(() => {
 });
 
 describe("longhaul ledger", () => {
-  it("shows what compact wrote: the same counts, and nothing gone", async () => {
+  it("ledger shows the same counts as compact, and nothing lost", async () => {
     const first = await runJson("compact", session, "--in-place", "--keep-recent", "0");
     const { facts } = first.ledger;
     expect(facts.length).toBeGreaterThan(10);
@@ -24,16 +25,17 @@ describe("longhaul ledger", () => {
       source: "file",
       isCurrent: true,
       inThisFile: true,
+      promptVersion: PROMPT_VERSION,
       counts: { facts: facts.length, gone: 0 },
     });
     const { stdout, code } = await run("ledger", session);
     expect(code).toBe(0);
-    expect(stdout).toContain("What became of the facts");
-    expect(unfolded(stdout)).toContain("nothing is gone.");
+    expect(stdout).toContain("Facts");
+    expect(unfolded(stdout)).toContain("Nothing is lost.");
     expect(stdout).not.toContain("computed now");
   });
 
-  it("lists with --all and --kind the facts that are asked for, and only those", async () => {
+  it("--all and --kind list exactly the selected facts", async () => {
     await run("compact", session, "--in-place", "--keep-recent", "0");
     const { compactions } = await runJson("ledger", session, "--all", "--kind", "directive");
     const kinds = compactions[0].ledger.facts.map(({ kind }: { kind: string }) => kind);
@@ -43,7 +45,7 @@ describe("longhaul ledger", () => {
     for (const { fate } of absent.compactions[0].ledger.facts) expect(fate).toBe("recoverable");
   });
 
-  it("is written with the boundary, so that a program can read it from the session's file", async () => {
+  it("the boundary carries the ledger, so a program can read it from the session file", async () => {
     const { ledger } = await runJson("compact", session, "--in-place");
     const lines = readFileSync(session, "utf8")
       .trimEnd()
@@ -51,9 +53,11 @@ describe("longhaul ledger", () => {
       .map((line) => JSON.parse(line));
     const boundary = lines.find(({ subtype }) => subtype === "compact_boundary");
     expect(boundary.compactMetadata.longhaul.ledger).toEqual(ledger);
+    expect(boundary.compactMetadata.longhaul.promptVersion).toBe(PROMPT_VERSION);
+    expect(ledger.promptVersion).toBe(PROMPT_VERSION);
   });
 
-  it("shows the compaction that --boundary names, and says which there are where it names none", async () => {
+  it("shows the compaction that --boundary names, and lists the boundaries when none matches", async () => {
     const { boundary } = await runJson("compact", session, "--in-place");
     const { compactions } = await runJson("ledger", session, "--boundary", boundary.uuid.slice(0, 8));
     expect(compactions).toMatchObject([{ uuid: boundary.uuid }]);
@@ -67,11 +71,11 @@ describe("longhaul ledger", () => {
   it("says that a session was not compacted", async () => {
     const { stdout, code } = await run("ledger", session);
     expect(code).toBe(0);
-    expect(unfolded(stdout)).toContain("This session has not been compacted");
+    expect(unfolded(stdout)).toContain("No compaction led to this conversation");
     expect((await runJson("ledger", session)).compactions).toEqual([]);
   });
 
-  it("says of a session made by compact --out that the rest stands in the other one", async () => {
+  it("says of a session made by compact --out that the rest is in the other session", async () => {
     const out = join(session, "..", "new.jsonl");
     await run("compact", session, "--out", out, "--keep-recent", "0");
     const { compactions } = await runJson("ledger", out);
@@ -80,19 +84,19 @@ describe("longhaul ledger", () => {
 });
 
 describe("longhaul compact", () => {
-  it("says in a line what became of the facts, also in a dry run", async () => {
+  it("compact summarizes the fate of the facts in a line, also in a dry run", async () => {
     const { stdout } = await run("compact", session, "--dry-run");
-    expect(unfolded(stdout)).toMatch(/Facts \d+ facts: \d+ in the summary.*; nothing is gone/);
+    expect(unfolded(stdout)).toMatch(/Facts \d+ facts: \d+ in the summary.*\. Nothing is lost\./);
   });
 });
 
 describeRecorded("longhaul ledger of a recorded session", () => {
-  it("tells what Claude Code's own compactions left, and that it was computed now", async () => {
+  it("ledger shows what Claude Code's own compactions kept, and that it was computed now", async () => {
     const copy = join(home, "70d782f7.jsonl");
     copyFileSync(realSessionPath("entireio-cli__70d782f7.jsonl"), copy);
     const { stdout, code } = await run("ledger", copy);
     expect(code).toBe(0);
-    expect(unfolded(stdout)).toContain("this was computed now");
+    expect(unfolded(stdout)).toContain("longhaul computed this one");
     expect(stdout).toContain("Earlier compactions");
     expect(stdout).toMatch(/directives\s+\d+\s+\d+\s+\d+ {2}█+░+\n/);
     const { compactions } = await runJson("ledger", copy);

@@ -23,7 +23,7 @@ beforeEach(() => {
   ({ session, notes } = newSession());
 });
 
-/** Another exchange at the end of the session. */
+/** Appends another exchange to the session. */
 function goOn(): void {
   const last = JSON.parse(text.trimEnd().split("\n").at(-1) ?? "");
   const link = (uuid: string, parentUuid: string) => ({
@@ -44,7 +44,7 @@ function goOn(): void {
 }
 
 describe("longhaul notes", () => {
-  it("builds them beside the session where there are none, says where, and leaves the session alone", async () => {
+  it("builds missing notes beside the session, says where, and leaves the session unchanged", async () => {
     const { stdout, stderr, code } = await run("notes", session);
     expect([code, stderr]).toEqual([0, ""]);
     for (const name of ["Current State", "Task Specification", "Files and Functions", "Worklog"])
@@ -60,7 +60,7 @@ describe("longhaul notes", () => {
     );
   });
 
-  it("shows those there are as they are, and what is newer", async () => {
+  it("shows existing notes unchanged, and what is newer", async () => {
     await run("notes", session);
     const before = readFileSync(notes, "utf8");
     expect(await runJson("notes", session)).toMatchObject({
@@ -71,11 +71,13 @@ describe("longhaul notes", () => {
     });
     goOn();
     expect(await runJson("notes", session)).toMatchObject({ outcome: "shown", covers: { newer: 2 } });
-    expect(unfolded((await run("notes", session)).stdout)).toContain("2 messages are newer (--update)");
+    expect(unfolded((await run("notes", session)).stdout)).toContain(
+      "2 newer messages are missing. `longhaul notes SESSION --update` adds them.",
+    );
     expect(readFileSync(notes, "utf8")).toBe(before);
   });
 
-  it("--update brings them up to date from what is new, --rebuild builds them from everything", async () => {
+  it("--update adds what is new, and --rebuild builds the notes from everything", async () => {
     const built = await runJson("notes", session);
     expect(built).toMatchObject({ outcome: "built", written: true, work: { by: "built-in", calls: 0 } });
     goOn();
@@ -94,21 +96,21 @@ describe("longhaul notes", () => {
     expect(rebuilt).toMatchObject({ outcome: "rebuilt", work: { messages: built.work.messages + 2 } });
   });
 
-  it("--dry-run prints them and writes nothing", async () => {
+  it("--dry-run prints the notes and writes nothing", async () => {
     const { stdout, code } = await run("notes", session, "--dry-run", "--model", "claude-x");
     expect(code).toBe(0);
     expect(stdout).toContain("Nothing was written.");
-    expect(unfolded(stdout)).toContain("claude-x was not asked: a dry run calls no model.");
+    expect(unfolded(stdout)).toContain("claude-x was not called: a dry run calls no model.");
     expect(existsSync(notes)).toBe(false);
   });
 
-  it("--path prints where they are and nothing else", async () => {
+  it("--path prints only the path of the notes", async () => {
     expect(await run("notes", session, "--path")).toEqual({ code: 0, stdout: `${notes}\n`, stderr: "" });
     expect(await runJson("notes", session, "--path")).toEqual({ path: notes });
     expect(existsSync(notes)).toBe(false);
   });
 
-  it("a template that is no good does not steer the terminal in what is said of it", async () => {
+  it("messages about an invalid template cannot control the terminal", async () => {
     const template = join(home, "hostile.md");
     writeFileSync(template, "# A\u001b[31mB\n\u001b]0;mine\u0007\n");
     writeSettings(home, { notes: { template } });
@@ -118,7 +120,7 @@ describe("longhaul notes", () => {
     expect(stderr).not.toContain("\u001b");
   });
 
-  it("a template gives them other sections, which are found again without it", async () => {
+  it("a template gives the notes other sections, which are recognized later without it", async () => {
     const template = join(home, "template.md");
     writeFileSync(template, "# Worklog\n_What was done._\n\n# Mood\n_How it felt._\n");
     const names = ({ sections }: { sections: { name: string }[] }) => sections.map(({ name }) => name);
@@ -129,14 +131,14 @@ describe("longhaul notes", () => {
   });
 });
 
-describe("notes that are somebody's", () => {
+describe("notes with manual changes", () => {
   const THEIRS = "# Current State\n\nMy own words, which nobody may lose.\n";
 
-  it("are shown, and neither updated nor replaced unless that is asked for", async () => {
+  it("shows manually edited notes and neither updates nor replaces them unless asked", async () => {
     writeFileSync(notes, THEIRS);
     const { stdout } = await run("notes", session);
     expect(stdout).toContain("My own words");
-    expect(stdout).toContain("They do not say up to which message they reach.");
+    expect(stdout).toContain("The notes do not say which messages they cover.");
     const { code, stderr } = await run("notes", session, "--update");
     expect(code).toBe(1);
     expect(stderr).toContain("left as they are");
@@ -147,14 +149,14 @@ describe("notes that are somebody's", () => {
   });
 });
 
-describe("notes that cannot be", () => {
+describe("notes that fail", () => {
   it.each([
     ["a folder", () => mkdirSync(notes), "notes-unreadable", /is a folder/],
     ["a link", () => symlinkSync("/etc/hostname", notes), "notes-unreadable", /is a link/],
     ["a binary", () => writeFileSync(notes, Buffer.from([0, 1, 2])), "notes-unreadable", /not a text/],
     ["too large", () => writeFileSync(notes, "x".repeat(2_000_000)), "notes-unreadable", /larger than/],
   ])(
-    "read because they are %s are an error in words, and inspect says so",
+    "explains that notes cannot be read because they are %s, and so does inspect",
     async (_, lay, errorCode, words) => {
       lay();
       const { code, stdout, stderr } = await run("notes", session, "--json");
@@ -172,7 +174,7 @@ describe("notes that cannot be", () => {
     ["no-such-file", "notes-template-invalid", /no template/],
     [".", "notes-template-invalid", /cannot be read/],
     ["plain.md", "notes-template-invalid", /line 1/],
-  ])("built with the template %j fail with a reason", async (template, errorCode, words) => {
+  ])("fails with a reason for the template %j", async (template, errorCode, words) => {
     writeFileSync(join(home, "plain.md"), "just words\n");
     writeSettings(home, { notes: { template } });
     const { code, stdout, stderr } = await run("notes", session, "--json");
@@ -188,11 +190,11 @@ describe("notes that cannot be", () => {
     [["x", "--template", ""]],
     [["x", "--base-url", "nowhere"]],
     [["x", "--bogus"]],
-  ])("asked for by wrong use %j exit with 2", async (args) => {
+  ])("exits with 2 on wrong use %j", async (args) => {
     expect((await run("notes", ...args)).code).toBe(2);
   });
 
-  it("asked for of no session exit with 1", async () => {
+  it("exits with 1 without a session", async () => {
     expect((await run("notes", join(home, "none.jsonl"))).code).toBe(1);
     expect((await run("notes", join(home, "none.jsonl"), "--path")).code).toBe(1);
   });
@@ -210,7 +212,7 @@ describe("longhaul notes --model", () => {
       env: { ANTHROPIC_API_KEY: "sk-simulated" },
     });
 
-  it("has the model write them, part by part, and says what it cost", async () => {
+  it("the model writes the notes part by part, and the output shows the cost", async () => {
     const { stdout, code } = await model("--json");
     expect(code).toBe(0);
     const report = JSON.parse(stdout);
@@ -226,14 +228,14 @@ describe("longhaul notes --model", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("is not asked where the notes are only shown", async () => {
+  it("shows notes without a model call", async () => {
     await run("notes", session);
     const { stdout } = await model();
-    expect(unfolded(stdout)).toContain("claude-haiku-4-5 was not asked: the notes are there.");
+    expect(unfolded(stdout)).toContain("claude-haiku-4-5 was not called: there are notes already.");
     expect(simulator.requests.length).toBe(0);
   });
 
-  it("that is interrupted leaves what was noted before, and says so", async () => {
+  it("an interrupt keeps the notes written so far, and says so", async () => {
     let calls = 0;
     simulator.fail({ kind: "silence" }, { when: ({ endpoint }) => endpoint === "messages" && ++calls > 1 });
     const child = spawn(
@@ -252,13 +254,13 @@ describe("longhaul notes --model", () => {
     expect(existsSync(`${notes}.lock`)).toBe(false);
   });
 
-  it("that never answers is given up, the built-in writer notes everything, and both forms say so", async () => {
+  it("gives up on a model that never answers, uses the built-in note taker, and says so in text and JSON", async () => {
     simulator.fail({ kind: "silence" }, { times: 99 });
     writeSettings(home, { notes: { firstByteTimeout: 1 } });
     const { code, stdout } = await model();
     expect(code).toBe(0);
     expect(unfolded(stdout)).toContain(
-      "claude-haiku-4-5 failed (timed out): the built-in writer noted them instead.",
+      "claude-haiku-4-5 timed out. The built-in note taker wrote the notes instead.",
     );
     const report = JSON.parse((await model("--rebuild", "--json")).stdout);
     expect(report).toMatchObject({
@@ -269,7 +271,7 @@ describe("longhaul notes --model", () => {
     expect(report.work.fallback).toEqual({ reason: "model-timed-out", messages: report.work.messages });
   });
 
-  it("that fails leaves what was noted before, and offers to do without", async () => {
+  it("a model that fails keeps the notes written so far, and the error offers the built-in note taker", async () => {
     simulator.fail(401, { times: 99 });
     const { code, stderr } = await model();
     expect(code).toBe(1);

@@ -22,7 +22,10 @@ import {
   written,
 } from "./reports.ts";
 
-/** All commands on one session: each quantity that several of them tell has one value. Whether it was compacted. */
+/**
+ * Runs all commands on one session. Each quantity that several of them report must have one value. Returns
+ * true if the session was compacted.
+ */
 async function expectAgreement(path: string): Promise<boolean> {
   const before = await inspected(path);
   expectWhole(before);
@@ -36,17 +39,17 @@ async function expectAgreement(path: string): Promise<boolean> {
     return false;
   }
   const compacted = await reported((it) => compact(path, { json, inPlace: true, hooks: false }, it));
-  // A preview is forced: it shows more than the command does without --force.
+  // A preview is forced, so it shows more than the command without --force.
   if (compacted === undefined) return false;
   expectPrices(preview, before);
-  for (const name of ["before", "window", "notInFile", "summarised", "kept", "cost"])
+  for (const name of ["before", "window", "notInFile", "summarized", "kept", "cost"])
     expect(compacted[name], name).toEqual(preview[name]);
   expect(Math.abs(compacted.after.tokens - preview.after.tokens)).toBeLessThanOrEqual(100);
   await expectAfter(path, compacted);
   return true;
 }
 
-/** The parts that `inspect` shows are the whole. */
+/** The parts that `inspect` shows add up to the whole. */
 function expectWhole({ context, accounting }: Report): void {
   if (accounting.notInFile === 0) return;
   expect(Math.abs(accounting.total + accounting.notInFile - context.tokens)).toBeLessThanOrEqual(1);
@@ -57,12 +60,12 @@ function expectBefore(preview: Report, before: Report): void {
   expect(preview.notInFile).toBe(before.accounting.notInFile);
   const { error: _, headroomBy: __, ...window } = before.window;
   expect(preview.window).toEqual(window);
-  const { summarised, kept } = preview;
-  const messages = summarised.messages + kept.messages - preview.before.messages;
+  const { summarized, kept } = preview;
+  const messages = summarized.messages + kept.messages - preview.before.messages;
   // A message that the cut divides counts on both sides.
   expect([0, 1]).toContain(messages);
   if (preview.notInFile === 0) return;
-  const tokens = preview.notInFile + summarised.tokens + kept.tokens;
+  const tokens = preview.notInFile + summarized.tokens + kept.tokens;
   expect(Math.abs(tokens - preview.before.tokens)).toBeLessThanOrEqual(2);
 }
 
@@ -93,25 +96,25 @@ async function expectReplay(path: string, before: Report): Promise<void> {
 async function expectAfter(path: string, compacted: Report): Promise<void> {
   const [newest] = (await reported((it) => ledger(path, { json }, it))).compactions;
   expect([newest.before, newest.after]).toEqual([compacted.before.tokens, compacted.after.tokens]);
-  expect(newest.ledger.summarised).toMatchObject(compacted.summarised);
+  expect(newest.ledger.summarized).toMatchObject(compacted.summarized);
   expect(newest.ledger.kept.messages).toBe(compacted.kept.messages);
-  expect(compacted.boundary.compactMetadata.messagesSummarized).toBe(compacted.summarised.messages);
+  expect(compacted.boundary.compactMetadata.messagesSummarized).toBe(compacted.summarized.messages);
   const after = await inspected(path);
   expect(after.context.messages).toBe(compacted.after.messages);
   expect(after.context.tokens).toBe(compacted.after.tokens);
   expect(after.accounting.notInFile).toBe(compacted.notInFile);
-  // The rest of the session may name no model.
+  // The rest of the session may not name a model.
   if (after.session.model !== null) expect(after.window).toMatchObject(compacted.window);
   const cleared = await reported((it) => clear(path, { json, keep: 1, dryRun: true }, it));
   if (cleared !== undefined) expect(cleared.before.tokens).toBe(after.context.tokens);
 }
 
-describe("inspect, compact, ledger, replay and clear tell the same of", () => {
-  it("the session of the demonstration", async () => {
+describe("inspect, compact, ledger, replay and clear report the same figures for", () => {
+  it("reports the same figures for the demo session", async () => {
     await expectAgreement(written(createDemoSession({ cwd: join(home, "project") })));
   }, 120_000);
 
-  it("a session with many images, whose tokens are a flat figure", async () => {
+  it("reports the same figures for a session with many images, which have a flat cost", async () => {
     const built = longSession(40);
     for (let nth = 0; nth < 12; nth++) {
       built.user(Array.from({ length: 3 }, () => image()));
@@ -120,7 +123,7 @@ describe("inspect, compact, ledger, replay and clear tell the same of", () => {
     await expectAgreement(written(built.entries));
   }, 120_000);
 
-  it("any session that an agent may write", async () => {
+  it("reports the same figures for any session that an agent may write", async () => {
     let compared = 0;
     const ratio = fc.double({ min: 0.8, max: 2.5, noNaN: true });
     const overhead = fc.integer({ min: 0, max: 30_000 });

@@ -38,7 +38,7 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 beforeEach(() => writeFileSync(session, text));
 
 describe("longhaul inspect --prompts", () => {
-  it("lists what the user wrote, oldest first, with what stands before it; queued messages too", () => {
+  it("lists the user's prompts, oldest first, with the tokens before them, queued messages included", () => {
     expect(prompts.length).toBeGreaterThan(10);
     expect(prompts[0]).toMatchObject({ uuid: expect.any(String), tokensBefore: 0 });
     const tokens = prompts.map(({ tokensBefore }) => tokensBefore);
@@ -49,7 +49,7 @@ describe("longhaul inspect --prompts", () => {
     expect(times).toEqual([...times].sort());
   });
 
-  it("shows them with beginnings that compact takes, in 80 columns", async () => {
+  it("shows prompts with id prefixes that compact accepts, in 80 columns", async () => {
     const { stdout } = await run("inspect", session, "--prompts");
     for (const { uuid } of prompts) expect(stdout).toContain(uuid.slice(0, 8));
     expect(stdout).toMatch(/compact --up-to MESSAGE/);
@@ -57,29 +57,26 @@ describe("longhaul inspect --prompts", () => {
     expect((await run("compact", session, "--up-to", first)).code).toBe(0);
   });
 
-  it("says so where nobody wrote anything", async () => {
+  it("says that the session has no prompts", async () => {
     const path = join(home, "silent.jsonl");
     writeFileSync(path, `${JSON.stringify({ type: "summary", summary: "t", leafUuid: "x" })}\n`);
     const { code, stdout } = await run("inspect", path, "--prompts");
-    expect([code, stdout]).toEqual([
-      0,
-      expect.stringContaining("Nothing has been said in this session yet."),
-    ]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("This session has no messages yet.")]);
     expect(await runJson("inspect", path, "--prompts")).toEqual([]);
   });
 });
 
 describe("longhaul compact at a message", () => {
-  it("--up-to summarises what came before it and keeps it and the rest", async () => {
+  it("--up-to summarizes earlier messages and keeps the message and the rest", async () => {
     const picked = prompts.at(-3);
     const report = await runJson("compact", session, "--up-to", promptAt(-3), "--in-place");
-    expect(Math.abs(report.summarised.tokens - (picked?.tokensBefore ?? 0))).toBeLessThanOrEqual(2);
+    expect(Math.abs(report.summarized.tokens - (picked?.tokensBefore ?? 0))).toBeLessThanOrEqual(2);
     const left = await runJson("inspect", session, "--prompts");
     expect(left.map((prompt: Prompt) => prompt.text)).toEqual(prompts.slice(-3).map((prompt) => prompt.text));
     await expectReadBack(report.after.tokens);
   });
 
-  it("--from summarises it and what follows and keeps what came before", async () => {
+  it("--from summarizes the message and later ones and keeps earlier ones", async () => {
     const report = await runJson("compact", session, "--from", promptAt(4), "--in-place");
     const left = await runJson("inspect", session, "--prompts");
     expect(left.map((prompt: Prompt) => prompt.text)).toEqual(
@@ -89,7 +86,7 @@ describe("longhaul compact at a message", () => {
     await expectReadBack(report.after.tokens);
   });
 
-  it("takes the beginning of a uuid, and --out leaves the session alone", async () => {
+  it("accepts the beginning of a uuid, and --out leaves the session unchanged", async () => {
     const out = join(home, "part.jsonl");
     const report = await runJson("compact", session, "--up-to", promptAt(-2).slice(0, 6), "--out", out);
     expect(report.out).toBe(out);
@@ -114,7 +111,7 @@ describe("longhaul compact at a message", () => {
       /\d+ messages begin like .*: .*, .*more of the uuid/s,
     ],
     ["of a message with nothing before it", () => promptAt(0), "not-enough-messages", /Choose a later one/],
-  ])("a uuid that is %s is a failure that says what to do", async (_, uuid, code, words) => {
+  ])("fails with a remedy for a uuid that is %s", async (_, uuid, code, words) => {
     const {
       code: exit,
       stdout,
@@ -125,10 +122,10 @@ describe("longhaul compact at a message", () => {
     expect(isUntouched()).toBe(true);
   });
 
-  /** One hexadecimal digit begins many of hundreds of uuids. */
+  /** One hexadecimal digit is a prefix of many among hundreds of uuids. */
   const sharedBeginning = (): string => promptAt(0).slice(0, 1);
 
-  it("what an earlier compaction summarised can no longer be chosen", async () => {
+  it("refuses messages that an earlier compaction summarized", async () => {
     await run("compact", session, "--in-place");
     const { code, stderr } = await run("compact", session, "--from", promptAt(2));
     expect([code, stderr]).toEqual([1, expect.stringMatching(/can no longer be chosen/)]);
@@ -142,18 +139,18 @@ describe("longhaul compact at a message", () => {
     [["--up-to", "  "], /uuid of a message/],
     [["--out", ""], /must name a file/],
     [["--keep-recent", ""], /whole number/],
-  ])("wrong use %j exits with 2", async (args, words) => {
+  ])("exits with 2 on wrong use %j", async (args, words) => {
     const { code, stderr } = await run("compact", session, ...args);
     expect([code, stderr]).toEqual([2, expect.stringMatching(words)]);
   });
 });
 
-describe("what a compaction puts back", () => {
+describe("content that a compaction restores", () => {
   const kindsOf = (report: { restored: readonly { kind: string }[] }): readonly string[] => [
     ...new Set(report.restored.map(({ kind }) => kind)),
   ];
 
-  it("is files, the to-dos and, where Claude Code keeps one for the session, the plan", async () => {
+  it("restores files, to-dos and the plan that Claude Code keeps for the session", async () => {
     expect(kindsOf(await runJson("compact", session, "--project", project))).toEqual(["todos", "file"]);
     const slug = "merry-plan";
     const store = join(home, ".claude", "projects", realpathSync(project).replace(/[^A-Za-z0-9]/g, "-"));
@@ -166,22 +163,22 @@ describe("what a compaction puts back", () => {
     writeFileSync(join(plans, `${slug}.md`), "1. Measure the tides.\n");
     const report = await runJson("compact", stored);
     expect(kindsOf(report)).toEqual(["todos", "plan", "file"]);
-    expect((await run("compact", stored)).stdout).toMatch(/merry-plan\.md \(the plan\)/);
+    expect((await run("compact", stored)).stdout).toMatch(/merry-plan\.md \(plan\)/);
   });
 
-  it("with the summary is where the rest can be read, by a path that holds in any folder", async () => {
+  it("the summary says where the rest can be read, by a path that is valid in any folder", async () => {
     const report = await runJson("compact", "session.jsonl", "--in-place");
     expect(report.out).toBe("session.jsonl");
     const added = readFileSync(session, "utf8").slice(text.length);
     expect(added).toContain(session);
   });
 
-  it("--no-restore puts nothing back at all", async () => {
+  it("--no-restore restores nothing", async () => {
     const report = await runJson("compact", session, "--no-restore");
     expect([report.restored, report.skipped]).toEqual([[], []]);
   });
 
-  it("what is not there is skipped with its kind and reason", async () => {
+  it("skips missing content with its type and reason", async () => {
     rmSync(project, { recursive: true });
     const report = await runJson("compact", session, "--project", home);
     demoProject(project);

@@ -26,7 +26,7 @@ interface Hit {
   readonly isInContext: boolean;
 }
 
-/** Another message at the end of the session. */
+/** Appends another message to the session. */
 function goOn(content: string): void {
   const last = JSON.parse(compacted.trimEnd().split("\n").at(-1) ?? "");
   const { sessionId, cwd, uuid: parentUuid } = last;
@@ -36,12 +36,12 @@ function goOn(content: string): void {
 }
 
 describe("longhaul recall", () => {
-  it("finds by words what was compacted, says when, who and by which id, and leaves the session alone", async () => {
+  it("finds compacted text by words, shows time, author and id, and leaves the session unchanged", async () => {
     const { stdout, stderr, code } = await run("recall", session, "metrics", "port", "ground", "rules");
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/\n2026-03-30 \d\d:\d\d {2}user\n/);
     expect(stdout).toMatch(/\n {2}id [0-9a-f-]{36}\n/);
-    expect(unfolded(stdout)).toContain("All of this is from the past");
+    expect(unfolded(stdout)).toContain("These are old messages");
     expect(stdout).not.toContain("\u001b");
     const widths = stdout.split("\n").slice(1);
     expect(Math.max(...widths.map((line) => [...line].length))).toBeLessThanOrEqual(80);
@@ -49,7 +49,7 @@ describe("longhaul recall", () => {
     expect(statSync(index).mode & 0o777).toBe(0o600);
   });
 
-  it("--id reads what was found word for word, by the beginning of its id as well", async () => {
+  it("--id prints a hit word for word, also by the beginning of its id", async () => {
     const { hits } = await runJson("recall", session, "ground", "rules", "metrics");
     const [hit] = hits;
     expect(hit).toMatchObject({ kind: "user", isInContext: false });
@@ -63,7 +63,7 @@ describe("longhaul recall", () => {
     expect(stdout).toContain(read.pieces[0].text);
   });
 
-  it("--exact, --pattern, --file and --tool find what fits all of them, the newest first", async () => {
+  it("--exact, --pattern, --file and --tool find hits that match all of them, newest first", async () => {
     const exact = await runJson("recall", session, "--exact", "require If-Match", "--tool", "Bash");
     expect(exact.hits.length).toBeGreaterThan(1);
     for (const { text, tool } of exact.hits as Hit[])
@@ -77,14 +77,14 @@ describe("longhaul recall", () => {
     for (const { file } of hits as Hit[]) expect(file).toMatch(/src\/server\.ts$/);
   });
 
-  it("--page goes on where the page before ended", async () => {
+  it("--page continues after the previous page", async () => {
     const ids = async (...args: readonly string[]): Promise<readonly string[]> =>
       (await runJson("recall", session, "tide", ...args)).hits.map(({ id }: Hit) => id);
     const whole = await ids("--limit", "6");
     expect([...(await ids("--limit", "3")), ...(await ids("--limit", "3", "--page", "2"))]).toEqual(whole);
   });
 
-  it("searches what is still in the context only with --all, also what was just added", async () => {
+  it("searches the current context only with --all, including the newest messages", async () => {
     await run("recall", session, "tide");
     goOn("paint the lighthouse vermilion");
     expect((await runJson("recall", session, "vermilion")).hits).toEqual([]);
@@ -94,7 +94,7 @@ describe("longhaul recall", () => {
     expect(hits).toMatchObject([{ id: "new-1", isInContext: true }]);
   });
 
-  it("does not find what an undo brought back into the context, and finds it again once that was taken back", async () => {
+  it("does not find text that an undo brought back, and finds it again after a redo", async () => {
     const found = async (): Promise<number> =>
       (await runJson("recall", session, "--exact", "stays on port 8471, metrics on 9464")).total;
     expect(await found()).toBe(1);
@@ -104,7 +104,7 @@ describe("longhaul recall", () => {
     expect(await found()).toBe(1);
   }, 30_000);
 
-  it("shows nothing of what steers a terminal", async () => {
+  it("shows no terminal control characters", async () => {
     goOn("vermilion \u001b]0;mine\u0007\u001b[31mred");
     for (const args of [
       ["vermilion", "--all"],
@@ -117,14 +117,14 @@ describe("longhaul recall", () => {
   });
 });
 
-describe("recall that cannot be", () => {
+describe("recall that fails", () => {
   it.each([
     [[], "query-empty"],
     [["--file", "./"], "query-empty"],
     [["--pattern", "("], "pattern-invalid"],
     [["--id", "no-such-id"], "message-not-found"],
     [["--id", "../../../etc/passwd"], "message-not-found"],
-  ])("answered with %j exits with 1 and says why", async (args, code) => {
+  ])("exits with 1 and says why for %j", async (args, code) => {
     const failed = await run("recall", session, ...args, "--json");
     expect([failed.code, JSON.parse(failed.stdout).error.code]).toEqual([1, code]);
     expect(failed.stderr).not.toBe("");
@@ -138,11 +138,11 @@ describe("recall that cannot be", () => {
     [["x", "y", "--page", "0"]],
     [["x", "y", "--limit", "many"]],
     [["x", "--bogus"]],
-  ])("asked for by wrong use %j exits with 2", async (args) => {
+  ])("exits with 2 on wrong use %j", async (args) => {
     expect((await runCli(["recall", ...args], { home })).code).toBe(2);
   });
 
-  it("asked of no session exits with 1, and leaves nothing behind", async () => {
+  it("exits with 1 without a session, and leaves nothing behind", async () => {
     expect((await run("recall", join(home, "none.jsonl"), "tide")).code).toBe(1);
     expect(existsSync(join(home, "none.recall"))).toBe(false);
   });

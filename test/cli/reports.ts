@@ -15,7 +15,10 @@ export const home: string = temporaryFolder();
 /** The --json output of a command. */
 export type Report = ReturnType<typeof JSON.parse>;
 
-/** The --json output of a command; undefined when it refuses, as for a session that is too short. */
+/**
+ * The --json output of a command. Undefined if the command refuses, for example because the session is too
+ * short.
+ */
 export async function reported(
   command: (composition: Composition) => Promise<void>,
   environment: NodeJS.ProcessEnv = {},
@@ -43,7 +46,7 @@ export const previewed = (path: string): Promise<Report> =>
 export const replayed = (path: string): Promise<Report> =>
   reported((it) => replay([path], { json, policies: ["everything"] }, it));
 
-/** A copy in a folder of its own, which may be written. */
+/** A writable copy in a separate folder. */
 export function copyOf(path: string): string {
   const copy = join(mkdtempSync(join(home, "s-")), basename(path));
   writeFileSync(copy, readFileSync(path));

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 describe("longhaul inspect", () => {
-  it("shows what was collapsed, and what that saves", async () => {
+  it("inspect shows collapsed spans and the tokens they save", async () => {
     const { collapse } = await runJson("inspect", session);
     expect(collapse).toMatchObject({
       messages: 12,
@@ -31,12 +31,12 @@ describe("longhaul inspect", () => {
     expect(collapse.tokensBefore).toBe(collapse.spans[0].tokensBefore);
     const { stdout } = await run("inspect", session);
     expect(stdout).toMatch(
-      /1 collapsed span \(12 messages, [\d,]+ tokens → [\d,]+; --span ID shows\n? +one\)/,
+      /1 collapsed span \(12 messages, [\d,]+ tokens → [\d,]+, --span ID shows\n? +one\)/,
     );
     expect(stdout).toContain("5ba40000");
   });
 
-  it("shows the messages of a span again, whole, by its id or the beginning of it", async () => {
+  it("inspect shows all messages of a span by its id or the beginning of it", async () => {
     const report = await runJson("inspect", session, "--span", "5ba4");
     expect(report.spanId).toBe(SPAN);
     expect(report.entries.map(({ uuid }: { uuid: string }) => uuid)).toEqual(uuids);
@@ -49,7 +49,7 @@ describe("longhaul inspect", () => {
     }
   });
 
-  it("says so where there is no such span", async () => {
+  it("inspect says that there is no such span", async () => {
     const { code, stderr } = await run("inspect", session, "--span", "ffff");
     expect(code).toBe(1);
     expect(stderr).toContain("No collapsed span of the session begins like ffff.");
@@ -57,7 +57,7 @@ describe("longhaul inspect", () => {
     expect((await run("inspect", session, "--span", "x", "--prompts")).code).toBe(2);
   });
 
-  it("shows memory files of the project that govern what was touched, with what they would cost", async () => {
+  it("inspect shows memory files for the touched files, with their cost in tokens", async () => {
     const { memory } = await runJson("inspect", session, "--project", project);
     expect(memory).toMatchObject({ attached: [], folder: project, skipped: [] });
     expect(memory.governing).toEqual([{ path: join(project, "AGENTS.md"), tokens: expect.any(Number) }]);
@@ -68,7 +68,7 @@ describe("longhaul inspect", () => {
 });
 
 describe("longhaul notes", () => {
-  it("are about messages that were collapsed, too", async () => {
+  it("notes cover collapsed messages too", async () => {
     const { work } = await runJson("notes", session, "--dry-run");
     const { context } = await runJson("inspect", session);
     expect(work.messages).toBeGreaterThan(context.messages);

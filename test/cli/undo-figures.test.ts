@@ -26,10 +26,10 @@ const STEPS = {
     reported((it) => clear(path, { json, inPlace: true, keep: 1 }, it)),
 };
 
-/** The figures of a session that describe its conversation, without those that describe its file. */
+/** Figures about the conversation of a session, without those about its file. */
 async function figuresOf(path: string): Promise<Report> {
   const { session, context, compactions, memory, ...rest } = await inspected(path);
-  // The file has more lines, a boundary among them.
+  // The file has more lines, including a boundary.
   const { bytes, entries, ...sameSession } = session;
   // The lines of the conversation are copies, which report no usage.
   const { tokens, messages } = context;
@@ -39,7 +39,7 @@ async function figuresOf(path: string): Promise<Report> {
   return { inspect, replay: await replayed(path) };
 }
 
-/** True if there was anything to undo. */
+/** Returns true if there was something to undo. */
 async function expectSameAfterUndo(path: string, step: keyof typeof STEPS): Promise<boolean> {
   const before = await figuresOf(path);
   if ((await STEPS[step](path)) === undefined) return false;
@@ -51,12 +51,12 @@ async function expectSameAfterUndo(path: string, step: keyof typeof STEPS): Prom
 describe.each(["compact", "clear"] as const)(
   "after %s and undo, inspect and replay report the same as before",
   (step) => {
-    it("of the session of the demonstration", async () => {
+    it("inspect and replay report the same figures after an undo of the demo session", async () => {
       const path = written(createDemoSession({ cwd: join(home, "project") }));
       expect(await expectSameAfterUndo(path, step)).toBe(true);
     }, 120_000);
 
-    it("of any session that an agent may write", async () => {
+    it("inspect and replay report the same figures after an undo of any session that an agent may write", async () => {
       let compared = 0;
       const ratio = fc.double({ min: 0.8, max: 2.5, noNaN: true });
       const overhead = fc.integer({ min: 0, max: 30_000 });

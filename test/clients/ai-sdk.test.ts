@@ -6,7 +6,7 @@ import { LIST_FILES, READ_FILE, REQUEST, runTool } from "./workspace.ts";
 
 let simulator: Simulator;
 beforeEach(async () => {
-  simulator = await startSimulator({ behaviours: [coder({ turns: 6, inventsPaths: true })] });
+  simulator = await startSimulator({ behaviors: [coder({ turns: 6, inventsPaths: true })] });
 });
 afterEach(() => simulator.close());
 
@@ -25,8 +25,8 @@ const tools = () =>
     ]),
   );
 
-describe("ai with @ai-sdk/anthropic holds a conversation with tools", () => {
-  it("with generateText, step after step", async () => {
+describe("ai with @ai-sdk/anthropic", () => {
+  it("generateText holds a conversation with tools, step after step", async () => {
     const { steps, finishReason } = await generateText({
       model: model(),
       tools: tools(),
@@ -38,7 +38,7 @@ describe("ai with @ai-sdk/anthropic holds a conversation with tools", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("with streamText", async () => {
+  it("streamText holds a conversation with tools", async () => {
     const result = streamText({
       model: model(),
       tools: tools(),

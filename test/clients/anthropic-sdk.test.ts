@@ -10,14 +10,14 @@ const TURNS = 6;
 let simulator: Simulator;
 
 beforeEach(async () => {
-  simulator = await startSimulator({ behaviours: [coder({ turns: TURNS, inventsPaths: true })] });
+  simulator = await startSimulator({ behaviors: [coder({ turns: TURNS, inventsPaths: true })] });
 });
 afterEach(() => simulator.close());
 
 const options = (): { baseURL: string; apiKey: string } => ({ baseURL: simulator.url, apiKey: "any" });
 const tools = [READ_FILE, LIST_FILES] as unknown as Anthropic.Tool[];
 
-/** What every conversation must have been: with tools, valid in each request, at its end. */
+/** Checks every conversation: it has tools, each request is valid, and it ends. */
 function expectSoundConversation(): void {
   const { messages, invalid } = simulator.requests;
   expect(invalid).toEqual([]);
@@ -36,8 +36,8 @@ const results = (content: readonly { type: string }[]): Anthropic.ToolResultBloc
 describe.each([
   ["1.x, API of 2026-10-21", () => new Anthropic(options()), "2026-10-21"],
   ["0.x, API of 2023-06-01", () => new Anthropic0(options()) as unknown as Anthropic, "2023-06-01"],
-] as const)("@anthropic-ai/sdk %s holds a conversation with tools", (_, connect, version) => {
-  it("with plain calls", async () => {
+] as const)("@anthropic-ai/sdk %s", (_, connect, version) => {
+  it("holds a conversation with tools by plain calls", async () => {
     const client = connect();
     const messages: Anthropic.MessageParam[] = [{ role: "user", content: REQUEST }];
     for (;;) {
@@ -50,7 +50,7 @@ describe.each([
     expect(simulator.requests.last?.version).toBe(version);
   });
 
-  it("with streamed calls, whose accumulated message can be sent back", async () => {
+  it("holds a conversation with tools by streamed calls, whose accumulated message can be sent back", async () => {
     const client = connect();
     const messages: Anthropic.MessageParam[] = [{ role: "user", content: REQUEST }];
     const streamed: string[] = [];
@@ -67,7 +67,7 @@ describe.each([
     expect(simulator.requests.messages.every(({ isStream }) => isStream)).toBe(true);
   });
 
-  it("with the tool runner", async () => {
+  it("holds a conversation with tools by the tool runner", async () => {
     const client = connect();
     const runner = client.beta.messages.toolRunner({
       model: MODEL,
@@ -87,7 +87,7 @@ describe.each([
     expectSoundConversation();
   });
 
-  it("counts tokens and lists models", async () => {
+  it("counts tokens and lists models of the simulator", async () => {
     const client = connect();
     const request = { model: MODEL, messages: [{ role: "user" as const, content: REQUEST }] };
     const { input_tokens } = await client.messages.countTokens(request);
@@ -98,7 +98,7 @@ describe.each([
     expect(names).toContain(MODEL);
   });
 
-  it("gets the API's own error classes", async () => {
+  it("throws the API's own error classes", async () => {
     const client = connect();
     const refused = client.messages.create({ model: "claude-none-9", max_tokens: 10, messages: [] });
     await expect(refused).rejects.toMatchObject({ status: 404 });

@@ -6,12 +6,12 @@ import { LIST_FILES, READ_FILE, REQUEST, runTool } from "./workspace.ts";
 
 let simulator: Simulator;
 beforeEach(async () => {
-  simulator = await startSimulator({ behaviours: [coder({ turns: 6, inventsPaths: true })] });
+  simulator = await startSimulator({ behaviors: [coder({ turns: 6, inventsPaths: true })] });
 });
 afterEach(() => simulator.close());
 
-describe("@langchain/anthropic holds a conversation with tools", () => {
-  it.each([false, true])("streaming: %s", async (streaming) => {
+describe("@langchain/anthropic", () => {
+  it.each([false, true])("holds a conversation with tools (streaming: %s)", async (streaming) => {
     const model = new ChatAnthropic({
       model: "claude-sonnet-4-5-20250929",
       anthropicApiUrl: simulator.url,

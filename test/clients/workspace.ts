@@ -1,4 +1,4 @@
-/** The same little project and tools for every client, in the plainest form. */
+/** The same small project and tools for every client, in the simplest form. */
 const FILES: Readonly<Record<string, string>> = {
   "src/parser.ts": "export const parse = (text: string): string[] => text.split(',');\n",
   "src/parser.test.ts": "it('drops the last comma', () => expect(parse('a,')).toEqual(['a']));\n",

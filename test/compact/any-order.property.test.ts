@@ -23,7 +23,7 @@ import { isCollapseMark, isStandIn, standInUuids } from "../../packages/core/src
 import { commitSpans, type StagedSpan } from "../../packages/core/src/modules/collapse/commit.ts";
 import { expandableSpans, expandSpans } from "../../packages/core/src/modules/collapse/expand.ts";
 import { planSpan } from "../../packages/core/src/modules/collapse/plan-span.ts";
-import { messagesBehind } from "../../packages/core/src/request/flatten/count-messages.ts";
+import { countOriginalMessages } from "../../packages/core/src/request/flatten/count-messages.ts";
 import { notesSource, planFromNotes } from "../../packages/notes/src/plan-from-notes.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";
 import { arbitraryEntries } from "../support/arbitraries.ts";
@@ -34,7 +34,7 @@ type Step =
   | { readonly kind: "whole"; readonly keepRecentTokens: number }
   | { readonly kind: "from" | "up-to"; readonly at: number }
   | { readonly kind: "reactive"; readonly tokens: number }
-  /** The remembered message; negative: the notes name none. */
+  /** Index of the remembered message. Negative if the notes name none. */
   | { readonly kind: "notes"; readonly remembered: number }
   | { readonly kind: "snip-range"; readonly from: number; readonly to: number }
   | { readonly kind: "snip-turns"; readonly keepLastTurns: number }
@@ -63,12 +63,12 @@ type CompactStep = Extract<Step, { kind: "whole" | "from" | "up-to" | "reactive"
 const NOTES = { text: "# Current State\n_what goes on_\n\nThe notes of all that went before." };
 const REFUSALS = ["not-enough-messages", "compaction-ineffective"];
 
-/** A conversation under any tier in any order, and what is checked after each. */
+/** A conversation with any operations in any order, checked after each. */
 class Life {
   entries: readonly Entry[];
   readonly #ports: CompactionPorts = countingPorts();
   readonly #bindsThinking: boolean;
-  /** Everything that was ever in it, as a transcript would have it. */
+  /** Everything that was ever in it, like a transcript. */
   readonly #written = new Map<string, Entry>();
   #goneOn = 0;
 
@@ -93,7 +93,9 @@ class Life {
     return { ports: this.#ports, tokensOf, bindsThinking: this.#bindsThinking };
   }
 
-  /** Several in one batch; expanding them gives back what there was, and a second time changes nothing. */
+  /**
+   * Collapses several spans in one batch. Expanding restores the original, and a second time changes nothing.
+   */
   #collapse({ spans, effectiveTokens }: Extract<Step, { kind: "collapse" }>): void {
     const before = this.entries;
     const staged: StagedSpan[] = [];
@@ -161,7 +163,7 @@ class Life {
     }
   }
 
-  /** Undefined where the notes do not serve. */
+  /** Returns undefined if the notes are unusable. */
   #plan(next: CompactStep): CompactionPlan | undefined {
     const snapshot = { entries: this.entries };
     if (next.kind === "whole") return planCompaction(snapshot, { keepRecentTokens: next.keepRecentTokens });
@@ -180,15 +182,15 @@ class Life {
   }
 }
 
-/** Every entry is summarised or kept, in its order, and no pair is torn apart. */
+/** Every entry is summarized or kept, in order, and no pair is split. */
 function expectWhole(plan: CompactionPlan): void {
-  const { entries, summarised, kept, keptPlace, pending, isKeptRewritten } = plan;
-  const inOrder = keptPlace === "before" ? [...kept, ...summarised, ...pending] : [...summarised, ...kept];
+  const { entries, summarized, kept, keptPlace, pending, isKeptRewritten } = plan;
+  const inOrder = keptPlace === "before" ? [...kept, ...summarized, ...pending] : [...summarized, ...kept];
   const withoutBoundary = (list: readonly Entry[]): readonly Entry[] =>
     list.filter((entry) => !isCompactBoundary(entry));
   const isShortened = (plan.unseen?.shortened.length ?? 0) > 0;
   if (!isKeptRewritten && !isShortened) expect(withoutBoundary(inOrder)).toEqual(withoutBoundary(entries));
-  const parts = [kept, summarised, pending].map((part) => indexPairs(part));
+  const parts = [kept, summarized, pending].map((part) => indexPairs(part));
   const torn = parts.reduce((sum, { orphanResults }) => sum + orphanResults.length, 0);
   expect(torn).toBe(indexPairs(entries).orphanResults.length);
   const open = parts.reduce((sum, { unanswered }) => sum + unanswered.length, 0);
@@ -198,8 +200,8 @@ function expectWhole(plan: CompactionPlan): void {
 }
 
 /**
- * Kept messages are the very objects, unless their thinking had to go. Shortened messages and markers, which stand
- * elsewhere on disk, are not compared. The summary that the conversation begins with is always rewritten.
+ * Kept messages are the same objects, unless their thinking had to be removed. Shortened messages and
+ * markers, which are elsewhere on disk, are not compared. The summary at the start is always rewritten.
  */
 function expectKept(plan: CompactionPlan, { kept, keptPlace }: Compaction, bindsThinking: boolean): void {
   const [opening] = plan.entries.filter((entry) => isEntry(entry) && !isCompactBoundary(entry));
@@ -215,9 +217,8 @@ function expectKept(plan: CompactionPlan, { kept, keptPlace }: Compaction, binds
 }
 
 /**
- * Every message that is gone is named by a marker or a span if it has an id, and none of them counts for less than it
- * was. A span
- * that is expanded may have stood between two parts of one message at each of its ends, and they counted twice.
+ * A marker or a span names every removed message that has an id, and its tokens are not undercounted. An
+ * expanded span may have been between two parts of one message at each end, and those counted twice.
  */
 function expectAccountedFor(before: readonly Entry[], after: readonly Entry[], joined = 0): void {
   const named = new Set(after.filter(isEntry).flatMap((entry) => [entry.uuid, ...standInUuids(entry)]));
@@ -227,11 +228,11 @@ function expectAccountedFor(before: readonly Entry[], after: readonly Entry[], j
     (isStandIn(entry) && standInUuids(entry).every((uuid) => named.has(uuid)));
   const isMessage = (entry: Entry): boolean => ["user", "assistant", "attachment"].includes(entry.type);
   expect(before.filter((entry) => isEntry(entry) && isMessage(entry) && !isNamed(entry))).toEqual([]);
-  expect(messagesBehind(after)).toBeGreaterThanOrEqual(messagesBehind(before) - joined);
+  expect(countOriginalMessages(after)).toBeGreaterThanOrEqual(countOriginalMessages(before) - joined);
 }
 
-describe("any tier, in any order, any number of times", () => {
-  it("leaves a valid request in which everything is kept, summarised or marked", async () => {
+describe("compaction tiers in any order, any number of times", () => {
+  it("every sequence of rewrites leaves a valid request in which each message is kept, summarized or marked", async () => {
     const steps = fc.array(step, { minLength: 1, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(arbitraryEntries(), steps, fc.boolean(), async (generated, list, bindsThinking) => {
@@ -243,7 +244,7 @@ describe("any tier, in any order, any number of times", () => {
     );
   }, 60_000);
 
-  it("answers for every request of a person: it is in the context, or a summary or a marker stands for it", async () => {
+  it("every request of the user is in the context, or a summary or a marker replaces it", async () => {
     const steps = fc.array(step, { minLength: 1, maxLength: 5 });
     await fc.assert(
       fc.asyncProperty(steps, async (list) => {

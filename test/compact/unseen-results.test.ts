@@ -19,7 +19,7 @@ import {
 } from "../../packages/core/src/compaction/plan/shrink-messages.ts";
 import { sizeUp } from "../../packages/core/src/compaction/plan/sized.ts";
 import { measureBlock } from "../../packages/core/src/measure/tokens/measure.ts";
-import { unseenFrom } from "../../packages/core/src/messages/responses.ts";
+import { firstUnseenIndex } from "../../packages/core/src/messages/responses.ts";
 import { contentText } from "../../packages/core/src/messages/untrusted.ts";
 import { planSpan } from "../../packages/core/src/modules/collapse/plan-span.ts";
 import { planFromNotes } from "../../packages/notes/src/plan-from-notes.ts";
@@ -32,7 +32,7 @@ const words = (tokens: number, seed = 0): string =>
   Array.from({ length: tokens }, (_, at) => `w${(at * 31 + seed * 7) % 997}`).join(" ");
 const tokensIn = (text: string): number => ESTIMATORS.o200k(text);
 
-/** A long session whose last calls are answered, and no model has seen the answers. */
+/** A long session whose last calls have results that no model has seen. */
 function unseenSession(results: readonly number[], after: readonly string[] = []): readonly Entry[] {
   const c = longSession(12);
   const ids = results.map((_, at) => `new-${at}`);
@@ -49,7 +49,7 @@ const carriedOut = (plan: CompactionPlan, targetTokens?: number): Promise<Compac
     ...(targetTokens === undefined ? {} : { targetTokens }),
   });
 
-/** The results that answer the newest calls in the next request. */
+/** Results of the newest calls in the next request. */
 function answersIn(entries: readonly Entry[]): ReadonlyMap<string, string> {
   const messages = flatten(entries);
   expect(apiRuleViolations(messages)).toEqual([]);
@@ -67,7 +67,7 @@ function answersIn(entries: readonly Entry[]): ReadonlyMap<string, string> {
 const TARGET = 30_000;
 const last = (entries: readonly Entry[], back: number): string => entries.at(-back)?.uuid ?? "";
 
-/** Every way in which a conversation is compacted, with the limit that it keeps to. */
+/** Every way to compact a conversation, with its limit. */
 const WAYS: Readonly<Record<string, (entries: readonly Entry[]) => CompactionPlan>> = {
   "a compaction of everything": (entries) =>
     planCompaction({ entries }, { keepRecentTokens: 0, targetTokens: TARGET }),
@@ -101,34 +101,31 @@ describe.each(Object.keys(WAYS))("%s", (name) => {
     ["nothing", []],
     ["words of the user", ["By the way, use tabs."]],
     ["reminders", ["<system-reminder>one</system-reminder>", "<system-reminder>two</system-reminder>"]],
-  ])(
-    "keeps results that no model has seen, whole and as the answer to their calls, followed by %s",
-    async (_, after) => {
-      const entries = unseenSession([2_000, 40, 900], after);
-      const compaction = await carriedOut(way(entries), TARGET);
-      const answers = answersIn(rebuild(compaction));
-      expect([...answers.values()].map(tokensIn)).toEqual(
-        [2_000, 40, 900].map((tokens, at) => tokensIn(words(tokens, at))),
-      );
-      expect(compaction.ledger?.shortened).toBeUndefined();
-      expect(JSON.stringify(compaction.summary)).toContain("have not read yet");
-    },
-  );
+  ])("keeps unseen results whole and as the answers to their calls, followed by %s", async (_, after) => {
+    const entries = unseenSession([2_000, 40, 900], after);
+    const compaction = await carriedOut(way(entries), TARGET);
+    const answers = answersIn(rebuild(compaction));
+    expect([...answers.values()].map(tokensIn)).toEqual(
+      [2_000, 40, 900].map((tokens, at) => tokensIn(words(tokens, at))),
+    );
+    expect(compaction.ledger?.shortened).toBeUndefined();
+    expect(JSON.stringify(compaction.summary)).toContain("You have not read them yet");
+  });
 });
 
-it("a summary written ahead is of no use where only a call with an unseen result is left of its messages", () => {
+it("drops a background summary when only a call with an unseen result is left of its messages", () => {
   const c = new ConversationBuilder();
   c.boundary();
   c.summary("What was done.");
   c.tool("new-0", "Bash", { command: "make" }, words(900));
   const reply = new ConversationBuilder("reply").assistant("I see.");
   const ids = c.entries.map(({ uuid }) => uuid);
-  expect(planFromPrepared({ entries: [...c.entries, reply] }, ids, {})?.summarised).toHaveLength(ids.length);
+  expect(planFromPrepared({ entries: [...c.entries, reply] }, ids, {})?.summarized).toHaveLength(ids.length);
   expect(planFromPrepared({ entries: c.entries }, ids, {})).toBeUndefined();
 });
 
-describe("results that do not fit beside the summary", () => {
-  it("keep head and tail with a pointer to recall, and the ledger records it", async () => {
+describe("unseen results that do not fit beside the summary", () => {
+  it("shortens a result to head and tail with a pointer to recall, and records it in the ledger", async () => {
     const entries = unseenSession([60_000]);
     const plan = planCompaction({ entries }, { targetTokens: TARGET });
     const compaction = await carriedOut(plan, TARGET);
@@ -138,13 +135,13 @@ describe("results that do not fit beside the summary", () => {
     const whole = words(60_000);
     expect(text.startsWith(whole.slice(0, 1_000))).toBe(true);
     expect(text.endsWith(whole.slice(-1_000))).toBe(true);
-    expect(text).toMatch(/characters of this result are left out .* recall it by the id new-0/);
+    expect(text).toMatch(/characters of this result are left out .* Recall it with the id new-0/);
     expect(compaction.ledger?.shortened).toMatchObject([{ toolUseId: "new-0", entryId: last(entries, 1) }]);
     expect(JSON.stringify(compaction.summary)).toContain("They are shortened");
     expect(JSON.stringify(compaction.summary)).not.toContain("follow verbatim");
   });
 
-  it("share the room: the longest give way, and each keeps 2,000 tokens", async () => {
+  it("shortens the longest results first and keeps 2,000 tokens of each", async () => {
     const entries = unseenSession([40_000, 300, 20_000]);
     const compaction = await carriedOut(planCompaction({ entries }, { targetTokens: TARGET }), TARGET);
     const sizes = [...answersIn(rebuild(compaction)).values()].map(tokensIn);
@@ -164,7 +161,7 @@ describe("results that do not fit beside the summary", () => {
     };
     const whole = SIZES.map((size, at) => tokensIn(words(size, at)));
 
-    it("keep 2,000 tokens or all of a shorter one as long as the window holds that beside a summary", async () => {
+    it("keeps 2,000 tokens of a result, or all of a shorter one, while the window holds that beside a summary", async () => {
       const limits = { targetTokens, limitTokens };
       const plan = planCompaction({ entries: unseenSession(SIZES) }, limits);
       const sizes = await sizesIn(plan, limits);
@@ -173,13 +170,13 @@ describe("results that do not fit beside the summary", () => {
       }
     });
 
-    it("give way further where the window does not hold it", async () => {
+    it("shortens results further when the window does not hold 2,000 tokens of each", async () => {
       const plan = planCompaction({ entries: unseenSession(SIZES) }, { targetTokens });
       const sizes = await sizesIn(plan, { targetTokens });
       expect(Math.max(...sizes)).toBeLessThan(2_000);
     });
 
-    it("keep it also after an overflow", async () => {
+    it("keeps the minimum of each result after an overflow too", async () => {
       const limits = { targetTokens, limitTokens };
       const failure = { kind: "too-long", tokens: 20_000, limit: 16_000 } as const;
       const plan = planReactive({ entries: unseenSession([950, 900, 800]) }, { failure, ...limits });
@@ -187,7 +184,7 @@ describe("results that do not fit beside the summary", () => {
       expect(sizes).toEqual([950, 900, 800].map((size, at) => tokensIn(words(size, at))));
     });
 
-    it("keep it where the messages that the user chose to keep are too many by themselves", () => {
+    it("keeps the minimum of each result when the messages that the user chose to keep exceed the window", () => {
       const entries = unseenSession([5_000]);
       const options = { variant: "from", at: entries.at(-4)?.uuid ?? "", force: true } as const;
       const plan = planCompaction({ entries }, { ...options, targetTokens: 3_000, limitTokens: 4_000 });
@@ -195,7 +192,7 @@ describe("results that do not fit beside the summary", () => {
       expect(plan.unseen?.shortened[0]?.keptTokens).toBeGreaterThanOrEqual(2_000);
     });
 
-    it("keep it where the messages that the user chose to keep leave a little room only", () => {
+    it("keeps the minimum of each result when the messages that the user chose to keep leave little room", () => {
       const entries = unseenSession([5_000]);
       const options = { variant: "from", at: entries.at(-4)?.uuid ?? "", force: true } as const;
       const { keptTokens, overheadTokens } = planCompaction({ entries }, options);
@@ -204,7 +201,7 @@ describe("results that do not fit beside the summary", () => {
       expect(plan.unseen?.shortened[0]?.keptTokens).toBeGreaterThanOrEqual(2_000);
     });
 
-    it("keep it where wrong reports say that not even the system prompt fits", () => {
+    it("keeps the minimum of each result when wrong usage reports say that not even the system prompt fits", () => {
       const entries = unseenSession([700, 5_000]);
       const sized = sizeUp({ entries }, {});
       const plan = planCompaction(
@@ -217,7 +214,7 @@ describe("results that do not fit beside the summary", () => {
     });
 
     it.each([0, 260])(
-      "keep it beside a picture where a low ratio leaves room for %i tokens",
+      "keeps the minimum of a result beside an image when a low ratio leaves room for %i tokens",
       (mostTokens) => {
         const tokenRatio = 0.5;
         const countTokens = (text: string): number => Math.ceil(tokensIn(text) * tokenRatio);
@@ -227,7 +224,7 @@ describe("results that do not fit beside the summary", () => {
         const limits = { roomTokens: 0, mostTokens, isLastResort: true, isRecorded: true };
         const cut = shortenResults(c.entries, { ...limits, tokens, countTokens, tokenRatio });
         const [{ keptTokens } = { keptTokens: 0 }] = cut.shortened;
-        // No cut helps if there is no room. Otherwise all of it has to fit, without the picture.
+        // No cut helps if there is no room. Otherwise everything must fit, without the picture.
         const [least, most] = mostTokens === 0 ? [2_000, 2_100] : [200, mostTokens];
         expect(keptTokens).toBeGreaterThanOrEqual(least);
         expect(keptTokens).toBeLessThanOrEqual(most);
@@ -236,7 +233,7 @@ describe("results that do not fit beside the summary", () => {
     );
 
     it.each([100, 400])(
-      "keep 300 tokens of it as the last resort, or 2,000 in a room of %i tokens",
+      "keeps 300 tokens of a result as the last resort, or 2,000 in a room of %i tokens",
       (room) => {
         const entries = unseenSession([6_000]).slice(-2);
         const { shortened } = shortenResults(entries, {
@@ -254,7 +251,7 @@ describe("results that do not fit beside the summary", () => {
       },
     );
 
-    it("have the room of a picture that had to go", () => {
+    it("gives results the room of an image that had to be removed", () => {
       const picture = measureBlock(image(), tokensIn);
       const mostTokens = 2 * 2_000 + picture;
       const c = new ConversationBuilder();
@@ -279,7 +276,7 @@ describe("results that do not fit beside the summary", () => {
       }
     });
 
-    it("are cut alike whether the host passes one object several times or copies of it", () => {
+    it("cuts results alike whether the host passes one object several times or copies of it", () => {
       const text: ContentBlock = { type: "text", text: words(1_500) };
       const tokens = 2 * tokensIn(words(1_500)) + 4 * measureBlock(image(), tokensIn);
       const cut = (mostTokens: number, own: (block: ContentBlock) => ContentBlock): ShortenedEntries => {
@@ -313,7 +310,7 @@ describe("results that do not fit beside the summary", () => {
     });
 
     it.each([true, false])(
-      "leave pictures of the user alone unless nothing else is left to cut (last resort: %s)",
+      "removes images of the user only when nothing else is left to cut (last resort: %s)",
       (isLastResort) => {
         const picture = measureBlock(image(), tokensIn);
         const c = new ConversationBuilder();
@@ -330,7 +327,7 @@ describe("results that do not fit beside the summary", () => {
       },
     );
 
-    it("count by our own estimate where reports have made the ratio too high", () => {
+    it("counts results by our own estimate when usage reports have made the ratio too high", () => {
       const entries = unseenSession([900]);
       const { shortened, entries: kept } = shortenResults(entries.slice(-2), {
         roomTokens: 500,
@@ -346,7 +343,7 @@ describe("results that do not fit beside the summary", () => {
     });
   });
 
-  it("are shortened even where nothing but a summary stands before them", async () => {
+  it("shortens unseen results even when only a summary precedes them", async () => {
     const c = new ConversationBuilder();
     c.boundary();
     c.summary("What was done.");
@@ -359,7 +356,7 @@ describe("results that do not fit beside the summary", () => {
     expect(compaction.tokensAfter).toBeLessThan(TARGET);
   });
 
-  it("keep their pictures where these fit, and a note where they do not", async () => {
+  it("keeps the images of a result when they fit, and leaves a note when they do not", async () => {
     const c = longSession(12);
     c.assistant([toolUse("new-0", "Read", {})]);
     c.user([toolResult("new-0", [image(), { type: "text", text: words(60_000) }])]);
@@ -371,13 +368,13 @@ describe("results that do not fit beside the summary", () => {
     expect(await compactedTo(3_500)).toContain("[image left out to fit the context window]");
   });
 
-  it("say to call the tool again where no transcript has them", () => {
+  it("advises to call the tool again when no transcript has the result", () => {
     const entries = unseenSession([60_000]);
     const { kept } = planCompaction({ entries, isRecorded: false }, { targetTokens: TARGET });
     expect(JSON.stringify(kept)).toContain("Call the tool again for the missing part.");
   });
 
-  it("are cut to one common size, and each result below that size stays whole", () => {
+  it("cuts parallel results to one common size and keeps smaller ones whole", () => {
     const sizes = fc.array(fc.constantFrom(5, 150, 400, 900, 2_500, 6_000), { minLength: 1, maxLength: 6 });
     const share = fc.double({ min: 0.05, max: 1, noNaN: true });
     fc.assert(
@@ -406,7 +403,7 @@ describe("results that do not fit beside the summary", () => {
     );
   });
 
-  it("never make a compaction that breaks the API's rules or loses a result, whatever their sizes", async () => {
+  it("never breaks an API rule or loses an unseen result, whatever the sizes", async () => {
     const arbitrary = fc.record({
       results: fc.array(fc.constantFrom(5, 400, 3_000, 9_000), { minLength: 1, maxLength: 5 }),
       after: fc.array(fc.constantFrom("go on", words(4_000)), { maxLength: 2 }),
@@ -424,7 +421,8 @@ describe("results that do not fit beside the summary", () => {
         const cut = results.map((_, at) => shortened.some(({ toolUseId }) => toolUseId === `new-${at}`));
         for (const [at, size] of sizes.entries()) {
           if (cut[at] !== true) expect(size).toBe(tokensIn(words(results[at] ?? 0, at)));
-          // As the plan counts: reactive compaction without figures expects 1.25 tokens for each of our estimate.
+          // Counts like the plan: without figures, reactive compaction expects 1.25 tokens per estimated
+          // token.
           if (cut[at] === true && targetTokens === TARGET)
             expect(size * plan.tokenRatio).toBeGreaterThanOrEqual(2_000);
         }
@@ -434,7 +432,7 @@ describe("results that do not fit beside the summary", () => {
   });
 });
 
-describe("other rewrites", () => {
+describe("other rewrites with unseen results", () => {
   const separate = (): readonly Entry[] => {
     const c = longSession(12);
     for (let at = 0; at < 7; at++) {
@@ -444,16 +442,16 @@ describe("other rewrites", () => {
     return c.entries.map(withoutUsage);
   };
 
-  it("know a response that is stored as several entries with results between them", () => {
+  it("recognizes a response that is stored as several entries with results between them", () => {
     const entries = separate();
-    expect(unseenFrom(entries)).toBe(entries.length - 14);
+    expect(firstUnseenIndex(entries)).toBe(entries.length - 14);
     const c = new ConversationBuilder("next");
-    expect(unseenFrom([...entries, c.assistant("I see.")])).toBe(entries.length + 1);
+    expect(firstUnseenIndex([...entries, c.assistant("I see.")])).toBe(entries.length + 1);
     const error = c.assistant("API Error", { isApiErrorMessage: true });
-    expect(unseenFrom([...entries, error])).toBe(entries.length - 14);
+    expect(firstUnseenIndex([...entries, error])).toBe(entries.length - 14);
   });
 
-  it("leave such calls alone when spans are collapsed", () => {
+  it("collapsing spans leaves calls with unseen results alone", () => {
     const entries = separate();
     const plan = planSpan({ entries }, { effectiveTokens: 9_000, isUrgent: true });
     const taken = new Set(plan?.uuids);
@@ -465,7 +463,7 @@ describe("other rewrites", () => {
     expect(taken.size).toBeGreaterThan(0);
   });
 
-  it("spare such calls when messages are removed", () => {
+  it("snip keeps calls with unseen results", () => {
     const entries = separate();
     const options = { ports: countingPorts(), tokensOf: () => 1 };
     const ids = entries.slice(-20).map(({ uuid }) => uuid ?? "");

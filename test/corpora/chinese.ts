@@ -101,7 +101,7 @@ export function chineseEnglishCorpus(length: number, seed = 19): string {
   );
 }
 
-/** Slot names are Chinese here; `fill` knows only word characters. */
+/** Slot names are Chinese here, but `fill` knows only word characters. */
 function fillHan(template: string, slots: Readonly<Record<string, readonly string[]>>, seed: number): string {
   const from = choices(seed);
   return template.replace(/\{(.)\}/gu, (whole, name: string) =>

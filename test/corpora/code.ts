@@ -1,4 +1,4 @@
-/** TypeScript as people write it, and JavaScript as a minifier leaves it. */
+/** TypeScript as people write it, and JavaScript as a minifier writes it. */
 import { type Choices, choices, fill, grow } from "./random.ts";
 
 const SLOTS = {

@@ -1,4 +1,4 @@
-/** One text per kind that estimates are judged on, the same on every machine; our own words throughout. */
+/** One text per kind for evaluating estimates, equal on every machine, and written by us. */
 import { base64Corpus } from "./base64.ts";
 import { chineseCorpus, chineseEnglishCorpus } from "./chinese.ts";
 import { minifiedCorpus, typescriptCorpus } from "./code.ts";
@@ -26,11 +26,11 @@ export type KindName =
   | "minifiedJs"
   | "mix";
 
-/** Characters per kind; enough that single sentences do not decide, small enough to count exactly in a test. */
+/** Characters per kind: enough that single sentences do not matter, few enough to count exactly in a test. */
 const LENGTH = 60_000;
 const MIX_LENGTH = 200_000;
 
-/** How to make each kind: at least `length` characters, different ones for each seed. */
+/** Generators for each kind. Each returns at least `length` characters, different for each seed. */
 export const GENERATORS: Readonly<Record<KindName, (length: number, seed?: number) => string>> = {
   english: englishProse,
   typescript: typescriptCorpus,

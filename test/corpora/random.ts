@@ -1,4 +1,4 @@
-/** A seeded source of choices, so that every corpus is the same text on every machine. */
+/** Seeded choices, so that every corpus is the same text on every machine. */
 export interface Choices {
   below(limit: number): number;
   between(low: number, high: number): number;
@@ -34,7 +34,7 @@ export function choices(seed: number): Choices {
   };
 }
 
-/** Repeats a maker of parts until the text is long enough. */
+/** Adds parts until the text is long enough. */
 export function grow(length: number, separator: string, part: () => string): string {
   const parts: string[] = [];
   for (let size = 0; size < length; ) {
@@ -45,7 +45,7 @@ export function grow(length: number, separator: string, part: () => string): str
   return parts.join(separator);
 }
 
-/** Replaces each {name} by one of the named list's items. */
+/** Replaces each {name} with an item of the named list. */
 export function fill(
   template: string,
   slots: Readonly<Record<string, readonly string[]>>,

@@ -15,9 +15,9 @@ afterEach(() => scene.simulator.close());
 
 interface Case {
   readonly options?: Omit<CompactorOptions, "model" | "request" | "host">;
-  /** Called when the loop is about to compact; resolves when the moment to abort has come. */
+  /** Called when the loop is about to compact. Resolves at the moment to abort. */
   readonly moment: () => Promise<unknown>;
-  /** From here on nothing stands still any more. */
+  /** Releases everything that is blocked. */
   readonly release?: () => void;
 }
 
@@ -85,7 +85,7 @@ const MOMENTS: readonly (readonly [string, () => Case])[] = [
 ];
 
 describe.each(MOMENTS)("an abort during %s", (_name, makeCase) => {
-  it("ends the turn at once, and nothing has changed", async () => {
+  it("an abort ends the turn at once and changes nothing", async () => {
     const { options = {}, moment, release } = makeCase();
     const shown: unknown[] = [];
     const loop = scene.loop({
@@ -126,12 +126,12 @@ describe.each(MOMENTS)("an abort during %s", (_name, makeCase) => {
   });
 });
 
-/** So that the next turn compacts for certain. */
+/** Fills the window, so that the next turn compacts. */
 async function makeFull(loop: AgentLoop): Promise<void> {
   loop.conversation.addUser("const tide = ledger.total(berth);\n".repeat(600));
 }
 
-/** The request as it would be without a compaction: for a caller that never has one. */
+/** The request without a compaction, for a caller that is never compacted. */
 async function untouched(loop: AgentLoop): Promise<string> {
   const { request, messages } = await loop.compactor.before(loop.conversation.messages, {
     caller: "compact",

@@ -24,22 +24,22 @@ export interface LoopOptions {
   readonly model?: Model;
   readonly form?: Form;
   readonly seed?: number;
-  /** What a session that is resumed had come to; the person speaks next. */
+  /** Conversation of a resumed session. The person speaks next. */
   readonly resumed?: readonly Message[];
-  /** A usual tool result. */
+  /** Size of a typical tool result. */
   readonly resultTokens?: number;
-  /** What a person pastes now and then. */
+  /** Size of an occasional paste. */
   readonly pastedTokens?: number;
-  /** The person says something at least this often, in turns. */
+  /** The person says something at least every this many turns. */
   readonly humanEvery?: number;
-  /** How long a turn takes by the simulator's clock. */
+  /** Duration of a turn by the simulator's clock. */
   readonly turnMs?: number;
   readonly frame?: RequestFrame;
   readonly compactor?: Omit<CompactorOptions, "model" | "request" | "host">;
   readonly host?: CompactorOptions["host"];
-  /** What the provider's figures become on their way. */
+  /** Distorts the provider's figures. */
   readonly distort?: (usage: ModelUsage) => ModelUsage | undefined;
-  /** Instead of one of the loop's own: a subagent's. */
+  /** Uses this compactor, such as a subagent's, instead of creating one. */
   readonly use?: Compactor;
   readonly onTurn?: (turn: Turn, loop: AgentLoop) => void;
 }
@@ -56,20 +56,20 @@ export const FRAME: RequestFrame = {
   max_tokens: 6_000,
 };
 
-/** An agent as people build them: one conversation, tools, a compactor around each model call. */
+/** A typical agent: one conversation, tools, and a compactor around each model call. */
 export class AgentLoop {
   readonly events: CompactorEvent[] = [];
   readonly model: Model;
   readonly compactor: Compactor;
   readonly conversation: HostConversation;
-  /** Words that stand in one human message each. */
+  /** Unique words of each human message. */
   readonly said: string[] = [];
   turns = 0;
   recoveries = 0;
   retries = 0;
-  /** Codes of the problems that a turn came with. */
+  /** Problem codes of all turns. */
   readonly problems: string[] = [];
-  /** How many messages the conversation had, turn by turn. */
+  /** Number of messages in the conversation, by turn. */
   readonly lengths: number[] = [];
   lastTurn: Turn | undefined;
   readonly #options: LoopOptions;
@@ -123,7 +123,7 @@ export class AgentLoop {
     for (let turn = 0; turn < turns; turn++) await this.turn();
   }
 
-  /** One model call with everything around it, and the answers to its tools. */
+  /** One model call with everything around it, and the results of its tools. */
   async turn(): Promise<ModelReply> {
     const { simulator, turnMs = DEFAULT_TURN_MS } = this.#options;
     simulator.clock.advance(turnMs);
@@ -150,7 +150,7 @@ export class AgentLoop {
     return { ...reply, usage: distort(reply.usage) as ModelUsage };
   }
 
-  /** The person says something that can be looked for later. */
+  /** The person says something that can be found later. */
   say(words = "Go on with the harbour's books, and mind the tides."): void {
     this.conversation.addUser(this.#newWords(words));
   }

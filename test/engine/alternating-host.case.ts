@@ -2,8 +2,8 @@ import type { ApiMessage, ContentBlock, Entry, Turn } from "@longhaul/core";
 import { LonghaulError } from "@longhaul/core";
 import { ESTIMATORS, measureRequest } from "@longhaul/core/measure";
 import { expect } from "vitest";
+import { withoutTornWrites } from "../../packages/core/src/messages/atomic-write.ts";
 import { contentBlocks } from "../../packages/core/src/messages/message.ts";
-import { withoutTornWrites } from "../../packages/core/src/messages/one-write.ts";
 import { indexEntries, withoutRepeatedLines } from "../../packages/sessions/src/transcript/entry-index.ts";
 import { stepBack } from "../../packages/sessions/src/transcript/steps.ts";
 import { apiRuleViolations } from "../support/api-rules.ts";
@@ -11,13 +11,13 @@ import { type Compactor, createCompactor } from "../support/full-compactor.ts";
 
 export type ListName = "own" | "held";
 export type Copying = "none" | "clone" | "json";
-/** The way in which a host that keeps its messages in another form cuts them when it converts them. */
+/** How a host with another message form splits messages when it converts them. */
 export type Cut = "as is" | "split" | "merged";
 
 export interface Use {
   readonly list: ListName;
   readonly copying: Copying;
-  /** The host takes `turn.messages` as its second list. */
+  /** True if the host adopts `turn.messages` as its second list. */
   readonly adopts: boolean;
   readonly inPlace: boolean;
 }
@@ -29,10 +29,10 @@ export type HostStep = Use &
     | { readonly kind: "snip"; readonly keepLastTurns: number }
   );
 
-/** Tokens that the provider counts for each estimated one, and for the system prompt. */
+/** Tokens that the provider counts per estimated token, and for the system prompt. */
 const TRUE_RATIO = 1.2;
 const SYSTEM_TOKENS = 500;
-/** The estimate may be off by a third, by a tenth of what was taken out, and by a little more in any case. */
+/** The estimate may be off by a third, by a tenth of the removed part, and by a constant. */
 const ESTIMATE_ERROR = { share: 0.34, shareOfLargest: 0.1, tokens: 700 };
 
 const REWRITES: readonly string[] = [
@@ -46,7 +46,7 @@ const REWRITES: readonly string[] = [
 
 type Counts = ReadonlyMap<string, number>;
 
-/** Each message has a tag of its own, so that a request shows how often each message is in it. */
+/** Each message has a unique tag, so that a request shows how often it contains each message. */
 export function tagsIn(messages: readonly unknown[]): Counts {
   const counts = new Map<string, number>();
   for (const [tag] of JSON.stringify(messages).matchAll(/tag\d+e/g))
@@ -54,7 +54,7 @@ export function tagsIn(messages: readonly unknown[]): Counts {
   return counts;
 }
 
-/** A host with its own list of all messages, and the list that it last took from the engine. */
+/** A host with its own list of all messages, and the last list that it got from the engine. */
 export class AlternatingHost {
   readonly compactor: Compactor;
   readonly lists: Record<ListName, ApiMessage[]>;
@@ -67,7 +67,7 @@ export class AlternatingHost {
   #called: Turn | undefined;
   last: Turn | undefined;
 
-  /** The list that the engine has seen last. */
+  /** The list that the engine saw last. */
   #shown: readonly ApiMessage[] | undefined;
   readonly #cut: Cut;
 
@@ -89,7 +89,7 @@ export class AlternatingHost {
       model: "claude-haiku-4-5",
       window: { tokens: windowTokens },
       settings: { environment: {} },
-      ...(collapses ? { collapse: { summariser: "built-in" as const } } : {}),
+      ...(collapses ? { collapse: { summarizer: "built-in" as const } } : {}),
       transcript: {
         path: "/sessions/one.jsonl",
         append: async (entries) => void lines.push(...entries),
@@ -138,7 +138,7 @@ export class AlternatingHost {
     }
   }
 
-  /** Nothing was rewritten where one list starts with the other: then the host has one list. */
+  /** If one list starts with the other, nothing was rewritten and the host has one list. */
   #adopt(messages: readonly ApiMessage[]): void {
     const { own } = this.lists;
     const taken = converted([...messages], this.#cut);
@@ -159,13 +159,13 @@ export class AlternatingHost {
     this.#sent = tagsIn(this.lists.own);
   }
 
-  /** The change that the host makes to its lists first. Returns the new messages. */
+  /** Changes the host's lists first. Returns the new messages. */
   #change(step: HostStep): readonly ApiMessage[] {
     const used = this.lists[step.list];
     if (step.kind === "retract") {
-      // A message is missing only in a list that has shown it. Other lists may lack it.
+      // A message counts as missing only in a list that contained it. Other lists may lack it.
       if (used !== this.#shown) return [];
-      // The host takes the message back for good, so that it has one list again.
+      // The host removes the message for good, so that it has one list again.
       this.#useOneList(used.length > 2 ? used.slice(0, -1) : used);
       return [];
     }
@@ -261,14 +261,14 @@ export class AlternatingHost {
       tokens * share + this.#largest * shareOfLargest + least,
     );
     if (kind === "edit" && !isRewritten) {
-      // Another conversation: all of the host's list is in it, and nothing else.
+      // Another conversation contains all of the host's list and nothing else.
       expect(this.#sent).toEqual(tagsIn(this.lists[step.step.list]));
       return;
     }
     if (kind === "retract" || kind === "edit") return;
     const added = [...tagsIn(fresh).keys()];
     if (!isRewritten) {
-      // Nothing is lost, nothing comes back, nothing is there twice.
+      // Nothing is lost, nothing returns, nothing is duplicated.
       expect(this.#sent).toEqual(new Map([...before, ...added.map((tag) => [tag, 1] as const)]));
     } else if (kind !== "undo" && kind !== "redo") {
       for (const tag of this.#sent.keys()) expect(before.has(tag) || added.includes(tag)).toBe(true);
@@ -283,7 +283,10 @@ const copied = (list: ApiMessage[], copying: Copying): ApiMessage[] => {
 
 const isResult = ({ type }: ContentBlock): boolean => type === "tool_result";
 
-/** All strings become blocks. Results and texts become messages of their own, or neighbors of one role become one. */
+/**
+ * Turns all strings into blocks. Splits results and texts into separate messages, or merges neighbors of one
+ * role.
+ */
 function converted(list: ApiMessage[], cut: Cut): ApiMessage[] {
   if (cut === "as is") return list;
   const result: ApiMessage[] = [];

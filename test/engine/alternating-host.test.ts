@@ -45,8 +45,8 @@ const step: fc.Arbitrary<HostStep> = fc.oneof(
 
 const plainUse: Use = { list: "own", copying: "none", adopts: false, inPlace: false };
 
-describe("a host that alternates between its own list and the one that it got back", () => {
-  it("sends one conversation, whichever list it uses, copies, mutates or changes", async () => {
+describe("a host that alternates between its own list and the returned list", () => {
+  it("sends one conversation whichever list the host uses, copies, mutates or changes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), fc.boolean(), async (steps, collapses) => {
         const host = new AlternatingHost({ collapses });
@@ -57,7 +57,7 @@ describe("a host that alternates between its own list and the one that it got ba
     );
   });
 
-  it("keeps a reply that only one list has, after it took back a message", async () => {
+  it("keeps a reply that only one list has after the host removed a message", async () => {
     const host = new AlternatingHost({ collapses: false });
     const round = { ...plainUse, kind: "tool", size: 0, other: "same" } as const;
     await host.take({ ...round, kind: "text" });
@@ -67,7 +67,7 @@ describe("a host that alternates between its own list and the one that it got ba
     await host.take(round);
   });
 
-  it("takes a result back for good in a list whose calls the engine merged", async () => {
+  it("a removed result stays removed in a list whose calls the engine merged", async () => {
     const host = new AlternatingHost({ collapses: false });
     const round = { ...plainUse, kind: "tool", size: 0, other: "same" } as const;
     await host.take(round);
@@ -80,7 +80,7 @@ describe("a host that alternates between its own list and the one that it got ba
     await host.take(round);
   });
 
-  it("takes a result back for good in its own list, although an older list lacks it too", async () => {
+  it("a removed result stays removed in the host's list although an older list lacks it too", async () => {
     const host = new AlternatingHost({ collapses: false });
     const round = { ...plainUse, kind: "tool", size: 0, other: "same" } as const;
     await host.take(round);
@@ -94,7 +94,7 @@ describe("a host that alternates between its own list and the one that it got ba
     await host.take(round);
   });
 
-  it("counts an edited list anew, although the newest reply in it is one that the engine had shortened", async () => {
+  it("counts an edited list again although the engine had shortened its newest reply", async () => {
     const host = new AlternatingHost({ collapses: false });
     await host.take({ ...plainUse, kind: "text", size: 351, other: "same" });
     await host.take({ ...plainUse, kind: "retract", adopts: true });
@@ -102,7 +102,7 @@ describe("a host that alternates between its own list and the one that it got ba
     await host.take({ ...plainUse, list: "held", kind: "edit" });
   });
 
-  it("sends one conversation also when it converts its lists from another form and back", async () => {
+  it("sends one conversation when the host converts its lists to another form and back", async () => {
     const cut = fc.constantFrom("split" as const, "merged" as const);
     await fc.assert(
       fc.asyncProperty(
@@ -112,8 +112,8 @@ describe("a host that alternates between its own list and the one that it got ba
         async (steps, cut, collapses) => {
           const host = new AlternatingHost({ collapses, cut });
           for (const next of steps) {
-            // A merged list would have an earlier message and the newest one in one message. In a split list the engine's
-            // note for a missing result is a message of the host.
+            // A merged list would have an earlier message and the newest one in one message. In a split list,
+            // the engine's note for a missing result is a host message.
             if (next.kind === "retract") continue;
             await host.take("other" in next && next.other === "no reply" ? { ...next, other: "same" } : next);
           }
@@ -124,7 +124,7 @@ describe("a host that alternates between its own list and the one that it got ba
     );
   });
 
-  it("stays compacted when it uses the compacted list once and then its full list", async () => {
+  it("stays compacted when the host uses the compacted list once and then its full list", async () => {
     const host = new AlternatingHost({ collapses: false, windowTokens: 400_000 });
     host.fill(300, 60);
     await host.take({ ...plainUse, kind: "idle" });

@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await scene.simulator.close();
-  // Rejections that nobody handles are told of after the promises of this turn.
+  // Unhandled rejections are reported after the promises of this turn.
   await new Promise((resolve) => setImmediate(resolve));
   process.off("unhandledRejection", noteUnhandled);
   expect(unhandled).toEqual([]);
@@ -63,7 +63,7 @@ const isReady = (loop: AgentLoop) => (): boolean =>
   loop.eventsOf("background-ended").some(({ outcome }) => outcome === "ready");
 const isStarted = (loop: AgentLoop) => (): boolean => loop.eventsOf("background-started").length > 0;
 
-/** So that a turn swaps, and the window still holds it. */
+/** Fills the window so that a turn swaps the summary in, and the window still holds it. */
 function fillToThreshold(loop: AgentLoop): void {
   const { tokens = 0, thresholds } = loop.lastTurn ?? {};
   const missing = (thresholds?.autoCompact ?? 0) - tokens;
@@ -73,7 +73,7 @@ function fillToThreshold(loop: AgentLoop): void {
 const turnOf = (loop: AgentLoop, signal?: AbortSignal): Promise<Turn> =>
   loop.compactor.before(loop.conversation.messages, { caller: "main", signal });
 
-/** The request as it would be without a compaction: for a caller that never has one. */
+/** The request without a compaction, for a caller that is never compacted. */
 async function untouched(loop: AgentLoop): Promise<string> {
   const { messages } = loop.conversation;
   const turn = await loop.compactor.before(messages, { caller: "compact" });
@@ -86,7 +86,7 @@ const hookThatHangs = (standstill: Standstill): HookRunner => ({
     hook_event_name === "SessionStart" ? await standstill.stand(NO_OUTPUT) : NO_OUTPUT,
 });
 
-/** Hangs once it is told to, and has all that went through. */
+/** A transcript that hangs on command. Keeps everything that was written. */
 class HangingTranscript {
   readonly path = "/nowhere";
   readonly written: Entry[] = [];
@@ -106,9 +106,9 @@ class HangingTranscript {
 const hasBoundary = (entries: readonly Entry[]): boolean =>
   entries.some((entry) => entry.type === "system" && entry.subtype === "compact_boundary");
 
-describe("an abort while a summary that was written ahead is swapped in", () => {
+describe("an abort while a background summary is swapped in", () => {
   it.each(["a hook at the new start", "the transcript being written"])(
-    "during %s changes nothing, and the next turn swaps it in without a further call",
+    "an abort during %s changes nothing, and the next turn swaps the summary in without another call",
     async (where) => {
       const standstill = new Standstill();
       const transcript = new HangingTranscript(standstill);
@@ -141,7 +141,7 @@ describe("an abort while a summary that was written ahead is swapped in", () => 
     },
   );
 
-  it("comes too late once its lines are being written: they count, and so does the swap", async () => {
+  it("an abort comes too late once the transcript lines are being written: the swap counts", async () => {
     const standstill = new Standstill();
     const transcript = new HangingTranscript(standstill);
     const { loop } = slowLoop(TURN_MS, { transcript });
@@ -162,8 +162,8 @@ describe("an abort while a summary that was written ahead is swapped in", () => 
   });
 });
 
-describe("a compactor that is closed while a summary is written in the background", () => {
-  it("does not wait for the model, and hears nothing of it afterwards", async () => {
+describe("closing a compactor during a background summary", () => {
+  it("close does not wait for the model and ignores its later answer", async () => {
     const { loop, summaries } = slowLoop(FOR_EVER);
     expect(await workUntil(loop, isStarted(loop))).toBe(true);
     await loop.compactor.close();
@@ -172,7 +172,7 @@ describe("a compactor that is closed while a summary is written in the backgroun
     expect(loop.eventsOf("background-ended")).toEqual([]);
   });
 
-  it("does so where the model fails afterwards as well", async () => {
+  it("close does not wait for a model that fails later", async () => {
     const { loop, summaries } = slowLoop(FOR_EVER);
     expect(await workUntil(loop, isStarted(loop))).toBe(true);
     summaries.refuse = FOR_EVER;
@@ -181,7 +181,7 @@ describe("a compactor that is closed while a summary is written in the backgroun
     expect(loop.eventsOf("background-ended")).toEqual([]);
   });
 
-  it("begins no further one when an answer comes after its end", async () => {
+  it("starts no further background summary when an answer arrives after close", async () => {
     const { loop, summaries } = slowLoop(FOR_EVER);
     expect(await workUntil(loop, isStarted(loop))).toBe(true);
     await loop.compactor.close();
@@ -191,29 +191,32 @@ describe("a compactor that is closed while a summary is written in the backgroun
   });
 });
 
-describe("a compaction by hand while a summary is written in the background", () => {
-  it.each(["good", "failing"])("works, and the other, %s, never turns up later", async (end) => {
-    const { loop, summaries } = slowLoop(FOR_EVER);
-    expect(await workUntil(loop, isStarted(loop))).toBe(true);
-    const byHand = loop.compactor.compact(loop.conversation.messages);
-    while (summaries.asked < 2) await new Promise((resolve) => setImmediate(resolve));
-    summaries.releaseNewest();
-    const { compaction, messages } = await byHand;
-    expect(compaction?.attempts.at(-1)).toMatchObject({ outcome: "written" });
-    loop.conversation.goOnWith(messages);
-    const asIs = await untouched(loop);
-    if (end === "failing") summaries.refuse = 1;
-    await summaries.releaseToTheEnd();
-    expect(loop.eventsOf("background-ended")).toEqual([]);
-    expect(await untouched(loop)).toBe(asIs);
-    await loop.run(5);
-    expect(loop.eventsOf("compacted")).toHaveLength(1);
-    expect(scene.simulator.requests.invalid).toEqual([]);
-  });
+describe("a manual compaction during a background summary", () => {
+  it.each(["good", "failing"])(
+    "a manual compaction works, and the background summary, %s, never appears later",
+    async (end) => {
+      const { loop, summaries } = slowLoop(FOR_EVER);
+      expect(await workUntil(loop, isStarted(loop))).toBe(true);
+      const byHand = loop.compactor.compact(loop.conversation.messages);
+      while (summaries.asked < 2) await new Promise((resolve) => setImmediate(resolve));
+      summaries.releaseNewest();
+      const { compaction, messages } = await byHand;
+      expect(compaction?.attempts.at(-1)).toMatchObject({ outcome: "written" });
+      loop.conversation.goOnWith(messages);
+      const asIs = await untouched(loop);
+      if (end === "failing") summaries.refuse = 1;
+      await summaries.releaseToTheEnd();
+      expect(loop.eventsOf("background-ended")).toEqual([]);
+      expect(await untouched(loop)).toBe(asIs);
+      await loop.run(5);
+      expect(loop.eventsOf("compacted")).toHaveLength(1);
+      expect(scene.simulator.requests.invalid).toEqual([]);
+    },
+  );
 });
 
-describe("a subagent", () => {
-  it("has a background of its own, beside that of its parent", async () => {
+describe("background summaries of a subagent", () => {
+  it("a subagent has its own background summary beside that of its parent", async () => {
     const { loop, summaries } = slowLoop(TURN_MS);
     const use = loop.compactor.child({
       agentId: "diver",
@@ -253,7 +256,7 @@ describe("a subagent", () => {
 });
 
 describe("an undo right after a swap", () => {
-  it("gives back what was there, with what came while the summary was written, and no summary turns up", async () => {
+  it("an undo restores the messages and those that arrived during the summary, and no summary appears", async () => {
     const transcript: TranscriptWriter = await openTranscript(path, {
       lock: async () => async () => undefined,
     });

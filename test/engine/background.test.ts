@@ -68,16 +68,16 @@ const tokensRead = (attempt: SummaryAttempt | undefined): number =>
 const compactions = (loop: AgentLoop): number => loop.eventsOf("compacted").length;
 
 describe.each<Form>(["messages", "entries"])(
-  "a summariser that takes 60 seconds, with a conversation in the form of %s",
+  "a summarizer that takes 60 seconds, with a conversation in the form of %s",
   (form) => {
-    it("is never waited for, and nothing that came meanwhile is lost or doubled", async () => {
+    it("no turn waits for a slow summarizer, and no new message is lost or doubled", async () => {
       const { loop, summaries } = slowLoop(MINUTE_MS, { form });
       expect(await workUntil(loop, () => compactions(loop) === 3)).toBe(true);
       const ended = loop.eventsOf("background-ended").map(({ outcome }) => outcome);
       expect(new Set(ended)).toEqual(new Set(["ready"]));
-      // One that was being brought up to date when the window was full was not waited for either.
+      // A summary that was being refreshed when the window was full was not waited for either.
       expect(summaries.asked).toBeGreaterThanOrEqual(ended.length);
-      // By the clock that only turns move: whoever had waited would have stood still for ever.
+      // Only turns move the clock, so a turn that waited would have blocked forever.
       expect(loop.eventsOf("compacted").map(({ durationMs }) => durationMs)).toEqual([0, 0, 0]);
       expect(scene.simulator.requests.invalid).toEqual([]);
       await loop.compactor.close();
@@ -91,7 +91,7 @@ describe.each<Form>(["messages", "entries"])(
   },
 );
 
-/** How many messages of people hold each of these words: a summary that quotes them is none. */
+/** Number of human messages that contain each of these words. Quotes in a summary do not count. */
 async function timesWritten(tokens: readonly string[]): Promise<readonly number[]> {
   const { entries } = await loadSession(path);
   const said = entries.filter(isSaid).map((entry) => JSON.stringify(entry));
@@ -101,11 +101,11 @@ async function timesWritten(tokens: readonly string[]): Promise<readonly number[
 const isSpoken = (entry: Entry): boolean =>
   entry.type === "user" && entry.isCompactSummary !== true && entry.isMeta !== true;
 
-/** Not written anew to be kept. */
+/** Not rewritten by a compaction. */
 const isSaid = (entry: Entry): boolean => isSpoken(entry) && !("writtenWith" in entry);
 
-describe("a summary that is written ahead of need", () => {
-  it("begins at 80% of the threshold, and takes its place at the threshold", async () => {
+describe("a background summary", () => {
+  it("a background summary starts at 80% of the threshold and is swapped in at the threshold", async () => {
     const { loop } = slowLoop(0);
     expect(await workUntil(loop, () => compactions(loop) === 1)).toBe(true);
     const { autoCompact } = loop.lastTurn?.thresholds ?? { autoCompact: 0 };
@@ -115,7 +115,7 @@ describe("a summary that is written ahead of need", () => {
     expect(loop.eventsOf("compacted")[0]?.tokensBefore).toBeGreaterThanOrEqual(autoCompact - 2_000);
   });
 
-  it("is brought up to date with just what came since, where that is too much", async () => {
+  it("refreshes a background summary with only the new messages when too many arrived", async () => {
     await scene.simulator.close();
     scene = await openScene({ windowTokens: 200_000 });
     const { loop } = slowLoop(TURN_MS, { windowTokens: 200_000, resultTokens: 5_000 });
@@ -127,11 +127,11 @@ describe("a summary that is written ahead of need", () => {
     expect(await workUntil(loop, () => byTwo().length > 0)).toBe(true);
     const [first, refresh] = byTwo();
     expect([first?.step, refresh?.step]).toEqual(["fork", "direct"]);
-    // Only the summary so far and what came since, not the conversation again.
+    // Reads only the summary so far and the newer messages, not the whole conversation again.
     expect(tokensRead(refresh)).toBeLessThan(tokensRead(first) * 0.75);
   });
 
-  it("is not waited for even where the window is full before it is there: the built-in summariser writes", async () => {
+  it("uses the built-in summarizer when the window is full before the background summary is ready", async () => {
     const { loop, summaries } = slowLoop(1_000 * MINUTE_MS);
     expect(await workUntil(loop, () => compactions(loop) === 1)).toBe(true);
     const { blocking } = loop.lastTurn?.thresholds ?? { blocking: 0 };
@@ -141,7 +141,7 @@ describe("a summary that is written ahead of need", () => {
     expect(summaries.asked).toBe(1);
   });
 
-  it("does no harm where it fails: the turn at the threshold compacts as usual", async () => {
+  it("compacts as usual at the threshold when the background summary failed", async () => {
     const { loop, summaries } = slowLoop(0);
     summaries.refuse = Number.POSITIVE_INFINITY;
     expect(await workUntil(loop, () => loop.eventsOf("background-ended").length === 1)).toBe(true);
@@ -152,7 +152,7 @@ describe("a summary that is written ahead of need", () => {
     expect(loop.eventsOf("compaction-failed")).toEqual([]);
   });
 
-  it("is not used where the host changed what it stands for", async () => {
+  it("drops a background summary when the host changed the messages that it summarizes", async () => {
     const { loop } = slowLoop(0);
     const isReady = (): boolean => loop.eventsOf("background-ended").length === 1;
     expect(await workUntil(loop, isReady)).toBe(true);

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.simulator.close());
 
-/** Each breaks a rule of the API in its own way. */
+/** Each breaks a different rule of the API. */
 const DAMAGED: readonly (readonly [string, readonly unknown[]])[] = [
   ["a result that nobody asked for", [{ role: "user", content: [toolResult("gone", "orphan")] }]],
   [
@@ -53,8 +53,8 @@ const DAMAGED: readonly (readonly [string, readonly unknown[]])[] = [
   ["a hole in the list", [null, { role: "user", content: "Go." }]],
 ];
 
-describe("a conversation that breaks the rules on arrival", () => {
-  it.each(DAMAGED)("is mended, told of once, and goes on: %s", async (_name, damaged) => {
+describe("a conversation that breaks API rules on arrival", () => {
+  it.each(DAMAGED)("repairs the conversation, reports it once, and continues: %s", async (_name, damaged) => {
     const loop = scene.loop();
     const said = loop.conversation.messages;
     loop.conversation.goOnWith([...(damaged as readonly Message[]), ...said]);
@@ -68,7 +68,7 @@ describe("a conversation that breaks the rules on arrival", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("is mended as well when the damage comes in the middle of the work", async () => {
+  it("repairs damage that appears in the middle of the work too", async () => {
     const loop = scene.loop();
     for (const [, damaged] of DAMAGED) {
       await loop.run(2);
@@ -81,7 +81,7 @@ describe("a conversation that breaks the rules on arrival", () => {
 });
 
 describe.each<Form>(["messages", "entries"])("a clock that jumps, with %s", (form) => {
-  it("makes nobody compact or clear again and again, and nobody stop", async () => {
+  it("a jumping clock neither repeats compactions or clearing nor stops them", async () => {
     const random = createRandom(5);
     const loop: AgentLoop = new AgentLoop({
       simulator: scene.simulator,
@@ -102,7 +102,7 @@ describe.each<Form>(["messages", "entries"])("a clock that jumps, with %s", (for
 });
 
 describe("hooks that misbehave", () => {
-  it("do not stop a compaction when they hang, throw or answer nonsense", async () => {
+  it("hooks that hang, throw or answer nonsense do not stop a compaction", async () => {
     const fail = (): never => {
       throw new Error("broken");
     };
@@ -126,7 +126,7 @@ describe("hooks that misbehave", () => {
     await loop.run(2);
   });
 
-  it("stop it when they say so: the turn goes on without, and tells", async () => {
+  it("a hook that blocks a compaction stops it, and the turn continues and reports it", async () => {
     const hooks = {
       run: async () => ({ outcomes: [], output: "", blocked: { by: "guard", reason: "not now" } }),
     };

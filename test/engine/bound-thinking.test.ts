@@ -53,7 +53,7 @@ async function resumedLoop(path: string): Promise<AgentLoop> {
 }
 
 describe("thinking of a session that a new process resumes", () => {
-  it("is sent as it was if the file has the same messages", async () => {
+  it("sends thinking unchanged when the file has the same messages", async () => {
     const path = join(folder, "same.jsonl");
     await endedSession(path);
     const loop = await resumedLoop(path);
@@ -64,7 +64,7 @@ describe("thinking of a session that a new process resumes", () => {
     await expectNoRefusal(loop);
   });
 
-  it("is left out behind a line that another program changed", async () => {
+  it("omits thinking after a line that another program changed", async () => {
     const path = join(folder, "changed.jsonl");
     await endedSession(path);
     writeFileSync(path, changedFile(readFileSync(path, "utf8")));
@@ -78,7 +78,7 @@ describe("thinking of a session that a new process resumes", () => {
   });
 });
 
-/** The file with other words of the person in its first message. */
+/** The file with a different text in the person's first message. */
 function changedFile(file: string): string {
   const lines = file.split("\n");
   const at = lines.findIndex((line) => line !== "" && (JSON.parse(line) as Entry).type === "user");
@@ -87,7 +87,7 @@ function changedFile(file: string): string {
 }
 
 describe.each<Form>(["messages", "entries"])("a host with its own list of %s", (form) => {
-  it("gets no refusal when it adds the newest reply to another beginning than the one that was sent", async () => {
+  it("the provider refuses nothing when the host adds the newest reply to a different history than it sent", async () => {
     const loop = scene.loop({ form, model: binding() });
     await loop.run(6);
     const [first, ...rest] = loop.conversation.messages as [Message, ...Message[]];
@@ -109,7 +109,7 @@ const withOtherWords = (message: Message): Message =>
     ? { ...message, content: "Other words." }
     : { ...message, message: { role: "user", content: "Other words." } }) as Message;
 
-/** Index of the newest reply: entries of one response follow each other. */
+/** Index of the newest reply. Entries of one response are adjacent. */
 function newestReply(messages: readonly Message[]): number {
   const isReply = (message: Message | undefined): boolean =>
     message !== undefined && ("role" in message ? message.role : message.type) === "assistant";

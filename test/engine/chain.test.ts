@@ -15,7 +15,7 @@ import {
 let scene: Scene;
 afterEach(() => scene.simulator.close());
 
-/** With a call's two retries. */
+/** Includes a call's two retries. */
 const TRIES = 3;
 
 async function compactedLoop(arm: (scene: Scene) => void, options: SceneOptions = {}): Promise<AgentLoop> {
@@ -33,7 +33,7 @@ const told = (attempts: readonly SummaryAttempt[] = []): readonly string[] =>
 
 const chainOf = (loop: AgentLoop): readonly string[] => told(loop.eventsOf("compacted")[0]?.attempts);
 
-/** Whoever wrote the summary, the conversation is shorter, valid, and goes on. */
+/** Whatever wrote the summary, the conversation is shorter, valid, and continues. */
 async function expectToGoOn(loop: AgentLoop): Promise<void> {
   await loop.run(5);
   expect(loop.eventsOf("compaction-judged")[0]?.verdict).toBe("effective");
@@ -43,8 +43,8 @@ async function expectToGoOn(loop: AgentLoop): Promise<void> {
   expect(text.includes(loop.said[0] ?? "nothing was said")).toBe(true);
 }
 
-describe("the chain, in the loop", () => {
-  it("goes on with a direct call when the fork stays overloaded", async () => {
+describe("the fallback chain in the loop", () => {
+  it("continues with a direct call when the fork stays overloaded", async () => {
     const loop = await compactedLoop(({ simulator }) =>
       simulator.fail(status(529), { times: TRIES, when: isFork }),
     );
@@ -52,7 +52,7 @@ describe("the chain, in the loop", () => {
     await expectToGoOn(loop);
   });
 
-  it("goes on with a direct call when the fork is too long", async () => {
+  it("continues with a direct call when the fork is too long", async () => {
     const loop = await compactedLoop(({ simulator }) =>
       simulator.fail(tooLong(WINDOW_TOKENS + 500, WINDOW_TOKENS), { when: isFork }),
     );
@@ -60,7 +60,7 @@ describe("the chain, in the loop", () => {
     await expectToGoOn(loop);
   });
 
-  it("cuts the direct call by its oldest rounds when that is too long as well, and tells of each cut", async () => {
+  it("cuts the oldest rounds when the direct call is too long as well, and reports each cut", async () => {
     const loop = await compactedLoop(({ simulator }) => {
       simulator.fail(status(529), { times: TRIES, when: isFork });
       simulator.fail(tooLong(WINDOW_TOKENS + 2_000, WINDOW_TOKENS), { times: 2, when: isDirect });
@@ -72,7 +72,7 @@ describe("the chain, in the loop", () => {
     await expectToGoOn(loop);
   });
 
-  it("has the built-in summariser write when three cuts were not enough", async () => {
+  it("uses the built-in summarizer when three cuts were not enough", async () => {
     const loop = await compactedLoop(({ simulator }) => {
       simulator.fail(status(529), { times: TRIES, when: isFork });
       simulator.fail(tooLong(WINDOW_TOKENS + 500, WINDOW_TOKENS), { times: 4, when: isDirect });
@@ -85,7 +85,7 @@ describe("the chain, in the loop", () => {
     await expectToGoOn(loop);
   });
 
-  it("has the built-in summariser write when no call gets through", async () => {
+  it("uses the built-in summarizer when no call gets through", async () => {
     const loop = await compactedLoop(({ simulator }) =>
       simulator.fail(status(529), { times: 2 * TRIES, when: isSummaryCall }),
     );
@@ -97,7 +97,7 @@ describe("the chain, in the loop", () => {
     await expectToGoOn(loop);
   });
 
-  it("does not ask a second time who refused the key", async () => {
+  it("does not call a provider again that rejected the key", async () => {
     const loop = await compactedLoop(({ simulator }) => simulator.fail(status(401), { when: isSummaryCall }));
     expect(chainOf(loop)).toEqual([
       "fork failed model-authentication",
@@ -108,7 +108,7 @@ describe("the chain, in the loop", () => {
   });
 
   it.each<BadSummaryKind>(["empty", "only-analysis", "tool-call", "refusal", "api-error-as-text"])(
-    "has the built-in summariser write when every answer is none: %s",
+    "uses the built-in summarizer when no answer is a summary: %s",
     async (kind) => {
       const loop = await compactedLoop(() => undefined, { kinds: kind });
       const [fork, direct, last, ...more] = chainOf(loop);
@@ -119,14 +119,14 @@ describe("the chain, in the loop", () => {
     },
   );
 
-  it("takes what the direct call gives when the fork's answer is none", async () => {
+  it("uses the answer of the direct call when the fork gives no summary", async () => {
     const loop = await compactedLoop(() => undefined, { kinds: ["empty", "good"] });
     expect(chainOf(loop).at(-1)).toBe("direct written");
     await expectToGoOn(loop);
   });
 
   it.each([[{ kind: "cut", afterBytes: 600 }], [{ kind: "overload-in-stream", afterEvents: 4 }]] as const)(
-    "keeps nothing of an answer that broke off: %o",
+    "discards an answer that broke off: %o",
     async (fault) => {
       const loop = await compactedLoop(({ simulator }) =>
         simulator.fail(fault, { times: 2, when: isSummaryCall }),

@@ -52,7 +52,7 @@ function family(): Family {
   return { parent, children, compactors, cleanings: () => cleanings };
 }
 
-/** What the parent sent, in order, for work and for summaries. */
+/** Requests of the parent in order, for work and for summaries. */
 const sentByParent = (): readonly string[] =>
   scene.simulator.requests.messages.flatMap(({ body }) => {
     const sent = JSON.stringify(body);
@@ -60,7 +60,7 @@ const sentByParent = (): readonly string[] =>
   });
 
 describe("many subagents that compact at once beside their parent", () => {
-  it("leave every byte of what it sends as it would be without them", async () => {
+  it("subagents do not change a byte of what their parent sends", async () => {
     const alone = family();
     await alone.parent.run(PARENT_TURNS);
     const expected = sentByParent();
@@ -77,7 +77,7 @@ describe("many subagents that compact at once beside their parent", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("have windows, states and breakers of their own, and their events say whose they are", async () => {
+  it("subagents have their own windows, states and breakers, and their events carry their ids", async () => {
     const { parent, children, compactors, cleanings } = family();
     await Promise.all([parent.run(PARENT_TURNS), ...children.map((child) => child.run(CHILD_TURNS))]);
     for (const [child, loop] of children.entries()) {
@@ -90,12 +90,12 @@ describe("many subagents that compact at once beside their parent", () => {
     }
     const ofParent = parent.eventsOf("compacted").filter(({ agentId }) => agentId === undefined);
     expect(ofParent.length).toBeGreaterThan(1);
-    // What others share is cleaned by the main conversation alone.
+    // Only the main conversation cleans shared caches.
     expect(cleanings()).toBe(ofParent.length);
     expect(parent.lastTurn?.thresholds.size).toBe(32_000);
   });
 
-  it("outlive its compaction, and are told of as agents under way until they end", async () => {
+  it("subagents outlive a compaction of their parent, which lists them as running until they end", async () => {
     const { parent, compactors } = family();
     expect(await workUntil(parent, hasCompacted(parent))).toBe(true);
     const restored = (): readonly string[] =>
@@ -115,7 +115,7 @@ describe("many subagents that compact at once beside their parent", () => {
     expect(restored()).toEqual([nameOf(0)]);
   });
 
-  it("can have subagents themselves", async () => {
+  it("a subagent can have subagents", async () => {
     const { compactors } = family();
     const grandchild = compactors[0]?.child({ agentId: "grandchild", window: { tokens: 10_000 } });
     expect(grandchild?.agentId).toBe("grandchild");

@@ -19,7 +19,7 @@ import { temporaryFolder } from "../transcript/temporary-folder.ts";
 const WINDOW_TOKENS = 32_000;
 const REQUEST = { system: "You are careful.", max_tokens: 1_000 } as const;
 
-/** A request of the user, a read of a file, its result, and an answer. Each has a word of its own. */
+/** A prompt, a file read, its result, and an answer. Each has a unique word. */
 const round = (nth: number, lines = 200): readonly ApiMessage[] => [
   { role: "user", content: `Question ${nth}: what is in berth-${nth}.ts?` },
   { role: "assistant", content: [toolUse(`call_${nth}`, "Read", { file_path: `/project/berth-${nth}.ts` })] },
@@ -41,8 +41,8 @@ interface Host {
 }
 
 /**
- * Everything that the engine promises, whichever optional modules are installed. A module may add to it; without the
- * module all of it must hold.
+ * All promises of the engine, whichever optional modules are installed. A module may add to them, but without
+ * it all of them must hold.
  */
 export function engineContract(modules: () => readonly CompactorModule[]): void {
   const host = (options: CompactorOptions = {}): Host => {
@@ -62,7 +62,7 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
   const has = ({ events }: Host, type: CompactorEvent["type"]): boolean =>
     events.some((event) => event.type === type);
 
-  it("hands back the very array while nothing in it was rewritten", async () => {
+  it("returns the same array while nothing in it was rewritten", async () => {
     const { compactor } = host();
     const messages = [...rounds(2), NEXT];
     expect((await compactor.before(messages)).messages).toBe(messages);
@@ -88,7 +88,7 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
     expect(brokenRules(turn.request)).toEqual([]);
   });
 
-  it("compacts at the threshold, and the transcript has every message before it leaves the conversation", async () => {
+  it("compacts at the threshold after the transcript has every message", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
     const main = host({ transcript: await openTranscript(path) });
     let messages: readonly Message[] = [...rounds(22), NEXT];
@@ -103,7 +103,7 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
     await main.compactor.close();
   });
 
-  it("leaves everything as it was when a compaction fails, and says what to do", async () => {
+  it("changes nothing when a compaction fails, and says what to do", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
     const append = (): Promise<void> => Promise.reject(new Error("The disk is full."));
     const { compactor } = host({ transcript: { path, append } });
@@ -112,7 +112,7 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
     expect((await compactor.before(messages)).messages).toBe(messages);
   });
 
-  it("recovers from an overflow by a smaller request", async () => {
+  it("recovers from an overflow with a smaller request", async () => {
     const { compactor } = host({ settings: { values: { autoCompactEnabled: true } } });
     const messages = [...rounds(8), NEXT];
     await compactor.before(messages);
@@ -143,7 +143,7 @@ export function engineContract(modules: () => readonly CompactorModule[]): void 
     expect((await main.compactor.before(next)).tokens).toBeGreaterThanOrEqual(tokens);
   });
 
-  it("keeps a subagent's conversation apart from its parent's", async () => {
+  it("separates a subagent's conversation from its parent's", async () => {
     const { compactor } = host();
     const child = compactor.child({ agentId: "scout", request: REQUEST });
     const own = [...rounds(22), NEXT];

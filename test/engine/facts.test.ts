@@ -6,7 +6,7 @@ import { loadSession, openTranscript, resumeSession } from "@longhaul/sessions";
 import { coder, type SummaryKind, summaries } from "@longhaul/simulator";
 import { afterEach, describe, expect, it } from "vitest";
 import { isCompactBoundary } from "../../packages/core/src/messages/entry.ts";
-import type { Kinds } from "../../packages/simulator/src/behaviours/answers.ts";
+import type { Kinds } from "../../packages/simulator/src/behaviors/answers.ts";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import type { AgentLoop } from "./agent-loop.case.ts";
 import type { Form } from "./host-conversation.case.ts";
@@ -17,7 +17,7 @@ const folder = temporaryFolder();
 let scene: Scene;
 afterEach(() => scene.simulator.close());
 
-/** All that pass as summaries although they are poor. */
+/** Poor summaries that are still accepted. */
 const POOR: readonly SummaryKind[] = ["no-tags", "half-tag", "wrong-language", "enormous", "injected"];
 
 const WRITERS: Readonly<Record<string, Kinds<SummaryKind>>> = {
@@ -31,7 +31,10 @@ const ALL = Object.keys(WRITERS).flatMap((writer) =>
     (["on", "off"] as const).map((background) => [writer, form, background] as const),
   ),
 );
-/** Twelve courses take half a minute; in every run the worst summaries have all of theirs, the others one each. */
+/**
+ * Twelve courses take half a minute. Every run plays all courses with the worst summaries, and one with each
+ * other kind.
+ */
 const COURSES =
   process.env.LONGHAUL_LONG_RUN === "1"
     ? ALL
@@ -50,7 +53,7 @@ interface Course {
   readonly resumed?: readonly Message[];
 }
 
-/** One process: works until there have been so many compactions, and ends. */
+/** Runs one process until this number of compactions. */
 async function work(
   { path, wishes, background, seed, ...options }: Course,
   compactions: number,
@@ -85,20 +88,20 @@ async function work(
 }
 
 describe.each(COURSES)("%s summaries of a conversation of %s, background %s", (writer, form, background) => {
-  it("lose no rule and no newest request over ten compactions and a new process", async () => {
-    const behaviours = [summaries(WRITERS[writer]), coder({ turns: 7, chattiness: 0.1, inventsPaths: true })];
-    scene = await openScene({ behaviours, windowTokens: 24_000 });
+  it("no rule and no newest request is lost over ten compactions and a new process", async () => {
+    const behaviors = [summaries(WRITERS[writer]), coder({ turns: 7, chattiness: 0.1, inventsPaths: true })];
+    scene = await openScene({ behaviors, windowTokens: 24_000 });
     const path = join(folder, `${writer}-${form}-${background}.jsonl`);
     const wishes = new PlantedWishes();
     const course: Course = { form, background: background === "on", path, wishes, seed: 1 };
     await work(course, 7);
     const { conversation } = await resumeSession(path);
-    // Who keeps plain messages has no boundary with a ledger: the quotation must do.
+    // A host that keeps plain messages has no boundary with a ledger, so the quotation must be enough.
     const resumed = form === "messages" ? structuredClone(flatten(conversation)) : conversation;
     await work({ ...course, seed: 100, resumed }, 4);
     expect(wishes.faults).toEqual([]);
     expect(wishes.ledgers.length).toBeGreaterThan(10);
-    // A good summary tells the rules itself: plain messages that are resumed have no quotation of them then.
+    // A good summary contains the rules itself, so resumed plain messages have no quotation of them.
     const isTold = form === "entries" || writer !== "good";
     if (isTold) expect(wishes.statusesAtTheEnd()).toEqual(STATUSES_AT_THE_END);
     const { entries } = await loadSession(path);

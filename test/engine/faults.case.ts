@@ -7,13 +7,13 @@ import { contentBlocks } from "../../packages/core/src/messages/message.ts";
 import { listField } from "../../packages/core/src/messages/untrusted.ts";
 import { createRandom } from "../../packages/simulator/src/demo/random.ts";
 
-/** A request is long from this share of the window on, by a rough count. */
+/** A request is long above this share of the window, by a rough count. */
 const LONG_SHARE = 0.5;
 const CHARS_PER_TOKEN = 4;
 const CALLS_BETWEEN_OVERFLOWS = 5;
 const PROBABILITY_STEPS = 100_000;
 
-/** No real waiting: clients do as they are told. */
+/** No real waiting, because clients obey this header. */
 export const status = (code: number): StatusFault => ({ kind: "status", status: code, retryAfter: 0 });
 
 /** In the words of the API. */
@@ -32,7 +32,7 @@ const endsInSummaryRequest = ({ endpoint, body }: FaultCandidate): boolean => {
   );
 };
 
-/** What was logged, as a condition looks at it. */
+/** A logged request in the form that a condition gets. */
 export const asCandidate = ({ endpoint, body, isStream, index }: LoggedRequest): FaultCandidate => ({
   endpoint,
   body,
@@ -40,12 +40,12 @@ export const asCandidate = ({ endpoint, body, isStream, index }: LoggedRequest):
   index,
 });
 
-/** A call of its own for a summary. */
+/** A separate call for a summary. */
 export const isDirect = ({ body }: FaultCandidate): boolean => body?.system === SUMMARY_SYSTEM_PROMPT;
-/** A summary that shares the conversation's prefix. */
+/** A summary call that shares the conversation's prefix. */
 export const isFork = (call: FaultCandidate): boolean => endsInSummaryRequest(call) && !isDirect(call);
 export const isSummaryCall = (call: FaultCandidate): boolean => isFork(call) || isDirect(call);
-/** The agent's own work. */
+/** A call of the agent's own work. */
 export const isWork = (call: FaultCandidate): boolean =>
   call.endpoint === "messages" && ![isSummaryCall, isNotesCall, isSpanCall].some((isOurs) => isOurs(call));
 
@@ -57,7 +57,7 @@ const PASSING_FAULTS: readonly Fault[] = [
   { kind: "overload-in-stream", afterEvents: 3 },
 ];
 
-/** So many of all calls go wrong, one way or another. */
+/** Makes this share of all calls fail, in different ways. */
 export function armFaults(simulator: Simulator, windowTokens: number, share: number = 1 / 20): void {
   const kinds = PASSING_FAULTS.length + 1;
   const probability = share / kinds;
@@ -67,7 +67,8 @@ export function armFaults(simulator: Simulator, windowTokens: number, share: num
   simulator.fail(tooLong(Math.round(windowTokens * 1.1), windowTokens), {
     times: Number.POSITIVE_INFINITY,
     when: (call) => {
-      // What a recovery sends fits, so it would be no sensible fault twice in a row; nor for a short request.
+      // A recovery's request fits, so an overflow twice in a row would be unrealistic. So would one for a
+      // short request.
       if (call.endpoint !== "messages" || call.index - last < CALLS_BETWEEN_OVERFLOWS) return false;
       if (random.between(1, PROBABILITY_STEPS) > probability * PROBABILITY_STEPS) return false;
       const characters = JSON.stringify(call.body?.messages ?? "").length;

@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.simulator.close());
 
-/** About 17 tokens a line. The window has 32,000, and the threshold is at 21,440. */
+/** About 17 tokens per line. The window has 32,000, and the threshold is at 21,440. */
 const frameOf = (lines: number): RequestFrame => ({
   ...FRAME,
   system: "You are a careful engineer. Working directory: /home/dev/harbour\n".repeat(lines),
@@ -17,7 +17,7 @@ const frameOf = (lines: number): RequestFrame => ({
 });
 
 describe("a conversation that no compaction can get below its threshold", () => {
-  it("is told so once, and is not compacted ahead of an overflow", async () => {
+  it("reports once that no compaction can help, and does not compact before an overflow", async () => {
     const loop = scene.loop({ frame: frameOf(1_300) });
     await loop.run(40);
     expect(loop.eventsOf("floor-above-threshold")).toHaveLength(1);
@@ -27,7 +27,7 @@ describe("a conversation that no compaction can get below its threshold", () => 
     expect(loop.eventsOf("compacted").filter(({ trigger }) => trigger === "auto")).toEqual([]);
   });
 
-  it("goes on as long as an overflow can be recovered from: a call that goes through is no strike", async () => {
+  it("continues while overflows can be recovered: a call that succeeds is no strike", async () => {
     const loop = scene.loop({ frame: frameOf(1_300) });
     expect(await workUntil(loop, () => loop.recoveries >= 6)).toBe(true);
     const judged = loop.eventsOf("compaction-judged");
@@ -35,7 +35,7 @@ describe("a conversation that no compaction can get below its threshold", () => 
     expect(loop.eventsOf("compacted").every(({ messagesKept }) => messagesKept > 0)).toBe(true);
   });
 
-  it("ends with the provider's error where the window itself is too small, after a few tries", async () => {
+  it("ends with the provider's error after a few tries when the window itself is too small", async () => {
     const loop = scene.loop({ frame: frameOf(1_760) });
     await expect(loop.run(60)).rejects.toMatchObject({ code: "model-too-long" });
     const before = loop.eventsOf("compacted").length;
@@ -45,8 +45,8 @@ describe("a conversation that no compaction can get below its threshold", () => 
   });
 });
 
-describe("a floor that is only estimated", () => {
-  it("is not told before the provider has reported what there is", async () => {
+describe("a floor that is only an estimate", () => {
+  it("does not report a floor before the provider has reported usage", async () => {
     const loop = scene.loop({ frame: frameOf(900) });
     await loop.run(3);
     expect(loop.eventsOf("floor-above-threshold")).toEqual([]);

@@ -17,7 +17,7 @@ const COURSES: readonly (readonly [string, Form])[] = [
 ];
 
 describe.each(COURSES)("the fork of a conversation with %s in the form of %s", (modelName, form) => {
-  it("reads at least 95% of the prefix from the cache, and writes nothing to it", async () => {
+  it("a fork reads at least 95% of the prefix from the cache and writes nothing to it", async () => {
     const loop = scene.loop({ modelName, form });
     for (const times of [1, 2, 3]) {
       expect(await workUntil(loop, hasCompacted(loop, times))).toBe(true);
@@ -35,7 +35,7 @@ describe.each(COURSES)("the fork of a conversation with %s in the form of %s", (
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("is not tried once the cache has gone cold: the direct call is smaller", async () => {
+  it("makes no fork when the cache is cold, because the direct call is smaller", async () => {
     const loop = scene.loop({ modelName, form, turnMs: 6 * 60_000 });
     expect(await workUntil(loop, hasCompacted(loop))).toBe(true);
     const [event] = loop.eventsOf("compacted");
@@ -45,7 +45,7 @@ describe.each(COURSES)("the fork of a conversation with %s in the form of %s", (
     ]);
   });
 
-  it("is tried for an hour where that was paid for, and finds the cache", async () => {
+  it("makes a fork for an hour when the cache lives for an hour, and reads from it", async () => {
     const loop = scene.loop({
       modelName,
       form,

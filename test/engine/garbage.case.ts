@@ -1,19 +1,19 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Collects what nobody holds any more. Works without a flag on the command line. */
+/** Collects garbage. Works without a command-line flag. */
 export function collectGarbage(): void {
   setFlagsFromString("--expose-gc");
   (runInNewContext("gc") as () => void)();
 }
 
-/** Objects that should go when a conversation forgets them. */
+/** Objects that should be collected after a conversation forgets them. */
 export class Traces {
   readonly #traces: WeakRef<object>[] = [];
   readonly #known = new WeakSet<object>();
 
   add(objects: readonly object[]): void {
-    // The newest first: what is known begins at one of them.
+    // Newest first, because the known part begins at one of them.
     for (const object of objects.toReversed()) {
       if (this.#known.has(object)) return;
       this.#known.add(object);
@@ -25,7 +25,7 @@ export class Traces {
     return this.#traces.length;
   }
 
-  /** Those that are still held, though not by these. */
+  /** Number of objects that are still referenced, except these. */
   heldBeside(current: readonly object[]): number {
     const expected = new Set(current);
     return this.#traces.filter((trace) => {

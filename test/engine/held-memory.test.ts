@@ -10,13 +10,13 @@ let simulator: Simulator;
 beforeEach(async () => {
   simulator = await startSimulator({
     windowTokens: WINDOW_TOKENS,
-    behaviours: [summaries("good"), coder({ turns: 100, chattiness: 0.1, inventsPaths: true, seed: 3 })],
+    behaviors: [summaries("good"), coder({ turns: 100, chattiness: 0.1, inventsPaths: true, seed: 3 })],
   });
 });
 afterEach(() => simulator.close());
 
-describe.each<Form>(["messages", "entries"])("what a conversation in the form of %s holds on to", (form) => {
-  it("is the conversation as it is now: what was compacted away can be forgotten", async () => {
+describe.each<Form>(["messages", "entries"])("memory that a conversation in the form of %s holds", (form) => {
+  it("holds only the current conversation and releases compacted messages", async () => {
     const traces = new Traces();
     const loop: AgentLoop = new AgentLoop({
       simulator,
@@ -27,7 +27,7 @@ describe.each<Form>(["messages", "entries"])("what a conversation in the form of
     });
     do await loop.run(10);
     while (loop.eventsOf("compacted").length < 3 && loop.turns < 150);
-    // The list from before a compaction is held until the next turn shows which list the host continues with.
+    // The list from before a compaction is kept until the next turn shows which list the host uses.
     await loop.run(2);
     loop.lastTurn = undefined;
     collectGarbage();
@@ -36,7 +36,7 @@ describe.each<Form>(["messages", "entries"])("what a conversation in the form of
     expect(traces.heldBeside(loop.conversation.messages)).toBeLessThan(5);
   });
 
-  it("and its size after a compaction is about what the provider counts then", async () => {
+  it("counts about as many tokens after a compaction as the provider", async () => {
     const loop = new AgentLoop({
       simulator,
       form,

@@ -2,19 +2,19 @@ import type { ApiMessage, ContentBlock, Message, ModelReply } from "@longhaul/co
 import type { EntryLink } from "@longhaul/core/messages";
 import { contentBlocks } from "../../packages/core/src/messages/message.ts";
 
-/** With reminders: the newest message has one, which is gone when it is not the newest any more. */
+/** `with reminders`: the newest message has a reminder, which is removed when a newer one arrives. */
 export type Form = "messages" | "entries" | "messages with reminders";
 
-/** How a host keeps its conversation: as the API's messages, or as entries of a session. */
+/** The form in which a host keeps its conversation: API messages, or entries of a session. */
 export interface HostConversation {
   readonly messages: readonly Message[];
-  /** What the engine handed back. */
+  /** Adopts the messages that the engine returned. */
   goOnWith(messages: readonly Message[]): void;
   addReply(reply: ModelReply): void;
   addUser(content: readonly ContentBlock[] | string): void;
 }
 
-/** What the model is shown, whichever way it is cut into blocks. */
+/** Content that the model sees, independent of its split into blocks. */
 export const shown = (
   messages: readonly { readonly role: string; readonly content: unknown }[],
 ): readonly string[] =>
@@ -55,7 +55,7 @@ class PlainConversation implements HostConversation {
 
 const REMINDER = { type: "text", text: "<system-reminder>Mind the tests.</system-reminder>" } as const;
 
-/** Keeps the reminder out of what it holds, and makes its messages anew with every turn. */
+/** Keeps the reminder out of its messages, and recreates them with every turn. */
 class RemindingConversation extends PlainConversation {
   override get messages(): readonly Message[] {
     const held = super.messages as readonly ApiMessage[];
@@ -94,7 +94,7 @@ class EntryConversation implements HostConversation {
     this.#entries = messages;
   }
 
-  /** As agents write it: one entry for each block, all with the id and the usage of the response. */
+  /** One entry per block, like agents write it, all with the id and the usage of the response. */
   addReply({ id, model, content, usage }: ModelReply): void {
     for (const block of content) {
       this.#add({

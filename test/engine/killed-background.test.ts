@@ -11,32 +11,28 @@ const open = killedRounds("background");
 const boundariesIn = async (session: KilledSession): Promise<number> =>
   (await session.conversation()).filter(isCompactBoundary).length;
 
-/** Of the process that ran last: how often this has happened. */
+/** Number of these events in the last process. */
 const times = ({ last }: KilledSession, name: string): number =>
   last?.reportsOf("event").filter((event) => event.name === name).length ?? 0;
 
 describe.concurrent.each(ROUNDS)("a process with background summaries that is killed (%d)", (seed) => {
-  it(
-    "while one is written, some turns on or in its midst, has compacted nothing",
-    KILLS_TIMEOUT,
-    async () => {
-      const session = await open({ headroom: "background", seed });
-      const chance = createRandom(seed);
-      // More turns could fill the window, which nobody waits for.
-      await killAt(session, whileSilent(isSummaryCall, chance.between(0, 1)));
-      expect(times(session, "background-started")).toBe(1);
-      expect(times(session, "compaction-started")).toBe(0);
-      expect(await boundariesIn(session)).toBe(0);
+  it("a kill while a summary is written, in or between turns, compacts nothing", KILLS_TIMEOUT, async () => {
+    const session = await open({ headroom: "background", seed });
+    const chance = createRandom(seed);
+    // More turns could fill the window, and no turn waits for that.
+    await killAt(session, whileSilent(isSummaryCall, chance.between(0, 1)));
+    expect(times(session, "background-started")).toBe(1);
+    expect(times(session, "compaction-started")).toBe(0);
+    expect(await boundariesIn(session)).toBe(0);
 
-      // What was asked for is gone with the process: the next one asks again.
-      await killAt(session, whileAnswering(isSummaryCall, chance.between(0, 80)));
-      expect(await boundariesIn(session)).toBe(0);
-      await killAt(session, afterAnswer(isSummaryCall, chance.between(0, 20)));
-      expect(await session.finish()).toEqual([]);
-    },
-  );
+    // The request was lost with the process, so the next one sends it again.
+    await killAt(session, whileAnswering(isSummaryCall, chance.between(0, 80)));
+    expect(await boundariesIn(session)).toBe(0);
+    await killAt(session, afterAnswer(isSummaryCall, chance.between(0, 20)));
+    expect(await session.finish()).toEqual([]);
+  });
 
-  it("while one waits to be swapped in goes on without it", KILLS_TIMEOUT, async () => {
+  it("a kill before the swap resumes the session without the summary", KILLS_TIMEOUT, async () => {
     const session = await open({ headroom: "background", seed });
     const chance = createRandom(seed);
     await killAt(session, afterEvent("background-ended", 0));
@@ -47,7 +43,7 @@ describe.concurrent.each(ROUNDS)("a process with background summaries that is ki
     expect(await session.finish()).toEqual([]);
   });
 
-  it("in the middle of a swap has made all of it or nothing", KILLS_TIMEOUT, async () => {
+  it("a kill in the middle of a swap leaves all of it or nothing", KILLS_TIMEOUT, async () => {
     const session = await open({ headroom: "background", seed });
     const chance = createRandom(seed);
     await killAt(session, atWrite("torn", "compaction", { share: tornShare(seed, chance) }));

@@ -16,21 +16,21 @@ import { NOTES_TEMPLATE, parseTemplate } from "../../packages/notes/src/template
 import { uuidsOf } from "./killed-report.case.ts";
 import { TranscriptView, tokensIn } from "./transcript-view.case.ts";
 
-/** What the processes so far have told of the session. */
+/** Reports of all processes so far about the session. */
 export interface Ledger {
-  /** Of lines that were said to be on the disk. */
+  /** Lines that were reported as written to disk. */
   readonly uuids: ReadonlySet<string>;
-  /** What a person said in them. */
+  /** The person's words in them. */
   readonly words: ReadonlySet<string>;
-  /** What the notes remembered when a compaction was written, by the uuid of its boundary. */
+  /** Uuid that the notes remembered when a compaction was written, by the uuid of its boundary. */
   readonly covered: ReadonlyMap<string, string | undefined>;
-  /** Lines that a process was killed over. */
+  /** Number of lines that a kill interrupted. */
   readonly tornLines: number;
 }
 
 const template = parseTemplate(NOTES_TEMPLATE);
 
-/** Everything that is wrong with a session after its process was killed, in words; empty where all is well. */
+/** Lists all faults of a session after its process was killed. Empty if there are none. */
 export async function faultsIn(
   paths: { readonly sessionPath: string; readonly notesPath: string },
   ledger: Ledger,
@@ -55,7 +55,7 @@ function damageIn({ damage }: Session, { tornLines }: Ledger): readonly string[]
   return kinds.length - others.length > tornLines ? [`damage: ${kinds.join()}`] : others;
 }
 
-/** Lines that were written are in the file; since the last compaction they are in the conversation as well. */
+/** Written lines are in the file. Those after the last compaction are also in the conversation. */
 function missingLines({ entries, conversation, boundaries }: Session, { uuids }: Ledger): readonly string[] {
   const inFile = new Set(uuidsOf(entries));
   const standing = withWhatTheyStandFor(conversation, entries);
@@ -71,7 +71,7 @@ function missingLines({ entries, conversation, boundaries }: Session, { uuids }:
 
 const isMessageType = (type: string): boolean => type === "user" || type === "assistant";
 
-/** Uuids of the conversation and of all that was collapsed in it. */
+/** Uuids of the conversation and of all its collapsed messages. */
 function withWhatTheyStandFor(
   conversation: readonly Entry[],
   entries: readonly Entry[],
@@ -89,7 +89,7 @@ function withWhatTheyStandFor(
   return found;
 }
 
-/** What a person said that is neither in the context nor in the transcript that the context points to. */
+/** Words of the person that are neither in the context nor in the transcript that the context refers to. */
 export function missingWords(
   context: string,
   sessionPath: string,
@@ -104,7 +104,7 @@ export function missingWords(
     .map((word) => `${word} is lost`);
 }
 
-/** What came after the remembered message and is not there after a compaction from notes. */
+/** Messages after the remembered one that are missing after a compaction from notes. */
 function notKept({ entries, boundaries }: Session, index: number, { covered }: Ledger): readonly string[] {
   const boundary = entries[index];
   if (boundary === undefined || !isCompactBoundary(boundary)) return [];
@@ -120,7 +120,7 @@ function notKept({ entries, boundaries }: Session, index: number, { covered }: L
   return [...factsIn(fresh)].filter((fact) => !after.has(fact)).map((fact) => `${fact} was not kept`);
 }
 
-/** By which a message is known again: its calls, results and what a person said. */
+/** Facts that identify a message: its calls, results and the person's words. */
 function factsIn(entries: readonly Entry[]): ReadonlySet<string> {
   const facts = new Set<string>();
   for (const { content } of flatten(entries)) {
@@ -133,7 +133,7 @@ function factsIn(entries: readonly Entry[]): ReadonlySet<string> {
   return facts;
 }
 
-/** Absent, or whole, with every heading in its place and the comment that says how far they reach. */
+/** The notes are absent, or complete with every heading and the comment about their coverage. */
 function faultsInNotes(path: string): readonly string[] {
   if (!existsSync(path)) return [];
   const text = readFileSync(path, "utf8");

@@ -5,11 +5,11 @@ import type { Orders, Report, ReportOf } from "./killed-report.case.ts";
 
 const PROGRAM = fileURLToPath(new URL("./killed-process.case.ts", import.meta.url));
 
-/** A process at work, and what it has told so far. */
+/** A working process and its reports so far. */
 export class Child {
   readonly reports: Report[] = [];
   errors = "";
-  /** The code it ended with by itself; null where it was killed. */
+  /** Exit code. Null if it was killed. */
   readonly ended: Promise<number | null>;
   readonly #process: ChildProcess;
   #listeners: ((report: Report) => void)[] = [];
@@ -33,7 +33,7 @@ export class Child {
     return this.reports.filter((report): report is ReportOf<Type> => report.type === type);
   }
 
-  /** Resolves with the first report that is meant, of those to come. */
+  /** Resolves with the next matching report. */
   next(isMeant: (report: Report) => boolean): Promise<void> {
     return new Promise((resolve) => {
       this.#listeners.push((report) => {
@@ -42,7 +42,7 @@ export class Child {
     });
   }
 
-  /** Resolves when it is gone. */
+  /** Resolves when the process has ended. */
   async kill(): Promise<void> {
     this.#process.kill("SIGKILL");
     await this.ended;

@@ -12,14 +12,14 @@ const boundaryOf = async (session: KilledSession): Promise<string | undefined> =
   return first?.type === "system" && first.subtype === "compact_boundary" ? first.uuid : undefined;
 };
 
-/** Of the process that ran last: whether it compacted before its first call. */
+/** Returns true if the last process compacted before its first call. */
 const compactedAtOnce = ({ last }: KilledSession): boolean =>
   last?.reports.find(({ type, ...report }) => {
     return type === "turn" || ("name" in report && report.name === "compaction-started");
   })?.type === "event";
 
 describe.concurrent.each(ROUNDS)("a process that is killed in the middle of a compaction (%d)", (seed) => {
-  it("while the summary is written has compacted nothing", KILLS_TIMEOUT, async () => {
+  it("a kill while the summary is written compacts nothing", KILLS_TIMEOUT, async () => {
     const session = await open({ headroom: "summaries", seed });
     const chance = createRandom(seed);
     const answering = whileAnswering(isSummaryCall, chance.between(0, 80));
@@ -29,7 +29,7 @@ describe.concurrent.each(ROUNDS)("a process that is killed in the middle of a co
   });
 
   it.each(["summaries", "notes"] as const)(
-    "made from %s has made all of it or nothing",
+    "a kill during a compaction from %s leaves all of it or nothing",
     KILLS_TIMEOUT,
     async (headroom) => {
       const session = await open({ headroom, seed });
@@ -46,7 +46,7 @@ describe.concurrent.each(ROUNDS)("a process that is killed in the middle of a co
     },
   );
 
-  it("or of any other write goes on from the last line that is whole", KILLS_TIMEOUT, async () => {
+  it("a kill during any other write resumes from the last complete line", KILLS_TIMEOUT, async () => {
     const session = await open({ headroom: "notes", seed });
     const chance = createRandom(seed);
     for (const skip of [chance.between(1, 4), chance.between(3, 8)]) {

@@ -6,17 +6,17 @@ import type { Child } from "./killed-child.case.ts";
 import type { Hold, Orders } from "./killed-report.case.ts";
 import type { KilledSession } from "./killed-session.case.ts";
 
-/** When a process is killed. */
+/** The moment to kill a process. */
 export interface Moment {
   readonly name: string;
   readonly orders?: Partial<Orders>;
-  /** Called before the process starts; what it gives resolves when the moment has come. */
+  /** Called before the process starts. The returned function resolves at the moment. */
   prepare(session: KilledSession): (child: Child) => Promise<void>;
 }
 
 export type IsCall = (call: FaultCandidate) => boolean;
 
-/** Resolves when such a call has come, which the fault is for. */
+/** Resolves when a matching call has arrived, which the fault strikes. */
 function struck({ simulator }: KilledSession, fault: Fault, isCall: IsCall): Promise<void> {
   return new Promise((resolve) => {
     const when = (call: FaultCandidate): boolean => {
@@ -28,7 +28,7 @@ function struck({ simulator }: KilledSession, fault: Fault, isCall: IsCall): Pro
   });
 }
 
-/** The model was asked and says nothing; meanwhile the work goes on for some turns, if it can. */
+/** The model gets a call and does not answer. Meanwhile the work continues for some turns, if it can. */
 export function whileSilent(isCall: IsCall, turns = 0): Moment {
   return {
     name: `silent, and ${turns} turns on`,
@@ -42,7 +42,7 @@ export function whileSilent(isCall: IsCall, turns = 0): Moment {
   };
 }
 
-/** In the middle of an answer that comes word by word, and takes seconds. */
+/** In the middle of an answer that is streamed word by word for seconds. */
 export function whileAnswering(isCall: IsCall, milliseconds: number): Moment {
   return {
     name: `${milliseconds} ms into the answer`,
@@ -56,7 +56,7 @@ export function whileAnswering(isCall: IsCall, milliseconds: number): Moment {
   };
 }
 
-/** The answer has come; what follows from it is done within some milliseconds. */
+/** Some milliseconds after the answer, during the work that follows. */
 export function afterAnswer(isCall: IsCall, milliseconds: number): Moment {
   return {
     name: `${milliseconds} ms after the answer`,
@@ -70,7 +70,7 @@ export function afterAnswer(isCall: IsCall, milliseconds: number): Moment {
   };
 }
 
-/** Such a file has appeared beside the session, has changed or gone: the system tells at once. */
+/** When a file next to the session appears, changes or disappears. The system reports it immediately. */
 export function onFile(name: RegExp, skip = 0): Moment {
   return {
     name: `change ${skip} of ${name}`,
@@ -89,7 +89,7 @@ export function onFile(name: RegExp, skip = 0): Moment {
   };
 }
 
-/** So many milliseconds after something happened, for the first time or after some. */
+/** Some milliseconds after an event, optionally after skipping some. */
 export function afterEvent(event: CompactorEvent["type"], milliseconds: number, skip = 0): Moment {
   return {
     name: `${milliseconds} ms after ${event} ${skip}`,
@@ -101,7 +101,7 @@ export function afterEvent(event: CompactorEvent["type"], milliseconds: number, 
   };
 }
 
-/** Exactly there: the process has stopped by itself before, in or after a write to the session. */
+/** At an exact point: the process stops itself before, in or after a write to the session. */
 export function atWrite(
   at: Hold["at"],
   kind: Hold["kind"],

@@ -4,8 +4,8 @@ import {
   openAppendFile,
 } from "../../packages/sessions/src/transcript/writer.ts";
 /**
- * A process of its own in which an agent works on a session in files, for tests that kill it. Its one argument are
- * its orders; it goes on with the session that is there, and reports by writes that do not wait in a buffer.
+ * A separate process in which an agent works on a session in files, for tests that kill it. Its one argument
+ * contains its orders. It resumes an existing session, and reports with unbuffered writes.
  */
 
 import { existsSync, readFileSync, statSync, writeSync } from "node:fs";
@@ -21,7 +21,7 @@ import { AgentLoop } from "./agent-loop.case.ts";
 import { kindOf, type LineKind, type Orders, type Report, uuidsOf } from "./killed-report.case.ts";
 import { tokensIn } from "./transcript-view.case.ts";
 
-/** A moment that never comes must not keep a test waiting for ever. */
+/** A moment that never comes must not block a test forever. */
 const MOST_TURNS = 400;
 const OFTEN = { firstTokens: 1_000, nextTokens: 500, toolCalls: 1 };
 
@@ -30,14 +30,14 @@ const { sessionPath, notesPath } = orders;
 const template = parseTemplate(NOTES_TEMPLATE);
 const report = (said: Report): void => void writeSync(1, `${JSON.stringify(said)}\n`);
 
-/** Until somebody ends the process. */
+/** Waits until the process is killed. */
 function holdStill(): Promise<never> {
   setInterval(() => undefined, 1_000);
   report({ type: "held" });
   return new Promise<never>(() => undefined);
 }
 
-/** How many of each kind were let through. */
+/** Number of writes of each kind that were allowed. */
 const passed = new Map<LineKind, number>();
 
 function isHeldAt(at: "before" | "torn" | "after", kind: LineKind): boolean {
@@ -45,7 +45,7 @@ function isHeldAt(at: "before" | "torn" | "after", kind: LineKind): boolean {
   return hold?.at === at && hold.kind === kind && (passed.get(kind) ?? 0) >= hold.skip;
 }
 
-/** A write that comes to a stop in the middle, which the system does to a process that is killed. */
+/** A write that stops in the middle, like in a killed process. */
 async function openTearing(path: string, mayCreate: boolean): Promise<OpenedAppendFile> {
   const { file, realPath } = await openAppendFile(path, mayCreate);
   const tearing: AppendFile = {
@@ -55,7 +55,7 @@ async function openTearing(path: string, mayCreate: boolean): Promise<OpenedAppe
     close: () => file.close(),
     write: async (bytes) => {
       if (!isHeldAt("torn", kindOf(Buffer.from(bytes).toString()))) return await file.write(bytes);
-      // Not all of it but the line's end: that would be the whole of it.
+      // Omits more than the line end, because otherwise the line would be complete.
       const part = Math.min(
         bytes.length - 2,
         Math.max(1, Math.floor(bytes.length * (orders.hold?.share ?? 0))),
@@ -103,7 +103,7 @@ function headroom(): Pick<CompactorOptions, "notes" | "collapse" | "compaction">
 
 async function work(): Promise<void> {
   const { url, seed, windowTokens, modelName, until } = orders;
-  // Killed before its first line it has left nothing to go on with.
+  // If it was killed before its first line, there is nothing to resume.
   const isBegun = existsSync(sessionPath) && statSync(sessionPath).size > 0;
   const conversation = isBegun ? (await resumeSession(sessionPath)).conversation : [];
   report({ type: "started", resumedMessages: conversation.length });

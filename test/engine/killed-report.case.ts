@@ -1,42 +1,42 @@
 import type { CompactorEvent, Entry } from "@longhaul/core";
 
-/** What an append to the session is about. */
+/** Content of an append to the session. */
 export type LineKind = "compaction" | "commit" | "messages";
 
-/** What a process that is going to be killed is told. */
+/** Orders for a process that will be killed. */
 export interface Orders {
-  /** Of the simulator, which lives in the process that kills. */
+  /** Address of the simulator, which runs in the killing process. */
   readonly url: string;
   readonly sessionPath: string;
   readonly notesPath: string;
   readonly windowTokens: number;
   readonly modelName: string;
   readonly headroom: Headroom;
-  /** Notes after every few turns, so that there is much to be interrupted. */
+  /** Takes notes every few turns, so that there is much to interrupt. */
   readonly notesOften: boolean;
   readonly seed: number;
-  /** By the clock of the session. */
+  /** Start time by the clock of the session. */
   readonly startMs: number;
-  /** Stops here, says so, and waits for its end. */
+  /** Point at which the process stops, reports, and waits for its end. */
   readonly hold?: Hold;
-  /** Ends by itself so many turns after so many compactions or commits. */
+  /** Ends by itself this number of turns after this number of compactions or commits. */
   readonly until: { readonly rewrites: number; readonly moreTurns: number };
 }
 
-/** Who keeps the conversation within its window. */
+/** The mechanism that keeps the conversation within its window. */
 export type Headroom = "summaries" | "background" | "notes" | "built-in-notes" | "collapse";
 
 export interface Hold {
-  /** `torn`: in the middle of the write, with so much of its bytes in the file. */
+  /** `torn`: in the middle of the write, with this share of its bytes in the file. */
   readonly at: "before" | "torn" | "after";
   readonly kind: LineKind;
-  /** Of the bytes, from 0 to 1. */
+  /** Share of the bytes, from 0 to 1. */
   readonly share: number;
-  /** How many of the kind go through before. */
+  /** Number of writes of this kind to allow first. */
   readonly skip: number;
 }
 
-/** What such a process tells, one line of JSON for each. */
+/** Reports of such a process, one JSON line each. */
 export type Report =
   | { readonly type: "started"; readonly resumedMessages: number }
   | { readonly type: "turn"; readonly turn: number }
@@ -48,17 +48,17 @@ export type Report =
       /** Size of the file before. */
       readonly bytes: number;
       readonly boundaryUuid: string | undefined;
-      /** What the notes remember at this moment. */
+      /** Uuid that the notes remember at this moment. */
       readonly coveredUuid: string | undefined;
     }
-  /** They are on the disk. */
+  /** The lines are on disk. */
   | { readonly type: "written"; readonly uuids: readonly string[]; readonly words: readonly string[] }
   | { readonly type: "held" }
   | { readonly type: "done"; readonly problems: readonly string[] };
 
 export type ReportOf<Type extends Report["type"]> = Extract<Report, { readonly type: Type }>;
 
-/** Of lines as they stand in the file. */
+/** Kind of lines in the file. */
 export function kindOf(text: string): LineKind {
   if (text.includes('"subtype":"compact_boundary"')) return "compaction";
   return text.includes('"subtype":"collapse_committed"') ? "commit" : "messages";

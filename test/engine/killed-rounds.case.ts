@@ -5,15 +5,18 @@ import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import type { Moment } from "./killed-moments.case.ts";
 import { KilledSession, type KilledSessionOptions, type KillFigures } from "./killed-session.case.ts";
 
-/** Some hundred kills take minutes; every test run has one round. */
+/** A few hundred kills take minutes. Every test run has one round. */
 const isLong = process.env.LONGHAUL_LONG_RUN === "1";
 export const ROUNDS: readonly number[] = Array.from({ length: isLong ? 15 : 1 }, (_, round) => round + 1);
 export const KILLS_TIMEOUT = { timeout: 240_000 };
 
-/** One binds its thinking to the history before it, the other does not. */
+/** One model binds its thinking to its history, the other does not. */
 const MODELS = ["claude-haiku-4-5", "claude-opus-5-5"] as const;
 
-/** How much of a write is in the file: anything, but in the first round all but the end of its last line. */
+/**
+ * Share of a write that is in the file: any, but in the first round everything except the end of the last
+ * line.
+ */
 export const tornShare = (seed: number, chance: Random): number =>
   seed === 1 ? 0.9999 : chance.between(1, 9_999) / 10_000;
 
@@ -21,7 +24,7 @@ export type OpenSession = (
   options: Omit<KilledSessionOptions, "folder" | "modelName">,
 ) => Promise<KilledSession>;
 
-/** Sessions of one test file. In a long run it says at the end what the kills have hit. */
+/** Sessions of one test file. A long run reports at the end what the kills interrupted. */
 export function killedRounds(name: string): OpenSession {
   const folder = temporaryFolder();
   const sessions: KilledSession[] = [];

@@ -10,14 +10,14 @@ import type { IsCall, Moment } from "./killed-moments.case.ts";
 import type { Headroom, Orders } from "./killed-report.case.ts";
 import { openScene, WINDOW_TOKENS } from "./scene.case.ts";
 
-/** A killed process is not noticed at once; then the provider's cache is cold. */
+/** A killed process is noticed late, when the provider's cache is cold. */
 const BETWEEN_PROCESSES_MS = 3_600_000;
 const START_MS = Date.UTC(2026, 10, 15, 12);
-/** Runs on until it is killed. */
+/** Runs until it is killed. */
 const FOR_EVER = { rewrites: 1_000, moreTurns: 1 };
 const TO_THE_END = { rewrites: 1, moreTurns: 3 };
 
-/** Nothing of this happens to a session because its process was killed. */
+/** Events that a kill must not cause. */
 const ALARMS: ReadonlySet<CompactorEvent["type"]> = new Set([
   "usage-distrusted",
   "cache-break",
@@ -37,18 +37,18 @@ export interface KilledSessionOptions {
   readonly seed: number;
 }
 
-/** What the kills have hit. */
+/** Counts of what the kills interrupted. */
 export interface KillFigures {
   kills: number;
-  /** A write to the session was not at its end. */
+  /** Unfinished writes to the session. */
   writes: number;
-  /** Somebody held a lock. */
+  /** Held locks. */
   locks: number;
-  /** The notes were being written under another name. */
+  /** Notes that were being written to a temporary file. */
   notes: number;
 }
 
-/** One session, worked on by one process after the other, each of which is killed but the last. */
+/** One session in a series of processes. All except the last are killed. */
 export class KilledSession {
   readonly simulator: Simulator;
   readonly folder: string;
@@ -80,7 +80,7 @@ export class KilledSession {
     return new KilledSession(options, simulator, requests);
   }
 
-  /** Starts a process on the session, kills it at the moment, and tells what is wrong afterwards. */
+  /** Starts a process on the session, kills it at the moment, and returns the faults. */
   async kill(moment: Moment): Promise<readonly string[]> {
     this.#requests.begin();
     const isThere = moment.prepare(this);
@@ -95,7 +95,7 @@ export class KilledSession {
     return await this.#look(child);
   }
 
-  /** A last process goes on until it has compacted once more, and ends by itself. */
+  /** Runs a last process until its next compaction, and lets it end by itself. */
   async finish(): Promise<readonly string[]> {
     this.#requests.begin();
     const child = this.#start({ until: TO_THE_END });
@@ -108,7 +108,7 @@ export class KilledSession {
     ];
   }
 
-  /** Resolves when a call of this kind has been answered whole. */
+  /** Resolves when a matching call has been answered completely. */
   nextAnswer(isCall: IsCall): Promise<void> {
     return this.#requests.nextAnswer(isCall);
   }
@@ -117,7 +117,7 @@ export class KilledSession {
     return loadSession(this.sessionPath).then(({ conversation }) => conversation);
   }
 
-  /** The conversation as it was when the last process was about to write what it was killed over. */
+  /** The conversation right before the write that the kill interrupted. */
   async conversationBeforeWrite(): Promise<readonly Entry[]> {
     const copy = join(this.folder, "before.jsonl");
     const bytes = this.last?.reportsOf("writing").at(-1)?.bytes;
@@ -170,7 +170,7 @@ export class KilledSession {
     return [...resumed, ...faults, ...invalid, ...alarms, ...failed];
   }
 
-  /** What was written before this process came must be in the first that it sent. */
+  /** Everything written before this process must be in its first request. */
   #faultsInResuming(child: Child): readonly string[] {
     const [started] = child.reportsOf("started");
     if (this.#uuids.size > 0 && started?.resumedMessages === 0) return ["it began anew"];
@@ -191,9 +191,9 @@ export class KilledSession {
   }
 }
 
-/** What the simulator has been asked, as far as it matters here. */
+/** Requests to the simulator, as far as the tests need them. */
 class Requests {
-  /** The messages of the first call that the process under way made for its work. */
+  /** Messages of the current process's first work call. */
   firstOfWork: string | undefined;
   #waiting: { readonly isCall: IsCall; readonly resolve: () => void }[] = [];
 

@@ -22,8 +22,8 @@ const conversation: readonly ApiMessage[] = [
   { role: "user", content: "on" },
 ];
 
-describe("a compaction whose lines are written after the engine gave them up", () => {
-  it("is what a resumed session starts from, with all that came since: each line once, none lost", async () => {
+describe("a compaction whose lines are written after the engine gave up on them", () => {
+  it("a resumed session starts from the late compaction and has every later line exactly once", async () => {
     const path = join(folder, "late.jsonl");
     const file = await openTranscript(path);
     let release = (): void => undefined;
@@ -63,7 +63,7 @@ describe("a compaction whose lines are written after the engine gave them up", (
       { role: "assistant", content: "an end" },
       { role: "user", content: "more" },
     ];
-    // Such a caller is never compacted by itself.
+    // This caller is never compacted automatically.
     await compactor.before(grown, { caller: "compact" });
     release();
     await compactor.close();

@@ -27,13 +27,13 @@ export interface LongRunOptions {
   readonly seed?: number;
   readonly humanEvery?: number;
   readonly pastedTokens?: number;
-  /** Every so many turns all that was said is looked for, besides after each rewrite. */
+  /** Interval in turns for searching all words, besides after each rewrite. */
   readonly lookEvery?: number;
-  /** Notes are taken along the way, or spans are collapsed instead of auto-compact. */
+  /** Mechanism that keeps headroom: notes, or collapsed spans instead of auto-compact. */
   readonly headroom?: "notes" | "built-in-notes" | "collapse";
 }
 
-/** An event and the turn of the loop in which it came. */
+/** An event and its turn. */
 export interface Dated<Event> {
   readonly turn: number;
   readonly event: Event;
@@ -42,19 +42,22 @@ export interface Dated<Event> {
 export interface LongRun {
   readonly loop: AgentLoop;
   readonly requests: number;
-  /** Refused by the rules of the API, or with something to mend, but for those that were only too long. */
+  /** Requests that broke a rule of the API or needed a repair, without those that were only too long. */
   readonly invalid: readonly LoggedRequest[];
   readonly compactions: readonly Dated<EventOf<"compacted">>[];
-  readonly judgements: readonly Dated<EventOf<"compaction-judged">>[];
-  /** What a person said that was neither in the request nor in a transcript that the request points to. */
+  readonly judgments: readonly Dated<EventOf<"compaction-judged">>[];
+  /** Words of the person that were neither in the request nor in a transcript that the request refers to. */
   readonly lost: readonly string[];
   readonly lookedFor: number;
-  /** Refused as too long without a fault of ours. */
+  /** Refused as too long without an injected fault. */
   readonly overflows: readonly LoggedRequest[];
   readonly faults: number;
-  /** After a collection, each quarter of the run; the last without what the simulator and the loop write down. */
+  /**
+   * Heap after a collection, for each quarter of the run. The last figure excludes the records of the
+   * simulator and the loop.
+   */
   readonly heapMegabytes: readonly number[];
-  /** Of the messages that were ever in the conversation, those that it no longer has and that are still held. */
+  /** Number of messages that left the conversation but are still in memory. */
   readonly heldMessages: number;
   readonly seenMessages: number;
   readonly figures: Readonly<Record<string, number | string>>;
@@ -62,18 +65,18 @@ export interface LongRun {
 
 const MINUTE_MS = 60_000;
 const CODER_TURNS = 25;
-/** After the sixth part of an hour the provider's cache is cold; after two hours old results go by time. */
+/** After ten minutes the provider's cache is cold. After two hours old results are cleared by time. */
 const PAUSES: readonly (readonly [everyTurns: number, minutes: number])[] = [
   [83, 10],
   [307, 120],
 ];
 
-/** The coder works on and on, with faults, pauses and a person who speaks now and then. */
+/** The coder works continuously, with faults, pauses and a person who speaks occasionally. */
 export async function longRun(options: LongRunOptions): Promise<LongRun> {
   const { windowTokens, turns, transcriptPath, seed = 1 } = options;
   const simulator = await startSimulator({
     windowTokens,
-    behaviours: [
+    behaviors: [
       summaries("good"),
       noteTaker("good"),
       spanSummaries("good"),
@@ -124,16 +127,16 @@ function headroomOf({ headroom }: LongRunOptions): Pick<CompactorOptions, "notes
 
 type Watched = Pick<
   LongRun,
-  "compactions" | "judgements" | "lost" | "lookedFor" | "heldMessages" | "seenMessages"
+  "compactions" | "judgments" | "lost" | "lookedFor" | "heldMessages" | "seenMessages"
 >;
 
-/** What is noted on the way. */
+/** Records of the run. */
 class Watch {
   readonly #search: WordSearch;
   readonly #lookEvery: number;
   readonly #traces = new Traces();
   readonly #compactions: Dated<EventOf<"compacted">>[] = [];
-  readonly #judgements: Dated<EventOf<"compaction-judged">>[] = [];
+  readonly #judgments: Dated<EventOf<"compaction-judged">>[] = [];
 
   constructor(transcriptPath: string, lookEvery: number) {
     this.#search = new WordSearch(transcriptPath);
@@ -142,7 +145,7 @@ class Watch {
 
   note(event: CompactorEvent, { turns: turn }: AgentLoop): void {
     if (event.type === "compacted") this.#compactions.push({ turn, event });
-    if (event.type === "compaction-judged") this.#judgements.push({ turn, event });
+    if (event.type === "compaction-judged") this.#judgments.push({ turn, event });
   }
 
   see(turn: Turn, { turns, said }: AgentLoop): void {
@@ -154,7 +157,7 @@ class Watch {
   findings({ conversation }: AgentLoop): Watched {
     return {
       compactions: this.#compactions,
-      judgements: this.#judgements,
+      judgments: this.#judgments,
       lost: [...this.#search.lost],
       lookedFor: this.#search.found,
       heldMessages: this.#traces.heldBeside(conversation.messages),
@@ -176,7 +179,7 @@ function readLog({ requests: { all, invalid, length } }: Simulator): LogFindings
   };
 }
 
-/** The log and the list of events grow with every turn, and are not the engine's. */
+/** The log and the list of events grow with every turn and do not belong to the engine. */
 function heapWithoutRecords(loop: AgentLoop, simulator: Simulator): number {
   const events = loop.events.splice(0);
   simulator.reset();
@@ -193,7 +196,7 @@ function heapAfterCollection(): number {
   return Math.round(process.memoryUsage().heapUsed / 1e6);
 }
 
-/** Looks for everything that a person ever said. */
+/** Searches for everything that the person ever said. */
 class WordSearch {
   readonly lost: Set<string> = new Set();
   found = 0;

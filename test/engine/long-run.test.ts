@@ -4,12 +4,12 @@ import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../transcript/temporary-folder.ts";
 import { type LongRun, type LongRunOptions, longRun } from "./long-run.case.ts";
 
-/** All of them at full length takes minutes; every test run has one of 2,000 turns, and the others shorter. */
+/** All of them at full length take minutes. Every test run has one of 2,000 turns, and shorter ones. */
 const isFullLength = process.env.LONGHAUL_LONG_RUN === "1";
 const folder = temporaryFolder();
 let runs = 0;
 
-/** What compiled code and the caches of the runtime take, and a conversation that is longer now than then. */
+/** Room for compiled code, caches of the runtime, and a longer conversation. */
 const heapTolerance = (windowTokens: number): number => 25 + (windowTokens / 1e6) * 60;
 
 const overflowsOf = ({ reason, cuts }: SummaryAttempt): number =>
@@ -17,7 +17,7 @@ const overflowsOf = ({ reason, cuts }: SummaryAttempt): number =>
 
 interface Course extends Omit<LongRunOptions, "transcriptPath" | "turns"> {
   readonly turns: number;
-  /** In every test run. */
+  /** Turns in an ordinary test run. */
   readonly usualTurns: number;
 }
 
@@ -146,33 +146,33 @@ describe.each(COURSES)("a long run with faults on %s", (name, { turns, usualTurn
   };
   const timeout = isFullLength ? 1_800_000 : 240_000;
 
-  it("every request is valid, and none is over the window for good", { timeout }, async () => {
+  it("every request is valid, and no overflow persists", { timeout }, async () => {
     const { invalid, overflows, loop, requests, faults, figures } = await run();
     if (isFullLength) console.log(name, JSON.stringify(figures));
     expect(invalid.map(({ error, findings }) => ({ error, findings }))).toEqual([]);
-    // A large paste may take the conversation over the window at once: then the summary's own call is too long.
+    // A large paste may exceed the window at once. Then the summary call is too long as well.
     const cuts = loop.eventsOf("compacted").flatMap(({ attempts }) => attempts.map(overflowsOf));
     expect(overflows.length).toBeLessThanOrEqual(cuts.reduce((sum, count) => sum + count, loop.recoveries));
     expect(loop.turns).toBe(isFullLength ? turns : usualTurns);
-    // The faults did come, and those that the agent could not wait for were recovered from.
+    // The faults occurred, and the agent recovered from those that a retry could not fix.
     expect(faults).toBeGreaterThan(requests / 40);
     expect(loop.eventsOf("recovered")).toHaveLength(loop.recoveries);
     expect(loop.problems).toEqual([]);
   });
 
-  it("compacts several times, never more than three times in ten turns, and each time it helps", async () => {
-    const { compactions, judgements, loop } = await run();
+  it("compacts several times, at most three times in ten turns, and each compaction helps", async () => {
+    const { compactions, judgments, loop } = await run();
     if (course.headroom !== "collapse") expect(compactions.length).toBeGreaterThanOrEqual(3);
     for (const [index, { turn }] of compactions.entries()) {
       expect(turn - (compactions[index - 3]?.turn ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(10);
     }
-    // One whose very call overflowed by a fault was followed by a recovery, and only that is judged.
+    // If a fault overflowed the call itself, a recovery followed, and only that is checked.
     const answered = compactions.filter(({ turn }, index) => compactions[index + 1]?.turn !== turn);
-    expect(judgements.map(({ event }) => event.verdict)).toEqual(answered.map(() => "effective"));
-    expect(judgements.map(({ turn }) => turn)).toEqual(answered.map(({ turn }) => turn));
+    expect(judgments.map(({ event }) => event.verdict)).toEqual(answered.map(() => "effective"));
+    expect(judgments.map(({ turn }) => turn)).toEqual(answered.map(({ turn }) => turn));
     expect(compactions.filter(({ event }) => event.isAboveThreshold)).toEqual([]);
     expect(loop.eventsOf("compaction-failed")).toEqual([]);
-    // The faults, which fall where they fall, may bring three together: then it pauses, and for no other reason.
+    // Random faults may bring three failures in a row. The breaker opens only for that reason.
     const opened = loop.eventsOf("breaker-opened");
     const thirds = compactions.filter(({ turn }, index) => turn - (compactions[index - 2]?.turn ?? -10) < 10);
     expect(opened.map(({ why }) => why)).toEqual(opened.map(() => "frequency"));
@@ -180,7 +180,7 @@ describe.each(COURSES)("a long run with faults on %s", (name, { turns, usualTurn
   });
 
   it.runIf(course.headroom?.includes("notes"))(
-    "has a summary written only after an overflow, or where the notes say why not",
+    "requests a summary only after an overflow or when the notes state why they cannot serve",
     async () => {
       const { compactions, loop } = await run();
       const declined = loop.eventsOf("notes-declined").length;
@@ -192,7 +192,7 @@ describe.each(COURSES)("a long run with faults on %s", (name, { turns, usualTurn
   );
 
   it.runIf(course.headroom === "collapse")(
-    "collapses spans again and again, each batch smaller than what it stands for, and compacts only after an overflow",
+    "collapses spans repeatedly, each summary smaller than its span, and compacts only after an overflow",
     async () => {
       const { compactions, loop } = await run();
       const commits = loop.eventsOf("spans-committed");
@@ -219,18 +219,18 @@ describe.each(COURSES)("a long run with faults on %s", (name, { turns, usualTurn
     }
   });
 
-  it("answers for everything a person said: in the context, or in the transcript it points to", async () => {
+  it("everything that the user said is in the context or in the transcript that it points to", async () => {
     const { lost, lookedFor, loop } = await run();
     expect(loop.said.length).toBeGreaterThan(5);
     expect(lookedFor).toBeGreaterThan(loop.said.length);
     expect(lost).toEqual([]);
   });
 
-  it("holds no more in memory at the end than the conversation as it is", async () => {
+  it("holds no more memory at the end than the conversation needs", async () => {
     const { heldMessages, seenMessages, loop, heapMegabytes } = await run();
-    // Until the host has taken over the last rewrite, what it had before is held too.
+    // Until the host adopts the last rewrite, the old list is in memory too.
     const mostMessages = Math.max(...loop.lengths);
-    // Where all messages are made anew with every turn, the first copy of each stays with its entry.
+    // If all messages are recreated with every turn, the first copy of each stays with its entry.
     const copies = course.form === "messages with reminders" ? 2 : 1;
     expect(heldMessages).toBeLessThanOrEqual(copies * mostMessages);
     expect(seenMessages).toBeGreaterThan(loop.turns);
@@ -238,7 +238,7 @@ describe.each(COURSES)("a long run with faults on %s", (name, { turns, usualTurn
     expect(heapMegabytes.at(-1)).toBeLessThan(early + heapTolerance(course.windowTokens));
   });
 
-  it("raises no alarm over its own doings: a cache is lost only where the clock was moved", async () => {
+  it("reports no cache break for its own rewrites, only when the clock was moved", async () => {
     const { loop } = await run();
     const causes = loop.eventsOf("cache-break").flatMap((event) => event.causes);
     expect(causes.filter((cause) => cause !== "time gap")).toEqual([]);

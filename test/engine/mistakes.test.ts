@@ -8,7 +8,7 @@ import { scriptedModel } from "@longhaul/simulator";
 import { describe, expect, it } from "vitest";
 import { HeldNotes } from "./notes-file.case.ts";
 
-/** A JavaScript host: no compiler tells it what is wrong. */
+/** A JavaScript host without a compiler that reports errors. */
 const any = (value: unknown): never => value as never;
 const create = (options: unknown): unknown => createCompactor(any(options));
 const engine = () => createCompactor({ model: "claude-haiku-4-5", settings: { environment: {} } });
@@ -325,9 +325,9 @@ const OPTIONS: readonly Mistake[] = [
   ],
   [
     "a misspelled option in a group",
-    () => create({ compaction: { summarizer: "model" } }),
+    () => create({ compaction: { summariser: "model" } }),
     "option-unknown",
-    /"summariser"/,
+    /"summarizer"/,
   ],
   [
     "a misspelled callback",
@@ -453,7 +453,7 @@ const OPTIONS: readonly Mistake[] = [
   ],
 ];
 
-/** Each former option, and the place of its successor. */
+/** Each former option, and its replacement. */
 const FORMER: Readonly<Record<string, string>> = {
   modelName: "model",
   summaryModel: "compaction.model",
@@ -470,7 +470,7 @@ const FORMER: Readonly<Record<string, string>> = {
   permissionMode: "session.permissionMode",
 };
 
-/** A wrong name in each group, and the name that was meant. */
+/** A wrong name in each group, and the correct name. */
 const MISNAMED: readonly (readonly [group: string, options: object, meant: string])[] = [
   ["window", { window: { token: 5_000 } }, "tokens"],
   ["cost", { cost: { price: {} } }, "prices"],
@@ -478,13 +478,13 @@ const MISNAMED: readonly (readonly [group: string, options: object, meant: strin
   ["settings", { settings: { autoCompactEnabled: false } }, "values.autoCompactEnabled"],
   ["settings.values", { settings: { values: { autocompactenabled: false } } }, "autoCompactEnabled"],
   ["clearing", { clearing: { tool: [] } }, "tools"],
-  ["compaction", { compaction: { summarizer: "model" } }, "summariser"],
+  ["compaction", { compaction: { summariser: "model" } }, "summarizer"],
   ["host", { host: { onEvents: () => undefined } }, "onEvent"],
   ["ports", { ports: { newUUIDs: () => "" } }, "newUuid"],
   ["session", { session: { permisionMode: "default" } }, "permissionMode"],
 ];
 
-/** Values of the wrong kind, by the path that the error names. */
+/** Values of the wrong type, by the path in the error. */
 const WRONG_KIND: readonly (readonly [path: string, options: object])[] = [
   ["window", { window: 200_000 }],
   ["settings", { settings: "settings.json" }],
@@ -506,7 +506,7 @@ const made: readonly (readonly [where: string, make: (options: object) => unknow
 ];
 
 describe.each(made)("%s refuses", (where, make) => {
-  it.each(Object.entries(FORMER))("the former option %s, and names %s", async (former, meant) => {
+  it.each(Object.entries(FORMER))("refuses the former option %s and names %s", async (former, meant) => {
     const error = await failureOf(() => make({ [former]: {} }));
     expect(error).toMatchObject({
       code: "option-unknown",
@@ -516,7 +516,7 @@ describe.each(made)("%s refuses", (where, make) => {
     });
   });
 
-  it.each(MISNAMED)("a name that the group %s does not have: %j", async (group, options, meant) => {
+  it.each(MISNAMED)("refuses a name that the group %s does not have: %j", async (group, options, meant) => {
     expect(await failureOf(() => make(options))).toMatchObject({
       code: "option-unknown",
       message: expect.stringMatching(new RegExp(`^${group} has no option `)),
@@ -524,7 +524,7 @@ describe.each(made)("%s refuses", (where, make) => {
     });
   });
 
-  it.each(WRONG_KIND)("a value of the wrong kind for %s: %j", async (option, options) => {
+  it.each(WRONG_KIND)("refuses a value of the wrong type for %s: %j", async (option, options) => {
     expect(await failureOf(() => make(options))).toMatchObject({ code: "option-invalid", facts: { option } });
   });
 });
@@ -543,13 +543,13 @@ describe("a host that makes a mistake gets a typed error with a remedy for", () 
     const error = await failureOf(attempt);
     expect(error).toBeInstanceOf(LonghaulError);
     expect(error).toMatchObject({ code, remedy: expect.stringMatching(remedy) });
-    // The message says what was wrong and where.
+    // The message says what is wrong and where.
     expect((error as LonghaulError).message).toMatch(/^.{20,}\.$/s);
   });
 });
 
-describe("a mistake", () => {
-  it("changes nothing: the next turn with the right messages works as if it had not happened", async () => {
+describe("a mistake of the host", () => {
+  it("a mistake changes nothing: the next turn with the right messages works as usual", async () => {
     const compactor = engine();
     const first = await compactor.before([ask] as ApiMessage[]);
     const foreign = [ask, { role: "tool", tool_call_id: "c1", content: "x" }];
@@ -563,7 +563,7 @@ describe("a mistake", () => {
     expect(turn.problem).toBeUndefined();
   });
 
-  it("is looked for only in messages that are new", async () => {
+  it("looks for mistakes only in new messages", async () => {
     const compactor = engine();
     let reads = 0;
     const old = { role: "user", content: [{ type: "text", text: "hi" }] };
@@ -583,7 +583,7 @@ describe("a mistake", () => {
     expect(reads).toBe(1);
   });
 
-  it("is none where a host passes what every form of message has in common", async () => {
+  it("accepts fields that every form of message has in common", async () => {
     const options: CompactorOptions = {
       model: "claude-haiku-4-5",
       settings: { environment: {} },
@@ -593,7 +593,7 @@ describe("a mistake", () => {
     const messages = [
       { role: "system", content: "Be brief." },
       { role: "user", content: [{ type: "text", text: "hi" }] },
-      // As the OpenAI SDK gives an answer in words.
+      // A text answer in the form of the OpenAI SDK.
       { role: "assistant", content: "Hello.", refusal: null, annotations: [], tool_calls: undefined },
       { role: "user", content: [{ type: "kind_of_tomorrow", payload: { deep: [1] } }] },
     ];

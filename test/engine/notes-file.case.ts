@@ -1,10 +1,10 @@
 import type { NotesFile } from "../../packages/notes/src/notes-format.ts";
 
-/** Notes in memory, as a file would keep them. */
+/** In-memory notes that behave like a file. */
 export class HeldNotes implements NotesFile {
   readonly path = "/home/dev/harbour.notes.md";
   text: string | undefined;
-  /** How often they were written. */
+  /** Number of writes. */
   writes = 0;
 
   constructor(text?: string) {

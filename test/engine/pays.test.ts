@@ -16,7 +16,7 @@ async function open(): Promise<Scene> {
 const work = ({ loop }: Scene, more: Partial<LoopOptions> = {}): AgentLoop =>
   loop({ resultTokens: 700, ...more, compactor: { clearing: {}, ...more.compactor } });
 
-/** A model that nobody knows the prices of: as it was without any arithmetic. */
+/** A model with unknown prices, so there is no cost arithmetic. */
 function unpriced({ simulator }: Scene): Model {
   const model = connect(simulator, HAIKU);
   return { ...model, name: "house-model", stream: (...call) => model.stream(...call) };
@@ -32,7 +32,7 @@ const optionOf = ({ options }: EventOf<"weighed">, name: string): EventOf<"weigh
 };
 
 describe("clearing before the threshold", () => {
-  it("happens where carrying results along has become dearer than a rewrite, and the events say so", async () => {
+  it("clears results early when carrying them costs more than a rewrite, and events say so", async () => {
     const prices = { [HAIKU]: { input: 1, output: 5, cacheRead: 0.4, cacheWrite5m: 1.25 } };
     const loop = work(await open(), { compactor: { cost: { prices } } });
     expect(await workUntil(loop, () => weighed(loop, "early").length > 0)).toBe(true);
@@ -54,14 +54,14 @@ describe("clearing before the threshold", () => {
     expect(call).toBe(0);
   });
 
-  it("does not happen where reading from the cache costs next to nothing", async () => {
+  it("does not clear early when cache reads cost almost nothing", async () => {
     const prices = { [HAIKU]: { input: 1, output: 5, cacheRead: 0.001, cacheWrite5m: 1.25 } };
     const loop = work(await open(), { compactor: { cost: { prices } } });
     expect(await workUntil(loop, () => weighed(loop, "full").length > 0)).toBe(true);
     expect(weighed(loop, "early")).toEqual([]);
   });
 
-  it("does not happen where nobody knows the prices: then it is as late as possible", async () => {
+  it("clears as late as possible when the prices are unknown", async () => {
     const scene = await open();
     const loop = work(scene, { model: unpriced(scene) });
     expect(await workUntil(loop, () => loop.eventsOf("results-cleared").length > 0)).toBe(true);
@@ -71,7 +71,7 @@ describe("clearing before the threshold", () => {
     expect(loop.eventsOf("weighed")).toEqual([]);
   });
 
-  it("happens after a pause that the cache did not survive, for then a rewrite costs nothing extra", async () => {
+  it("clears after a pause that outlasts the cache, because a rewrite then costs nothing extra", async () => {
     const scene = await open();
     const loop = work(scene);
     const hasResults = (): boolean => (loop.lastTurn?.tokens ?? 0) > 45_000;
@@ -87,7 +87,7 @@ describe("clearing before the threshold", () => {
 });
 
 describe("at the threshold", () => {
-  it("a summary is written where clearing would free too little for its rewrite", async () => {
+  it("writes a summary when clearing would free too little for its rewrite", async () => {
     const loop = work(await open());
     expect(await workUntil(loop, () => loop.eventsOf("compacted").length > 0)).toBe(true);
     const event = weighed(loop, "full").at(-1);
@@ -98,7 +98,7 @@ describe("at the threshold", () => {
     expect(call).toBeGreaterThan(0);
   });
 
-  it("results are cleared where no compaction is allowed", async () => {
+  it("clears results when compaction is disabled", async () => {
     const loop = work(await open(), { compactor: { settings: { values: { autoCompactEnabled: false } } } });
     const isFull = (): boolean =>
       loop.eventsOf("results-cleared").some(({ tokensBefore }) => tokensBefore > 60_000);
@@ -108,7 +108,7 @@ describe("at the threshold", () => {
 });
 
 describe("a long run", () => {
-  it("costs less with the arithmetic than with clearing as late as possible", {
+  it("a long run costs less with the price comparison than with the latest possible clearing", {
     timeout: 120_000,
   }, async () => {
     const dollars = async (isPriced: boolean): Promise<number> => {

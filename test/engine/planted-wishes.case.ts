@@ -4,7 +4,7 @@ import { findFacts } from "../../packages/core/src/compaction/facts/find-facts.t
 import { isInContext } from "../../packages/core/src/messages/fact-ledger.ts";
 import type { AgentLoop } from "./agent-loop.case.ts";
 
-/** Rules that hold to the end. */
+/** Rules that apply to the end. */
 const RULES: readonly string[] = [
   "Never push to main.",
   "The tide service must always listen on port 48213.",
@@ -12,7 +12,7 @@ const RULES: readonly string[] = [
   "From now on mention issue HARB-4711 in every commit message.",
 ];
 
-/** Taken back by the person's own words, after so many compactions. */
+/** Rules that the person revokes after this number of compactions. */
 const TAKEN_BACK = [
   {
     rule: "Always run the slow lighthouse suite before a commit.",
@@ -28,15 +28,15 @@ const TAKEN_BACK = [
   },
 ] as const;
 
-/** What the last ledger says of each wish. */
+/** Status of each wish in the last ledger. */
 export const STATUSES_AT_THE_END: Readonly<Record<string, string>> = Object.fromEntries([
   ...RULES.map((rule) => [rule, "active"]),
   ...TAKEN_BACK.map(({ rule, status }) => [rule, status]),
 ]);
 
-/** A person with rules of their own, some of which do not last, and all that is wrong with what becomes of them. */
+/** A person with rules, some of which are revoked, and the list of faults in how they are kept. */
 export class PlantedWishes {
-  /** In words; empty where all is well. */
+  /** Descriptions of faults. Empty if there are none. */
   readonly faults: string[] = [];
   readonly ledgers: Ledger[] = [];
   #said = 0;
@@ -45,7 +45,7 @@ export class PlantedWishes {
     for (const rule of [...RULES, ...TAKEN_BACK.map((wish) => wish.rule)]) loop.conversation.addUser(rule);
   }
 
-  /** To be called between turns: at its time the person takes back what they said. */
+  /** Call it between turns. At the right time the person revokes a rule. */
   speak(loop: AgentLoop): void {
     const due = TAKEN_BACK[this.#said];
     if (due === undefined || this.ledgers.length < due.after) return;
@@ -53,7 +53,7 @@ export class PlantedWishes {
     loop.conversation.addUser(due.end);
   }
 
-  /** The request that follows a compaction, with what the ledger says of it. */
+  /** Checks the request after a compaction against its ledger. */
   check(messages: unknown, ledger: Ledger | undefined, newest: string | undefined): void {
     const nth = this.ledgers.length + 1;
     const fail = (fault: string): void => void this.faults.push(`compaction ${nth}: ${fault}`);
@@ -99,7 +99,7 @@ export class PlantedWishes {
 
   #checkStanding(ledger: Ledger, wish: string, fail: (fault: string) => void): void {
     const facts = factsOf(ledger, wish);
-    // What has not been summarised yet is no matter of the ledger's.
+    // The ledger does not cover messages that are not summarized yet.
     for (const { status, fate } of facts) {
       if (status !== "active" || fate === "recoverable") fail(`${status}, ${fate}: ${wish}`);
     }
@@ -120,7 +120,7 @@ export class PlantedWishes {
 const factsOf = ({ facts }: Ledger, wish: string): readonly LedgerFact[] =>
   facts.filter(({ kind, text }) => kind === "directive" && text.includes(wish));
 
-/** Every text of the messages, as it is read. */
+/** Every text of the messages. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];

@@ -15,8 +15,8 @@ const FORMS: readonly (readonly [string, Form])[] = [
 ];
 
 describe.each(FORMS)("the provider's own compaction, with %s in the form of %s", (modelName, form) => {
-  it("gives a signed block that every later request begins with, compaction after compaction", async () => {
-    const loop = scene.loop({ modelName, form, compactor: { compaction: { summariser: "provider" } } });
+  it("the provider gives a signed block that starts every later request, over several compactions", async () => {
+    const loop = scene.loop({ modelName, form, compactor: { compaction: { summarizer: "provider" } } });
     for (const times of [1, 2, 3]) {
       expect(await workUntil(loop, hasCompacted(loop, times))).toBe(true);
       await loop.run(3);
@@ -37,7 +37,7 @@ describe.each(FORMS)("the provider's own compaction, with %s in the form of %s",
 
 describe.each(FORMS)("after an overflow, with %s in the form of %s", (modelName, form) => {
   it("the provider's own compaction keeps no thinking that is bound to the whole request", async () => {
-    const compactor = { window: { tokens: 200_000 }, compaction: { summariser: "provider" } } as const;
+    const compactor = { window: { tokens: 200_000 }, compaction: { summarizer: "provider" } } as const;
     const loop = scene.loop({ modelName, form, compactor });
     expect(await workUntil(loop, () => loop.recoveries === 1)).toBe(true);
     const [compacted] = loop.eventsOf("compacted");
@@ -49,15 +49,18 @@ describe.each(FORMS)("after an overflow, with %s in the form of %s", (modelName,
 });
 
 describe("the provider's own clearing", () => {
-  it.each(["adaptive", "between_tools", "disabled"])("is accepted with thinking of type %s", async (type) => {
-    const frame = { ...FRAME, thinking: { type } } as typeof FRAME;
-    const loop = scene.loop({
-      modelName: "claude-sonnet-5-5",
-      frame,
-      compactor: { clearing: { form: "api" } },
-    });
-    await loop.run(2);
-    expect(scene.simulator.requests.invalid).toEqual([]);
-    expect(JSON.stringify(scene.simulator.requests.last?.body)).toContain("context_management");
-  });
+  it.each(["adaptive", "between_tools", "disabled"])(
+    "the provider accepts its own clearing with thinking of type %s",
+    async (type) => {
+      const frame = { ...FRAME, thinking: { type } } as typeof FRAME;
+      const loop = scene.loop({
+        modelName: "claude-sonnet-5-5",
+        frame,
+        compactor: { clearing: { form: "api" } },
+      });
+      await loop.run(2);
+      expect(scene.simulator.requests.invalid).toEqual([]);
+      expect(JSON.stringify(scene.simulator.requests.last?.body)).toContain("context_management");
+    },
+  );
 });

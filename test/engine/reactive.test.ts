@@ -14,7 +14,7 @@ const open = async (options: SceneOptions = {}): Promise<void> => {
 };
 afterEach(() => scene.simulator.close());
 
-/** What the simulator refused by itself of the agent's own calls; one for a summary of it all is too long too. */
+/** Work calls that the simulator refused by itself. A call to summarize everything is too long too. */
 const overflows = (): number =>
   scene.simulator.requests.all.filter(
     (request) =>
@@ -31,8 +31,8 @@ describe.each<readonly [string, Form]>([
   ["claude-haiku-4-5", "entries"],
   ["claude-opus-5-5", "messages"],
   ["claude-opus-5-5", "entries"],
-])("an overflow that nobody saw coming, with %s in the form of %s", (modelName, form) => {
-  it("is recovered from with one more call, and the true window is known from then on", async () => {
+])("an unexpected overflow, with %s in the form of %s", (modelName, form) => {
+  it("recovers with one more call and knows the true window from then on", async () => {
     await open();
     const loop = scene.loop({ modelName, form, compactor: { window: { tokens: 200_000 } } });
     expect(await workUntil(loop, () => loop.recoveries === 1)).toBe(true);
@@ -54,7 +54,7 @@ describe.each<readonly [string, Form]>([
 });
 
 describe("recovery", () => {
-  it("works where the error names no figures", async () => {
+  it("recovers when the error has no figures", async () => {
     await open();
     const loop = scene.loop();
     await loop.run(12);
@@ -69,7 +69,7 @@ describe("recovery", () => {
     await loop.run(3);
   });
 
-  it("after a 413 replaces old pictures by marks, and the newest stay", async () => {
+  it("replaces old images with markers after a 413 and keeps the newest", async () => {
     await open({ windowTokens: 200_000 });
     const loop = scene.loop({ compactor: { window: { tokens: 200_000 } } });
     await loop.run(2);
@@ -86,7 +86,7 @@ describe("recovery", () => {
     await loop.run(3);
   });
 
-  it("is tried once per turn: the second error is the user's to see, and the next turn starts afresh", async () => {
+  it("recovers once per turn: the second error goes to the user, and the next turn may recover again", async () => {
     await open();
     const loop = scene.loop();
     await loop.run(12);
@@ -101,7 +101,7 @@ describe("recovery", () => {
     expect(loop.recoveries).toBe(2);
   });
 
-  it("goes on where overflows follow each other, but from the fourth on no model is asked for a summary", async () => {
+  it("recovers from repeated overflows, but requests no summary from the fourth on", async () => {
     await open();
     const loop = scene.loop();
     await loop.run(12);
@@ -116,7 +116,7 @@ describe("recovery", () => {
   });
 
   it.each([{ DISABLE_AUTO_COMPACT: "1" }, { DISABLE_COMPACT: "1" }])(
-    "is off with %o",
+    "does not recover with %o",
     async (environment) => {
       await open();
       const loop = scene.loop({ compactor: { settings: { environment } } });
@@ -126,7 +126,7 @@ describe("recovery", () => {
     },
   );
 
-  it("is all there is in reactive-only mode", async () => {
+  it("compacts only after overflows in reactive-only mode", async () => {
     await open();
     const loop = scene.loop({ compactor: { compaction: { reactiveOnly: true } } });
     await workUntil(loop, () => loop.recoveries >= 3);
@@ -136,7 +136,7 @@ describe("recovery", () => {
     expect(loop.eventsOf("breaker-opened")).toEqual([]);
   });
 
-  it("has nothing to do with other failures", async () => {
+  it("does not react to other failures", async () => {
     await open();
     const loop = scene.loop();
     await loop.run(3);
@@ -158,7 +158,7 @@ describe("thinking that a model bound to other messages", () => {
     return loop;
   };
 
-  it("is left out when the host changes what came before, so that the provider refuses nothing", async () => {
+  it("omits bound thinking when the host changes earlier messages, so that the provider refuses nothing", async () => {
     const loop = await thinkingLoop();
     const [, ...rest] = loop.conversation.messages;
     loop.conversation.goOnWith([{ role: "user", content: "Something else was said." }, ...rest]);
@@ -169,7 +169,7 @@ describe("thinking that a model bound to other messages", () => {
     expect(JSON.stringify(loop.conversation.messages).includes('"thinking"')).toBe(true);
   });
 
-  it("is left out once in a turn when the provider refuses it for a reason that the engine does not see", async () => {
+  it("omits thinking once per turn when the provider refuses it for an unknown reason", async () => {
     const loop = await thinkingLoop();
     const mismatch = new ModelError({ kind: "thinking-mismatch" }, "refused");
     const again = await loop.compactor.recover(mismatch);

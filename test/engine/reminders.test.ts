@@ -9,21 +9,18 @@ beforeEach(async () => {
 });
 afterEach(() => scene.simulator.close());
 
-describe("a host that takes a reminder out of its newest message with every turn", () => {
-  it.each(["model", "built-in"] as const)(
-    "has notes by the %s that compactions can go on from",
-    async (writer) => {
-      const file = new HeldNotes();
-      const loop = scene.loop({ form: "messages with reminders", compactor: { notes: { file, writer } } });
-      expect(await workUntil(loop, hasCompacted(loop, 3))).toBe(true);
-      expect(loop.eventsOf("compacted").map(({ tier }) => tier)).toEqual(Array(3).fill("memory"));
-      expect(loop.eventsOf("notes-declined")).toEqual([]);
-      expect(loop.eventsOf("notes-failed")).toEqual([]);
-      expect(loop.eventsOf("notes-updated").length).toBeGreaterThan(3);
-    },
-  );
+describe("a host that removes a reminder from its newest message with every turn", () => {
+  it.each(["model", "built-in"] as const)("compactions can use notes by the %s", async (writer) => {
+    const file = new HeldNotes();
+    const loop = scene.loop({ form: "messages with reminders", compactor: { notes: { file, writer } } });
+    expect(await workUntil(loop, hasCompacted(loop, 3))).toBe(true);
+    expect(loop.eventsOf("compacted").map(({ tier }) => tier)).toEqual(Array(3).fill("memory"));
+    expect(loop.eventsOf("notes-declined")).toEqual([]);
+    expect(loop.eventsOf("notes-failed")).toEqual([]);
+    expect(loop.eventsOf("notes-updated").length).toBeGreaterThan(3);
+  });
 
-  it("is measured by what the provider reports, also after its messages were rewritten", async () => {
+  it("trusts reported usage after the host's messages were rewritten too", async () => {
     const loop = scene.loop({ form: "messages with reminders", compactor: { collapse: {} } });
     expect(await workUntil(loop, hasCommitted(loop, 2))).toBe(true);
     await loop.run(2);
@@ -32,7 +29,7 @@ describe("a host that takes a reminder out of its newest message with every turn
     expect(loop.problems).toEqual([]);
   });
 
-  it("has every message in its transcript once, but for the newest, which is there with the reminder too", async () => {
+  it("the transcript has every message once, and the newest also with the reminder", async () => {
     const lines: Entry[] = [];
     const transcript = {
       path: "/sessions/reminded.jsonl",

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.simulator.close());
 
-/** As a host has it: what is in the file is not written again. */
+/** A host's transcript: entries in the file are not written again. */
 async function transcriptAt(path: string, known: readonly Entry[] = []): Promise<TranscriptPort> {
   const writer = await openTranscript(path);
   const written = new Set(known.map(({ uuid }) => uuid));
@@ -36,12 +36,12 @@ const ALARMS = ["usage-distrusted", "cache-break", "compaction-failed", "transcr
 const alarmsOf = ({ events }: AgentLoop): readonly string[] =>
   events.map(({ type }) => type).filter((type) => ALARMS.includes(type));
 
-/** What the provider counted of the last call, beside what was thought. */
+/** Difference between the provider's count of the last call and ours. */
 const sizeError = ({ lastTurn }: AgentLoop): number =>
   (lastTurn?.tokens ?? 0) / (scene.simulator.requests.last?.inputTokens ?? 1);
 
-describe.each(["claude-haiku-4-5", "claude-opus-5-5"])("a loop that is taken back, with %s,", (modelName) => {
-  it("goes on across a boundary, compacts again, undoes that, and is resumed in another process", async () => {
+describe.each(["claude-haiku-4-5", "claude-opus-5-5"])("a loop that is rewound, with %s,", (modelName) => {
+  it("continues across a boundary, compacts again, undoes that, and resumes in another process", async () => {
     const path = join(folder, `${modelName}.jsonl`);
     const transcript = await transcriptAt(path);
     const loop = scene.loop({ form: "entries", modelName, compactor: { transcript } });

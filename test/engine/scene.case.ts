@@ -13,7 +13,7 @@ import {
   startSimulator,
   summaries,
 } from "@longhaul/simulator";
-import type { Kinds } from "../../packages/simulator/src/behaviours/answers.ts";
+import type { Kinds } from "../../packages/simulator/src/behaviors/answers.ts";
 import { AgentLoop, type LoopOptions } from "./agent-loop.case.ts";
 
 /** Small, so that little work fills it. */
@@ -28,11 +28,11 @@ export interface SceneOptions extends SimulatorOptions {
   readonly kinds?: Kinds<SummaryKind>;
   readonly notes?: NotesKind;
   readonly spans?: SpanKind | readonly SpanKind[];
-  /** Play another session than usual. */
+  /** Options for a different session. */
   readonly play?: Partial<CoderOptions>;
 }
 
-/** A simulator on which the coder works without an end, and loops that know its window. */
+/** A simulator with an endless coder, and loops that know its window. */
 export async function openScene({
   kinds = "good",
   notes = "good",
@@ -42,7 +42,7 @@ export async function openScene({
 }: SceneOptions = {}): Promise<Scene> {
   const windowTokens = options.windowTokens ?? WINDOW_TOKENS;
   const simulator = await startSimulator({
-    behaviours: [
+    behaviors: [
       summaries(kinds),
       noteTaker(notes),
       spanSummaries(spans),
@@ -62,7 +62,7 @@ export async function openScene({
           clearing: { form: "off" },
           ...more.compactor,
           window: { tokens: windowTokens, ...more.compactor?.window },
-          // When a summary that is written ahead is ready depends on the machine; it has tests of its own.
+          // The time of a background summary depends on the machine. Separate tests cover it.
           compaction: { background: false, ...more.compactor?.compaction },
         },
       }),
@@ -71,13 +71,13 @@ export async function openScene({
 
 const MOST_TURNS = 300;
 
-/** Works until it is so, and says whether it ever was. */
+/** Works until the condition is true. Returns false if it never was. */
 export async function workUntil(loop: AgentLoop, isSo: () => boolean): Promise<boolean> {
   for (let turn = 0; turn < MOST_TURNS && !isSo(); turn++) await loop.turn();
   return isSo();
 }
 
-/** Whether there have been so many of these events. */
+/** Returns true after this number of events. */
 export const hasHappened =
   (type: CompactorEvent["type"]) =>
   (loop: AgentLoop, times = 1): (() => boolean) =>
@@ -87,7 +87,7 @@ export const hasHappened =
 export const hasCompacted: ReturnType<typeof hasHappened> = hasHappened("compacted");
 export const hasCommitted: ReturnType<typeof hasHappened> = hasHappened("spans-committed");
 
-/** Works until the next turn would compact: its `before` has not been called yet. */
+/** Works until the next turn would compact. `before` has not been called yet. */
 export async function workUpToThreshold(loop: AgentLoop, share = 0.97): Promise<void> {
   const isNear = (): boolean => {
     const { tokens = 0, thresholds } = loop.lastTurn ?? {};

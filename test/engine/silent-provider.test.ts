@@ -43,8 +43,8 @@ const optionsOf = (compaction: CompactorOptions["compaction"]): CompactorOptions
   compaction: { background: false, ...compaction },
 });
 
-describe("a provider on a real connection that accepts a call and never answers it", () => {
-  it("is given up after the limit for the first byte, and the turn goes on with the built-in summary", async () => {
+describe("a provider on a real connection that accepts a call and never answers", () => {
+  it("gives up after the limit for the first byte and continues with the built-in summary", async () => {
     const compactor = createCompactor(optionsOf({ firstByteTimeoutMs: 800 }));
     const turn = await compactor.before(conversation);
     expect(turn.compaction?.attempts).toMatchObject([
@@ -56,7 +56,7 @@ describe("a provider on a real connection that accepts a call and never answers 
     await compactor.close();
   });
 
-  it("is given up after the limit of the whole chain where it shows that it is alive but says nothing", async () => {
+  it("gives up after the limit of the whole chain when the provider sends only signs of life", async () => {
     isBegun = true;
     const compactor = createCompactor(optionsOf({ timeoutMs: 800 }));
     const turn = await compactor.compact(conversation);

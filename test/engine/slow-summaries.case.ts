@@ -4,8 +4,8 @@ import type { MovableClock } from "@longhaul/simulator";
 import { summaryRequestIn } from "../../packages/core/src/compaction/summary/builtin/builtin-model.ts";
 
 /**
- * A model that takes its time for summaries, by a clock that only moves when the loop makes its next turn. A turn that
- * waited for one would wait for ever: nobody moves the clock meanwhile.
+ * A model that is slow for summaries, by a clock that moves only with the loop's next turn. A turn that
+ * waited for one would wait forever, because nothing moves the clock meanwhile.
  */
 export class SlowSummaries {
   readonly model: Model;
@@ -13,9 +13,9 @@ export class SlowSummaries {
   readonly #takesMs: number;
   #waiting: { readonly readyAt: number; readonly go: () => void }[] = [];
   asked = 0;
-  /** How many calls are over, whichever way. */
+  /** Number of ended calls, for any reason. */
   ended = 0;
-  /** How many of the next are refused. */
+  /** Number of next calls to refuse. */
   refuse = 0;
 
   constructor(model: Model, clock: MovableClock, takesMs: number) {
@@ -29,24 +29,24 @@ export class SlowSummaries {
     };
   }
 
-  /** Nobody has to wait any longer. */
+  /** Completes all calls. */
   release(): void {
     for (const { go } of this.#waiting.splice(0)) go();
   }
 
-  /** Only who asked last goes on. */
+  /** Completes only the newest call. */
   releaseNewest(): void {
     this.#waiting.pop()?.go();
   }
 
-  /** Nobody has to wait any longer, and all of them are over. */
+  /** Completes all calls and waits for their end. */
   async releaseToTheEnd(): Promise<void> {
     this.release();
     while (this.ended < this.asked) await new Promise((resolve) => setImmediate(resolve));
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Who is ready by now goes on. */
+  /** Completes the calls whose time has come. */
   tick(): void {
     const ready = this.#waiting.filter(({ readyAt }) => readyAt <= this.#clock.now());
     this.#waiting = this.#waiting.filter(({ readyAt }) => readyAt > this.#clock.now());

@@ -1,4 +1,4 @@
-/** Does not come back until it is let go, and says that it was called. */
+/** A blocking function. Reports its call and returns only when it is released. */
 export class Standstill {
   readonly reached: Promise<void>;
   readonly #end: Promise<void>;

@@ -54,7 +54,7 @@ function expectAllFitted(): void {
   }
 }
 
-describe("calls for summaries in a window of 32,000 tokens", () => {
+describe("summary calls in a window of 32,000 tokens", () => {
   it("forks request no more output than the window leaves beside the prompt", async () => {
     const loop = loopOf();
     expect(await workUntil(loop, hasCompacted(loop, 2))).toBe(true);

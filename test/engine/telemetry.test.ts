@@ -5,7 +5,7 @@ import { collector } from "../support/telemetry-collector.ts";
 import { hasCompacted, openScene, workUntil } from "./scene.case.ts";
 
 describe("the engine's own events as telemetry", () => {
-  it("are a span for each compaction and the figures of the run, without a word of the conversation", async () => {
+  it("reports a span for each compaction and the figures of the run without any content", async () => {
     const { api, collect } = collector();
     const scene = await openScene();
     const loop = scene.loop({

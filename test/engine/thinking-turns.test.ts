@@ -5,7 +5,7 @@ import { ConversationBuilder, toolResult, toolUse } from "../support/builders.ts
 import { type Compactor, createCompactor } from "../support/full-compactor.ts";
 import { connect } from "./agent-loop.case.ts";
 
-/** A model that takes thinking of type `enabled`. */
+/** A model that accepts thinking of type `enabled`. */
 const MODEL = "claude-haiku-4-5";
 const request = {
   max_tokens: 4_096,
@@ -24,13 +24,13 @@ const engine = (): Compactor =>
     model: MODEL,
     settings: { environment: {} },
     request,
-    compaction: { summariser: "built-in", background: false },
+    compaction: { summarizer: "built-in", background: false },
   });
 
 const words = (count: number, seed: number): string =>
   Array.from({ length: count }, (_, at) => `word${(at * 7 + seed * 13) % 997}`).join(" ");
 
-/** Rounds in which the model did not think, because thinking was off at the time. */
+/** Rounds without thinking, because it was off at the time. */
 const rounds = (count: number): readonly ApiMessage[] => [
   { role: "user", content: "Read all files." },
   ...Array.from({ length: count }, (_, at): readonly ApiMessage[] => [
@@ -42,12 +42,12 @@ const rounds = (count: number): readonly ApiMessage[] => [
 async function send({ request: { messages } }: Turn<Message>): Promise<void> {
   const call = connect(simulator, MODEL).stream({ ...request, messages });
   for await (const _ of call) {
-    // The simulator keeps what it was sent.
+    // The simulator keeps the request.
   }
 }
 
-describe("a conversation without thinking, while thinking is enabled,", () => {
-  it("is accepted after a summary of all that follows a tool result", async () => {
+describe("a conversation without thinking while thinking is enabled", () => {
+  it("the provider accepts a request after a summary of everything after a tool result", async () => {
     const compactor = engine();
     const messages = rounds(12);
     await compactor.before(messages);
@@ -65,7 +65,7 @@ describe("a conversation without thinking, while thinking is enabled,", () => {
     ],
     ["a snip", (compactor, messages) => compactor.snip(messages, { from: 2, to: 9 })],
     ["clearing", (compactor, messages) => compactor.clear(messages)],
-  ])("is accepted after %s, in both forms", async (_, rewrite) => {
+  ])("the provider accepts a request after %s, in both forms", async (_, rewrite) => {
     const c = new ConversationBuilder();
     c.user("Read all files.");
     for (let at = 0; at < 12; at++) c.tool(`t${at}`, "Read", { file_path: `/f${at}` }, words(400, at));
@@ -78,7 +78,7 @@ describe("a conversation without thinking, while thinking is enabled,", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("is accepted after a recovery if the host never told the engine of thinking, in both forms", async () => {
+  it("the provider accepts a request after a recovery when the engine does not know about thinking, in both forms", async () => {
     const c = new ConversationBuilder();
     c.user("Read all files.");
     for (let at = 0; at < 3; at++) c.tool(`t${at}`, "Read", { file_path: `/f${at}` }, words(40, at));
@@ -91,14 +91,14 @@ describe("a conversation without thinking, while thinking is enabled,", () => {
       expect(again?.request.thinking).toBeUndefined();
       await send(again as Turn<Message>);
       await send(await compactor.before(again?.messages ?? []));
-      // A second refusal is for the user to see.
+      // The user should see a second refusal.
       expect(await compactor.recover(error)).toBeUndefined();
     }
     expect(simulator.requests.all).toHaveLength(6);
     expect(simulator.requests.invalid).toHaveLength(2);
   });
 
-  it("continues with thinking, and the texts that were added leave when the user speaks again", async () => {
+  it("continues with thinking and removes the added texts when the user speaks again", async () => {
     const compactor = engine();
     const first = await compactor.before(rounds(2));
     expect(first.request.messages).toHaveLength(7);

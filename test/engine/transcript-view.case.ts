@@ -5,7 +5,10 @@ const TOKEN = /wish-\d+-[0-9a-f]{8}/g;
 
 export const tokensIn = (text: string): ReadonlySet<string> => new Set(text.match(TOKEN));
 
-/** What stands in a session file of what a person said: as it was said, not in a summary. Reads on where it stopped. */
+/**
+ * The person's original words in a session file, without quotes in summaries. Continues reading where it
+ * stopped.
+ */
 export class TranscriptView {
   readonly path: string;
   readonly said: Set<string> = new Set();
@@ -23,7 +26,7 @@ export class TranscriptView {
       if (!line.includes("wish-")) continue;
       const entry = parseJson(line);
       if (!isRecord(entry) || entry.type !== "user" || entry.isCompactSummary === true) continue;
-      // A match is a slice that keeps the whole text it was read from in memory, so a copy is kept instead.
+      // A match is a slice that keeps the whole source text in memory, so keep a copy instead.
       for (const token of tokensIn(line)) this.said.add(Buffer.from(token).toString());
     }
   }

@@ -34,11 +34,11 @@ const uuidsIn = (entries: readonly Entry[]): readonly string[] => entries.flatMa
 const boundariesIn = (entries: readonly Entry[]): number =>
   entries.filter((entry) => entry.type === "system" && entry.subtype === "compact_boundary").length;
 
-/** So full that the next turn compacts, if it can. */
+/** Full enough that the next turn compacts, if it can. */
 const isFull = (loop: AgentLoop) => (): boolean => loop.eventsOf("compaction-started").length > 0;
 
 describe("a transcript that cannot be written", () => {
-  it("keeps everything in the conversation, says what to do, and goes on when it can be written again", async () => {
+  it("keeps everything in the conversation, says what to do, and continues once the transcript can be written", async () => {
     const file = new FaultyFile();
     const loop = scene.loop({ compactor: { transcript: await inMemory(file) } });
     await loop.run(5);
@@ -57,12 +57,12 @@ describe("a transcript that cannot be written", () => {
     const uuids = uuidsIn(written);
     expect(new Set(uuids).size).toBe(uuids.length);
     expect(boundariesIn(written)).toBe(1);
-    // What could not be written was kept, and is there in its place.
+    // Entries that could not be written were kept, and are in their place.
     expect(written.every(({ parentUuid }) => parentUuid == null || uuids.includes(parentUuid))).toBe(true);
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("is overcome even where the window runs full meanwhile", async () => {
+  it("recovers even when the window fills up while the transcript cannot be written", async () => {
     const file = new FaultyFile();
     const loop = scene.loop({ compactor: { transcript: await inMemory(file) } });
     file.room = 0;
@@ -75,7 +75,7 @@ describe("a transcript that cannot be written", () => {
     expect(boundariesIn(entriesIn(file.content.toString()))).toBe(loop.eventsOf("compacted").length);
   });
 
-  it("holds no boundary of a compaction that could not be written down", async () => {
+  it("writes no boundary for a compaction that could not be written", async () => {
     const written: Entry[] = [];
     let refusals = 1;
     const transcript = {
@@ -108,14 +108,14 @@ const COURSES: readonly (readonly [Form, string, "off" | "auto"])[] = [
 describe.each(COURSES)(
   "the session file of a loop in the form of %s with %s, clearing %s",
   (form, modelName, clearing) => {
-    it("is read back as the conversation stands, whatever was compacted and cleared", async () => {
+    it("reads the session file back as the current conversation after compactions and clearing", async () => {
       const path = join(folder, `${form}-${modelName}-${clearing}.jsonl`);
       const transcript = await openTranscript(path);
       const loop = scene.loop({ form, modelName, compactor: { transcript, clearing: { form: clearing } } });
       for (const times of [1, 2, 3]) {
         expect(await workUntil(loop, hasCompacted(loop, times))).toBe(true);
         await loop.run(times);
-        // For a caller that never compacts by itself.
+        // For a caller that never compacts automatically.
         const { request, messages } = await loop.compactor.before(loop.conversation.messages, {
           caller: "collapse",
         });
@@ -135,7 +135,7 @@ describe.each(COURSES)(
   },
 );
 
-/** Writing goes on in the background: waits until the newest message is in the file. */
+/** Writing continues in the background. Waits until the newest message is in the file. */
 async function written(path: string, loop: AgentLoop): Promise<void> {
   const [mark = ""] =
     /"tool_use_id":"\w+"|wish-\d+-\w+/.exec(JSON.stringify(loop.conversation.messages.at(-1))) ?? [];

@@ -6,7 +6,7 @@ import { testPort } from "../support/memory-port.ts";
 import { engineContract } from "./contract.case.ts";
 import { HeldNotes } from "./notes-file.case.ts";
 
-/** All of them, with notes that nobody has taken yet, in a project without memory files. */
+/** All modules, with empty notes, in a project without memory files. */
 const every = (): readonly CompactorModule[] =>
   allModules({
     notes: { file: new HeldNotes() },
@@ -23,12 +23,12 @@ describe.each(NAMES)("the engine without %s", (left) => {
 describe("the engine without any module", () => {
   engineContract(() => []);
 
-  it("has no methods of modules", () => {
+  it("has no module methods when no module is attached", () => {
     const compactor: object = createCompactor({ settings: { environment: {} } });
     expect("snip" in compactor || "expand" in compactor).toBe(false);
   });
 
-  it("says that the setting for collapse has no effect", async () => {
+  it("warns that the collapse setting has no effect without its module", async () => {
     const warnings: string[] = [];
     const onEvent = (event: { readonly type: string; readonly warning?: string }): void => {
       if (event.type === "settings-ignored") warnings.push(event.warning ?? "");
@@ -38,6 +38,6 @@ describe("the engine without any module", () => {
   });
 });
 
-it("the list of modules is complete", () => {
+it("the list of modules in this test is complete", () => {
   expect(every().map(({ name }) => name)).toEqual([...NAMES]);
 });

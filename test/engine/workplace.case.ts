@@ -1,21 +1,21 @@
 import type { ContentBlock, ToolDefinition, ToolUseBlock } from "@longhaul/core";
-import { TOOLS } from "../../packages/simulator/src/behaviours/toy-session.case.ts";
+import { TOOLS } from "../../packages/simulator/src/behaviors/toy-session.case.ts";
 import { createRandom, type Random } from "../../packages/simulator/src/demo/random.ts";
 import { stockOfText } from "../support/stock-text.ts";
 
-/** The tools of an ordinary coding agent; the results of some can be cleared, those of others cannot. */
+/** Tools of an ordinary coding agent. Only some of their results can be cleared. */
 export const AGENT_TOOLS = TOOLS as unknown as readonly ToolDefinition[];
 
 const STOCK_CHARS = 600_000;
 const CHARS_PER_TOKEN = 4;
 
-/** Answers tool calls with texts whose sizes vary from call to call, the same in every run. */
+/** Answers tool calls with texts of varying sizes, equal in every run. */
 export class Workplace {
   readonly #random: Random;
   readonly #stock: string;
   readonly #sizes: readonly [number, ...number[]];
 
-  /** `resultTokens`: a usual result. Some are tiny, and a few are several times as large. */
+  /** `resultTokens`: size of a typical result. Some are tiny, and a few are several times as large. */
   constructor(seed: number, resultTokens: number) {
     this.#random = createRandom(seed);
     this.#stock = stockOfText(this.#random, STOCK_CHARS);

@@ -16,7 +16,7 @@ async function run(
   form: Form = "messages",
   resultTokens = 800,
 ): Promise<AgentLoop> {
-  // How often a doubled usage brings a compaction differs from session to session: the bounds are those of this one.
+  // The number of compactions that a doubled usage causes differs by session. The bounds are for this one.
   scene = await openScene({ keepBodies: 3, play: { seed: 6 } });
   const loop = scene.loop({
     modelName: "claude-opus-5-5",
@@ -68,10 +68,10 @@ describe("a provider whose usage", () => {
     ["is a tenth", "entries", times(0.1)],
   ];
 
-  it.each(COURSES)("%s is not believed for long, in the form of %s", async (_, form, distort) => {
+  it.each(COURSES)("soon distrusts a usage that %s, in the form of %s", async (_, form, distort) => {
     const loop = await run(distort, form);
     expect(loop.eventsOf("usage-distrusted").length).toBeGreaterThan(TURNS / 2);
-    // Neither one compaction after the other, nor one too few.
+    // Neither constant compactions nor too few.
     expect(loop.eventsOf("compacted").length).toBeGreaterThan(2);
     expect(loop.eventsOf("compacted").length).toBeLessThan(honestCompactions * 1.5 + 2);
     expect(loop.recoveries).toBe(0);
@@ -81,19 +81,19 @@ describe("a provider whose usage", () => {
 
   const FORMS: readonly Form[] = ["messages", "entries"];
 
-  it.each(FORMS)("is doubled is believed when it repeats, in the form of %s", async (form) => {
+  it.each(FORMS)("believes a doubled usage when it repeats, in the form of %s", async (form) => {
     const loop = await run(times(2), form);
     expect(loop.eventsOf("usage-distrusted").length).toBeLessThan(TURNS / 5);
     expect(loop.eventsOf("compacted").length).toBeGreaterThan(0);
-    // A believed figure proves no window.
+    // A trusted figure does not prove a window size.
     expect(loop.lastTurn?.thresholds.size).toBe(WINDOW_TOKENS);
     expect(loop.recoveries).toBe(0);
     expect(scene.simulator.requests.invalid).toEqual([]);
-    // The window looks full by the provider's own figures, and the host is told so.
+    // The window looks full by the provider's own figures, and the host learns it.
     expect(loop.problems).toContain("window-full");
   });
 
-  it("is six times too high is believed when it repeats, until the provider states a limit below it", async () => {
+  it("believes a usage six times too high when it repeats, until the provider states a lower limit", async () => {
     const loop = await run(times(6));
     // No compaction gets below the threshold, and the breaker opens. Then a request overflows.
     expect(loop.problems).toContain("window-full");
@@ -103,13 +103,13 @@ describe("a provider whose usage", () => {
     expect(loop.lastTurn?.thresholds.size).toBe(WINDOW_TOKENS);
   });
 
-  it("is missing leaves more room after a compaction: an estimate is looked at with its padding", async () => {
+  it("leaves more room after a compaction when the usage is missing, because the estimate is padded", async () => {
     const loop = await run(() => undefined, "messages", 400);
     const shares = loop.eventsOf("compacted").map(({ tokensAfter, chain }) => tokensAfter / chain.threshold);
     expect(Math.max(...shares)).toBeLessThan(0.5);
   });
 
-  it("is wrong now and then is believed for the rest", async () => {
+  it("believes correct usage between wrong ones", async () => {
     const loop = await run(everySeventh(times(6)));
     expect(loop.eventsOf("usage-distrusted").length).toBeGreaterThan(TURNS / 10);
     expect(loop.eventsOf("usage-distrusted").length).toBeLessThan(TURNS / 5);
@@ -117,12 +117,13 @@ describe("a provider whose usage", () => {
     expect(scene.simulator.requests.invalid).toEqual([]);
   });
 
-  it("is halved does not hide a full window: nothing overflows, and no compaction is held back", async () => {
+  it("a halved usage does not hide a full window: nothing overflows and compactions still run", async () => {
     const loop = await run(times(0.5));
     expect(loop.recoveries).toBe(0);
     expect(loop.problems).toEqual([]);
     expect(scene.simulator.requests.invalid).toEqual([]);
-    // Estimates are padded by a third, so compactions come early and the breaker may rest after three of them.
+    // Estimates are padded by a third, so compactions come early and the breaker may open after three of
+    // them.
     const heldBack = loop
       .eventsOf("window-checked")
       .filter(

@@ -4,8 +4,8 @@ import type { PolicyEvaluation } from "@longhaul/lab";
 import { deriveProbes, evaluateStream } from "@longhaul/lab";
 import { loadSession } from "@longhaul/sessions";
 import { describe, expect, it } from "vitest";
-import { asStream, sessionStream } from "../../packages/lab/src/evaluate.ts";
-import { withTranscript } from "../../packages/lab/src/still-known.ts";
+import { sessionStream, toStream } from "../../packages/lab/src/evaluate.ts";
+import { withTranscript } from "../../packages/lab/src/probe-search.ts";
 import { createDemoSession } from "../../packages/simulator/src/demo-session.ts";
 import { claudeCodeSessions, describeRecorded } from "../support/real-sessions.ts";
 
@@ -14,7 +14,7 @@ const WINDOW_TOKENS = 50_000;
 const LEAST_IN_CONTEXT = 0.95;
 const MOST_TOKENS_OF_HOSTILE = 1.3;
 
-/** What both our policies leave of a session after ten compactions in a chain. */
+/** What our two policies keep of a session after a chain of ten compactions. */
 async function figuresOf(
   stream: readonly Entry[],
   model: string | undefined,
@@ -40,7 +40,7 @@ function expectFigures(policies: readonly PolicyEvaluation[]): void {
   expect(hostile.tokens.last).toBeLessThanOrEqual(ours.tokens.last * MOST_TOKENS_OF_HOSTILE);
 }
 
-/** Everything that is asked for, in the context or not, can be found again. */
+/** Every probe, in the context or not, can be found by recall. */
 async function expectAllRecalled(stream: readonly Entry[]): Promise<void> {
   const lost: string[] = [];
   await withTranscript(stream, async (finds) => {
@@ -50,7 +50,7 @@ async function expectAllRecalled(stream: readonly Entry[]): Promise<void> {
 }
 
 const RULES =
-  "after ten compactions every active directive is in the context, and 95% of all probes, with a hostile summariser too";
+  "after ten compactions every active directive is in the context, and 95% of all probes, with a hostile summarizer too";
 
 describeRecorded("a recorded session in a window of 50,000 tokens", () => {
   describe.each(claudeCodeSessions().map((path) => [basename(path), path]))("%s", (_, path) => {
@@ -59,7 +59,7 @@ describeRecorded("a recorded session in a window of 50,000 tokens", () => {
       expectFigures(await figuresOf(sessionStream(session), session.model));
     });
 
-    it("gives up to recall whatever is asked for", { timeout: 60_000 }, async () => {
+    it("recall finds every probe that left the context", { timeout: 60_000 }, async () => {
       await expectAllRecalled(sessionStream(await loadSession(path)));
     });
   });
@@ -67,20 +67,20 @@ describeRecorded("a recorded session in a window of 50,000 tokens", () => {
 
 describe("a generated session in a window of 50,000 tokens", () => {
   it(RULES, { timeout: 60_000 }, async () => {
-    const stream = asStream(createDemoSession());
+    const stream = toStream(createDemoSession());
     const policies = await figuresOf(stream, "claude-sonnet-5");
     expectFigures(policies);
     expect(policies.map(({ compactions }) => compactions)).toEqual([COMPACTIONS, COMPACTIONS]);
   });
 
-  it("gives up to recall whatever is asked for", { timeout: 60_000 }, async () => {
-    await expectAllRecalled(asStream(createDemoSession()));
+  it("recall finds every probe that left the context", { timeout: 60_000 }, async () => {
+    await expectAllRecalled(toStream(createDemoSession()));
   });
 
-  it("is known better than under any other policy", { timeout: 60_000 }, async () => {
+  it("longhaul keeps more probes in the context than any other policy", { timeout: 60_000 }, async () => {
     const { chains } = await evaluateStream(
       { id: "generated", model: "claude-sonnet-5" },
-      asStream(createDemoSession()),
+      toStream(createDemoSession()),
       { compactions: [COMPACTIONS], windowTokens: WINDOW_TOKENS },
     );
     const [ours, hostile, ...others] = chains[0]?.policies ?? [];

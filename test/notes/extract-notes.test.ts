@@ -1,6 +1,6 @@
 import type { ToolDefinition } from "@longhaul/core";
 import type { RequestFrame } from "@longhaul/core/compaction";
-import type { Behaviour, Fault } from "@longhaul/simulator";
+import type { Behavior, Fault } from "@longhaul/simulator";
 import { isNotesCall, type NotesKind, noteTaker, type Simulator, startSimulator } from "@longhaul/simulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { inputTokens } from "../../packages/core/src/messages/responses.ts";
@@ -31,7 +31,7 @@ const PROVIDERS: RequestFrame = {
   ],
 };
 
-/** By whichever door the frame opens. */
+/** Both ways to edit that a frame allows. */
 const DOORS: readonly (readonly [string, RequestFrame])[] = [
   ["text", FRAME],
   ["the host's tool", EDIT],
@@ -42,9 +42,9 @@ const DOORS: readonly (readonly [string, RequestFrame])[] = [
 let simulator: Simulator;
 const start = async (
   kinds: NotesKind | readonly NotesKind[],
-  worker: Behaviour = plainWorker,
+  worker: Behavior = plainWorker,
 ): Promise<void> => {
-  simulator = await startSimulator({ behaviours: [noteTaker(kinds), worker] });
+  simulator = await startSimulator({ behaviors: [noteTaker(kinds), worker] });
 };
 afterEach(() => simulator.close());
 
@@ -60,7 +60,7 @@ const asking = (host: Host, more: Partial<ExtractionRequest> = {}): ExtractionRe
 
 const shown = ({ notes }: ExtractionOutcome): string => notesAsShown(notes);
 
-describe.each(DOORS)("a fork that edits by %s", (_, frame) => {
+describe.each(DOORS)("a notes fork that edits by %s", (_, frame) => {
   it("reads at least 95% of the prefix from the cache, writes nothing, and notes what the conversation says", async () => {
     await start("good");
     const host = await worked(frame);
@@ -76,7 +76,7 @@ describe.each(DOORS)("a fork that edits by %s", (_, frame) => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("puts right what was refused once it has the reason, still from the cache, and all calls are paid for", async () => {
+  it("corrects refused edits after it gets the reason, still from the cache, and counts the cost of all calls", async () => {
     await start("repairs");
     const host = await worked(frame);
     const prefix = simulator.requests.last?.inputTokens ?? Number.NaN;
@@ -90,12 +90,12 @@ describe.each(DOORS)("a fork that edits by %s", (_, frame) => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("goes on with a model that makes one edit at a time, and counts the notes as whole only when it says so", async () => {
+  it("continues with a model that makes one edit at a time until the model says that the notes are complete", async () => {
     await start("one-by-one");
     const host = await worked(frame);
     const outcome = await extractNotes(asking(host));
     expect(outcome).toMatchObject({ by: "fork", refused: 0, isComplete: true });
-    // By text the model has ended its answer itself; a call waits for its result.
+    // With text the model has ended its answer itself. A call waits for its result.
     const isByText = frame === FRAME;
     expect(outcome.calls).toBe(isByText ? 1 : outcome.edits + 1);
     if (!isByText) expect(outcome.edits).toBeGreaterThanOrEqual(3);
@@ -103,19 +103,19 @@ describe.each(DOORS)("a fork that edits by %s", (_, frame) => {
   });
 
   it.each(["damages-headings", "other-file", "uses-other-tools", "unknown-section"] as const)(
-    "changes nothing and fails, with a reason, when the model %s each time",
+    "changes nothing and fails with a reason when the model %s each time",
     async (kind) => {
       await start(kind);
       const host = await worked(frame);
       const before = simulator.requests.length;
-      await expect(extractNotes(asking(host))).rejects.toMatchObject({ code: "no-notes" });
+      await expect(extractNotes(asking(host))).rejects.toMatchObject({ code: "notes-reply-unusable" });
       expect(simulator.requests.length - before).toBe(3);
       expect(simulator.requests.invalid).toEqual([]);
     },
   );
 
   it.each(["damages-headings", "other-file", "uses-other-tools", "unknown-section"] as const)(
-    "is not lost when the model %s once and then does as it should",
+    "survives a model that %s once and then answers correctly",
     async (kind) => {
       await start([kind, "good"]);
       const outcome = await extractNotes(asking(await worked(frame)));
@@ -127,10 +127,10 @@ describe.each(DOORS)("a fork that edits by %s", (_, frame) => {
 
 describe("an answer without edits", () => {
   it.each([
-    ["no-edits", { code: "no-notes" }],
+    ["no-edits", { code: "notes-reply-unusable" }],
     ["nothing", undefined],
   ] as const)(
-    "is a failure unless the model says that there is nothing to note: %s",
+    "counts an answer without edits as a failure unless the model says that there is nothing to note: %s",
     async (kind, failure) => {
       await start(kind);
       const extraction = extractNotes(asking(await worked(EDIT)));
@@ -141,26 +141,30 @@ describe("an answer without edits", () => {
   );
 });
 
-describe("the fork of a model that thinks", () => {
+describe("the notes fork of a model that thinks", () => {
   it.each([
     ["claude-opus-5-5", { type: "adaptive" }, "fork"],
     ["claude-opus-4-6", { type: "adaptive" }, "fork"],
-    // The prefix would be another without its thinking.
+    // The prefix would differ without its thinking.
     ["claude-haiku-4-5", { type: "enabled", budget_tokens: 2_000 }, "direct"],
-  ] as const)("is valid, and continued with its thinking in place: %s", async (name, thinking, by) => {
-    await start("repairs", thinkingWorker);
-    const host = await worked({ ...EDIT, thinking }, name);
-    const outcome = await extractNotes(asking(host));
-    expect(outcome).toMatchObject({ by, calls: 2, isComplete: true });
-    expect(simulator.requests.invalid).toEqual([]);
-    if (by === "direct") expect(JSON.stringify(simulator.requests.last?.body)).not.toContain('"thinking":"');
-  });
+  ] as const)(
+    "sends a valid request and continues with the thinking in place: %s",
+    async (name, thinking, by) => {
+      await start("repairs", thinkingWorker);
+      const host = await worked({ ...EDIT, thinking }, name);
+      const outcome = await extractNotes(asking(host));
+      expect(outcome).toMatchObject({ by, calls: 2, isComplete: true });
+      expect(simulator.requests.invalid).toEqual([]);
+      if (by === "direct")
+        expect(JSON.stringify(simulator.requests.last?.body)).not.toContain('"thinking":"');
+    },
+  );
 });
 
-describe("a call of its own", () => {
+describe("a direct call for notes", () => {
   beforeEach(() => start(["damages-headings", "good"]));
 
-  it("notes what is new by text, and puts right what was refused", async () => {
+  it("writes new notes by text edits and corrects refused ones", async () => {
     const host = await worked(EDIT);
     const { entries } = host.conversation;
     const asked = asking(host, { fork: undefined, model: host.model, fresh: entries.slice(-6) });
@@ -172,7 +176,7 @@ describe("a call of its own", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("is made where the fork is too long for the window", async () => {
+  it("makes a direct call when the fork is too long for the window", async () => {
     const host = await worked(EDIT);
     simulator.fail({
       kind: "status",
@@ -191,7 +195,7 @@ describe("an abort while the note taker", () => {
     ["is late", { kind: "slow", firstByteMs: 100_000 }],
   ];
   it.each(FAULTS.flatMap(([name, fault]) => [0, 1].map((before) => [name, before, fault] as const)))(
-    "%s (after %i answers) ends the extraction at once",
+    "an abort while the note taker %s (after %i answers) ends the extraction at once",
     async (_, before, fault) => {
       await start("damages-headings");
       const host = await worked(EDIT);
@@ -214,7 +218,7 @@ describe("an abort while the note taker", () => {
 });
 
 describe("a slow note taker", () => {
-  it("does not keep the conversation waiting", async () => {
+  it("a slow note taker does not delay the conversation", async () => {
     await start("good");
     const host = await worked(EDIT);
     const controller = new AbortController();

@@ -20,7 +20,7 @@ export function told(): ConversationBuilder {
   return built;
 }
 
-/** What is to be noted, with as much as the test cares about. */
+/** A request for notes, with defaults for everything that the test does not set. */
 export function request(given: Partial<ExtractionRequest> = {}): ExtractionRequest {
   const { entries } = told();
   return {

@@ -1,7 +1,7 @@
 /**
- * Size of each package when it is installed, without its dependencies. A budget is about a tenth above the size of the
- * day on which it was set. A package that outgrows it either carries something by mistake, or has grown for a reason:
- * raise the budget then, in the commit that needs it.
+ * Installed size of each package, without its dependencies. A budget is about 10% above the size when it was
+ * set. A package that exceeds it either contains something by mistake, or has grown for a reason. In that
+ * case raise the budget in the same commit.
  */
 export interface Budget {
   readonly files: number;
@@ -14,12 +14,12 @@ export const BUDGETS: Readonly<Record<string, Budget>> = {
   "@longhaul/anthropic": { files: 8, bytes: 39_000 },
   // An entry for each topic and for each group of internal names, with its types.
   "@longhaul/core": { files: 80, bytes: 1_640_000 },
-  // Carries all our packages, the documentation and the session of the demonstration.
+  // Contains all our packages, the documentation and the demo session.
   longhaul: { files: 150, bytes: 3_780_000 },
   "@longhaul/notes": { files: 16, bytes: 176_000 },
   "@longhaul/otel": { files: 8, bytes: 32_500 },
   "@longhaul/sessions": { files: 8, bytes: 398_000 },
-  // Carries the parts of core that it uses, and the session of the demonstration.
+  // Contains the parts of core that it uses, and the demo session.
   "@longhaul/simulator": { files: 10, bytes: 1_150_000 },
 };
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type Entry, importsOf, type Package, readPackages } from "../support/packages.ts";
 
 const MOST_EXPORTS = 60;
-/** Programs carry our packages inside them, entries for development included. */
+/** Programs bundle our packages, including entries for development. */
 const PROGRAMS = ["longhaul", "@longhaul/simulator"];
 
 const packages = readPackages();
@@ -28,16 +28,16 @@ describe("the exports of @longhaul/core", () => {
   const topicsOf = (name: string): readonly string[] =>
     topics.filter((topic) => namesOf(topic).includes(name)).map(({ path }) => path);
 
-  it(`has at most ${MOST_EXPORTS} names at its top, types included`, () => {
+  it(`the top of @longhaul/core has at most ${MOST_EXPORTS} names, types included`, () => {
     expect(top.length).toBeGreaterThan(0);
     expect(top.length).toBeLessThanOrEqual(MOST_EXPORTS);
   });
 
-  it("has each name of the top in a topic too", () => {
+  it("each name of the top is in a topic entry too", () => {
     expect(top.filter((name) => topicsOf(name).length === 0)).toEqual([]);
   });
 
-  it("has no public name in two topics", () => {
+  it("no public name is in two topic entries", () => {
     const names = new Set(topics.flatMap(namesOf));
     const shared = [...names].filter((name) => topicsOf(name).length > 1);
     expect(shared.map((name) => [name, ...topicsOf(name)])).toEqual([]);
@@ -61,7 +61,7 @@ describe("imports between packages", () => {
     expect(unused).toEqual([]);
   });
 
-  it("every import names a path that the other package exports, and a name that is there", () => {
+  it("every import names a path that the other package exports, and an existing name", () => {
     const wrong = imports.filter(({ specifier, name }) => {
       const entry = entryAt(specifier);
       return entry === undefined || (name !== undefined && !namesOf(entry).includes(name));
@@ -71,7 +71,7 @@ describe("imports between packages", () => {
     ).toEqual([]);
   });
 
-  it("a library imports only entries that are published, and a program may import all", () => {
+  it("a library imports only published entries, and a program may import all", () => {
     const wrong = imports.filter(
       ({ from, specifier }) =>
         !from.manifest.private && !PROGRAMS.includes(from.manifest.name) && !entryAt(specifier)?.isPublished,

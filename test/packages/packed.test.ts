@@ -13,7 +13,7 @@ const published = readPackages().filter(({ manifest }) => !manifest.private);
 const names = published.map(({ manifest }) => manifest.name);
 const libraries = names.filter((name) => name !== CLI);
 
-/** One function of each package that its users cannot do without. */
+/** One essential function of each package. */
 const MAIN_FUNCTIONS: Readonly<Record<string, string>> = {
   "@longhaul/agent": "openAgent",
   "@longhaul/ai-sdk": "aiSdkModel",
@@ -35,7 +35,7 @@ const manifestOf = (name: string): Manifest =>
   JSON.parse(readFileSync(join(project.packageNamed(name).installed, "package.json"), "utf8")) as Manifest;
 
 describe.each(names)("the packed %s", (name) => {
-  it("holds what it needs and nothing else", () => {
+  it("contains the files that it needs and no others", () => {
     const { installed } = project.packageNamed(name);
     expect(
       readdirSync(installed)
@@ -53,7 +53,7 @@ describe.each(names)("the packed %s", (name) => {
     );
   });
 
-  it("holds no tests, sources, reports or hidden files", () => {
+  it("contains no tests, sources, reports or hidden files", () => {
     const paths = project.packageNamed(name).files.map(({ path }) => path);
     expect(
       paths.filter((path) => /\.test\.|(^|\/)(test|bench|scripts|examples|src|api)\//.test(path)),
@@ -63,7 +63,7 @@ describe.each(names)("the packed %s", (name) => {
     expect(paths.filter((path) => path.startsWith("bin/"))).toEqual(name === CLI ? ["bin/longhaul.js"] : []);
   });
 
-  it("has every file that its manifest names for those who install it", () => {
+  it("contains every file that its manifest names", () => {
     const { installed } = project.packageNamed(name);
     const targets = Object.values(manifestOf(name).exports).flatMap((entry) =>
       typeof entry === "string" ? [entry] : [entry.types, entry.default],
@@ -72,7 +72,7 @@ describe.each(names)("the packed %s", (name) => {
     expect(missing).toEqual([]);
   });
 
-  it("imports only its dependencies, and of ours only published entries", () => {
+  it("imports only its dependencies, and only published entries of ours", () => {
     const { installed, files } = project.packageNamed(name);
     const { dependencies, peerDependencies } = manifestOf(name);
     const allowed = Object.keys({ ...dependencies, ...peerDependencies });
@@ -93,7 +93,7 @@ describe.each(names)("the packed %s", (name) => {
 });
 
 describe("the packed libraries", () => {
-  it("offer a main function each", () => {
+  it("each packed library exports its main function", () => {
     expect(Object.keys(MAIN_FUNCTIONS).sort()).toEqual([...libraries].sort());
     const output = project.run(
       Object.entries(MAIN_FUNCTIONS)
@@ -103,7 +103,7 @@ describe("the packed libraries", () => {
     expect(output).toBe("function\n".repeat(libraries.length));
   });
 
-  it("offer every published entry, with exactly the names of its source", () => {
+  it("each published entry exports exactly the names of its source", () => {
     const entries = published.flatMap((each) => each.entries).filter((entry) => entry.isPublished);
     const output = project.run(`
       const specifiers = ${JSON.stringify(entries.map(({ specifier }) => specifier))};
@@ -118,7 +118,7 @@ describe("the packed libraries", () => {
     expect(JSON.parse(output)).toEqual(Object.fromEntries(expected));
   });
 
-  it("work when they are imported", () => {
+  it("the packed libraries work when they are imported", () => {
     const output = project.run(`
       import { checkRequest, estimateTokens } from "@longhaul/core";
       import { contextTokens } from "@longhaul/core/measure";
@@ -130,7 +130,7 @@ describe("the packed libraries", () => {
     expect(output).toBe("function function function function\n2 0 false\n");
   });
 
-  it("need no SDK until one is used, and say then what to install", () => {
+  it("the packed libraries need no SDK until one is used, and then say what to install", () => {
     const output = project.run(`
       import { aiSdkModel } from "@longhaul/ai-sdk";
       import { anthropicModel } from "@longhaul/anthropic";
@@ -148,7 +148,7 @@ describe("the packed libraries", () => {
     ]);
   });
 
-  it("hide everything else", () => {
+  it("the packed libraries hide everything that is not exported", () => {
     const hidden = [
       CLI,
       `${CLI}/dist/main.js`,
@@ -169,18 +169,18 @@ describe("the packed libraries", () => {
     expect(() => project.run(`import "@longhaul/core/dist/index.js";`)).toThrow();
   });
 
-  it("have types that a strict compiler accepts without skipping libraries", () => {
+  it("a strict compiler accepts the types without skipping libraries", () => {
     const entries = published.flatMap((each) => each.entries).filter((entry) => entry.isPublished);
     const of = (isCore: boolean) =>
       entries.filter(({ specifier }) => /^@longhaul\/core\b/.test(specifier) === isCore);
     link("@types/node", join(project.folder, "node_modules"));
-    // Core has to do with a browser's types. Nobody else's are there then.
+    // Core must compile with a browser's types alone.
     expect(typeErrors("core", of(true), ["es2023", "dom"], [])).toEqual([]);
     expect(typeErrors("others", of(false), ["es2023"], ["node"])).toEqual([]);
   });
 });
 
-/** Errors of the compiler in a program that imports every name of these entries. */
+/** Compiler errors in a program that imports every name of these entries. */
 function typeErrors(
   folder: string,
   entries: (typeof published)[number]["entries"],
@@ -221,12 +221,12 @@ function typeErrors(
 }
 
 describe("the packed @longhaul/core", () => {
-  it("has no dependencies of any kind", () => {
+  it("the packed core has no dependencies of any type", () => {
     const { dependencies, peerDependencies, optionalDependencies } = manifestOf("@longhaul/core");
     expect({ dependencies, peerDependencies, optionalDependencies }).toEqual({});
   });
 
-  it("brings nothing else into an empty project when npm installs it", () => {
+  it("npm installs nothing else with the packed core in an empty project", () => {
     const folder = join(project.folder, "empty");
     mkdirSync(folder);
     writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "empty", private: true }));
@@ -240,19 +240,19 @@ describe("the packed @longhaul/core", () => {
     expect(readdirSync(join(modules, "@longhaul"))).toEqual(["core"]);
   });
 
-  it(`has at most ${MOST_FILES_OF_CORE} files`, () => {
+  it(`the packed core has at most ${MOST_FILES_OF_CORE} files`, () => {
     const { installed } = project.packageNamed("@longhaul/core");
     const items = readdirSync(installed, { recursive: true, withFileTypes: true });
     expect(items.filter((item) => item.isFile()).length).toBeLessThanOrEqual(MOST_FILES_OF_CORE);
   });
 
-  it("has its types rolled up: one file for each entry and one for what they share", () => {
+  it("the types of core are one file for each entry and one shared file", () => {
     const { files, entries } = project.packageNamed("@longhaul/core");
     const types = files.filter(({ path }) => path.endsWith(".d.ts"));
     expect(types.length).toBeLessThanOrEqual(entries.length + 1);
   });
 
-  it("loads no part of node with any of its entries", () => {
+  it("no entry of the packed core loads a part of Node", () => {
     const { installed, entries } = project.packageNamed("@longhaul/core");
     const seen = new Set<string>();
     for (const { path } of entries) {
@@ -272,7 +272,7 @@ describe("the packed @longhaul/core", () => {
 });
 
 describe("the packed @longhaul/simulator", () => {
-  it("counts by estimate where no tokenizer is installed", () => {
+  it("the packed simulator estimates tokens when no tokenizer is installed", () => {
     const output = project.run(`
       import { startSimulator } from "@longhaul/simulator";
       const simulator = await startSimulator();
@@ -288,7 +288,7 @@ describe("the packed @longhaul/simulator", () => {
     expect(output).toBe("estimate Here I am.\n");
   });
 
-  it("carries its own copy of core, and its scripted model summarizes for the compactor of core", () => {
+  it("the packed simulator has its own copy of core, and its scripted model works with the compactor of core", () => {
     const { dependencies } = manifestOf("@longhaul/simulator");
     expect(Object.keys(dependencies ?? {}).filter((name) => name.startsWith("@longhaul/"))).toEqual([]);
     const output = project.run(`
@@ -308,7 +308,7 @@ describe("the packed @longhaul/simulator", () => {
     expect(output).toBe("scripted\n1 true\ntrue\n");
   });
 
-  it("throws model errors that core recognizes, and recognizes those of core", () => {
+  it("core and the packed simulator recognize each other's model errors", () => {
     const output = project.run(`
       import { complete, failureOf, LonghaulError, ModelError } from "@longhaul/core";
       import { scriptedModel } from "@longhaul/simulator";
@@ -327,13 +327,13 @@ describe("the packed @longhaul/simulator", () => {
 describe("the packed command line", () => {
   const program = (): string => join(project.packageNamed(CLI).installed, "bin", "longhaul.js");
 
-  it("prints its version", () => {
+  it("the packed command line prints its version", () => {
     expect(execFileSync(process.execPath, [program(), "--version"], { encoding: "utf8" })).toMatch(
       /^\d+\.\d+\.\d+\n$/,
     );
   });
 
-  it("brings the session of the demonstration", () => {
+  it("the packed command line contains the demo session", () => {
     const home = project.folder;
     const env = { ...process.env, HOME: home, USERPROFILE: home, TMPDIR: home, TEMP: home };
     const output = execFileSync(process.execPath, [program(), "demo"], { encoding: "utf8", env });
@@ -341,7 +341,7 @@ describe("the packed command line", () => {
     expect(output).toContain("What to try next");
   });
 
-  it("needs none of our packages beside it", () => {
+  it("the packed command line needs none of our other packages", () => {
     const { dependencies, peerDependencies } = manifestOf(CLI);
     const needed = Object.keys({ ...dependencies, ...peerDependencies });
     expect(needed.filter((name) => name.startsWith("@longhaul/"))).toEqual([]);

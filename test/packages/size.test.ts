@@ -15,11 +15,11 @@ const bytesOf = (files: readonly { readonly size: number }[]): number =>
   files.reduce((sum, { size }) => sum + size, 0);
 
 describe("the size of the packages", () => {
-  it("has a budget for every published package", () => {
+  it("every published package has a size budget", () => {
     expect(Object.keys(BUDGETS).sort()).toEqual(project.packages.map(({ name }) => name).sort());
   });
 
-  it("is within the budgets", () => {
+  it("every package is within its size budget", () => {
     const rows = project.packages.map(({ name, files }) => {
       const budget = BUDGETS[name] ?? { files: 0, bytes: 0 };
       const bytes = bytesOf(files);
@@ -34,7 +34,7 @@ describe("the size of the packages", () => {
     ).toEqual([]);
   });
 
-  it("is within the budget for an import of @longhaul/core", () => {
+  it("an import of @longhaul/core is within its size budget", () => {
     const main = join(project.packageNamed("@longhaul/core").installed, "dist", "index.js");
     const loaded = [...filesBehind(main)].map((file) => statSync(file));
     const figures = `${loaded.length} files, ${bytesOf(loaded)} of ${CORE_IMPORT_BYTES} bytes`;

@@ -90,7 +90,7 @@ function faultsAfter(spoil: (messages: { role: string; content: Json[] }[]) => v
 }
 
 describe("the examiner of requests", () => {
-  it("finds nothing in a request that holds everything once, and counts what it compared", () => {
+  it("finds no fault in a request that has everything once, and counts its comparisons", () => {
     expect(examine(wholeRequest(), EXPECTED)).toEqual({ faults: [], messages: 5, pairs: 2, markers: 10 });
   });
 
@@ -141,7 +141,7 @@ describe("the examiner of requests", () => {
     expect(examine(wholeRequest().slice(0, 1), expected).faults).toContain("summary lacks mk0011fact");
   });
 
-  it("finds a summary that stands after the messages that follow it", () => {
+  it("finds a summary after the messages that should follow it", () => {
     const faults = faultsAfter((messages) => {
       const summary = messages[0]?.content.shift();
       if (summary !== undefined) messages[0]?.content.push(summary);
@@ -149,12 +149,12 @@ describe("the examiner of requests", () => {
     expect(faults).toEqual(["mk0003prompt is out of order"]);
   });
 
-  it("finds a message that was summarized and is sent again", () => {
+  it("finds a summarized message that is sent again", () => {
     const faults = faultsAfter((messages) => messages[0]?.content.unshift(text("Words of mk0001prompt.")));
     expect(faults).toEqual(["old mk0001prompt is sent again as text"]);
   });
 
-  it("finds a message that was summarized and comes back in a reminder", () => {
+  it("finds a summarized message that comes back in a reminder", () => {
     const faults = faultsAfter((messages) =>
       messages[4]?.content.unshift(reminder("Words of mk0001prompt.")),
     );
@@ -176,7 +176,7 @@ describe("the examiner of requests", () => {
     expect(faults).toContain(`${marker} is sent 0 times`);
   });
 
-  it("finds input typed meanwhile that is missing", () => {
+  it("finds missing input that was typed during a turn", () => {
     const faults = faultsAfter((messages) => messages[2]?.content.pop());
     expect(faults).toEqual(["mk0010typed is sent 0 times"]);
   });
@@ -186,7 +186,7 @@ describe("the examiner of requests", () => {
     expect(faults).toContain("mk0003prompt is sent 2 times");
   });
 
-  it("finds a message with other words and a result with other words", () => {
+  it("finds a message or a result with changed words", () => {
     const faults = faultsAfter((messages) => {
       messages[3]?.content.splice(0, 1, text("Fewer mk0009text."));
       messages[2]?.content.splice(1, 1, { ...result("toolu_1", "mk0006result"), content: "mk0006result" });
@@ -197,14 +197,14 @@ describe("the examiner of requests", () => {
     ]);
   });
 
-  it("finds a call with other input", () => {
+  it("finds a call with changed input", () => {
     const faults = faultsAfter((messages) =>
       messages[1]?.content.splice(2, 1, use("toolu_1", "mk0005call more")),
     );
     expect(faults).toEqual(["Bash toolu_1 has other input"]);
   });
 
-  it("finds thinking that is lost or has another signature", () => {
+  it("finds lost thinking and thinking with another signature", () => {
     const lost = faultsAfter((messages) => messages[1]?.content.shift());
     expect(lost).toEqual(["thinking before Bash toolu_1 is lost", "thinking before Bash toolu_2 is lost"]);
   });
@@ -224,7 +224,7 @@ describe("the examiner of requests", () => {
     expect(faults).toEqual(["old mk0002file is sent again as tool_result"]);
   });
 
-  it("finds a tool that failed where the script expects its output", () => {
+  it("finds a failed tool call where the script expects output", () => {
     const failed = { ...call("toolu_1", "mk0005call", "mk0006result"), result: "No such file" };
     const items = EXPECTED.items.map((item) =>
       item.kind === "call" && item.id === "toolu_1" ? failed : item,
@@ -266,12 +266,12 @@ describe("the record of a compaction in a session file", () => {
     expect(record?.summary).toBe("the summary");
   });
 
-  it("takes the summary that is new where lines repeat an earlier one", () => {
+  it("picks the new summary when lines repeat an earlier one", () => {
     const lines = [boundary({}), summary("1", "old"), line("2", "mk0001prompt"), summary("3", "new")];
     expect(recordedCompaction(lines, 0, new Set(["old"]))?.summary).toBe("new");
   });
 
-  it("names the files that were put back", () => {
+  it("names the restored files", () => {
     const file = {
       type: "attachment",
       uuid: "f",
@@ -281,7 +281,7 @@ describe("the record of a compaction in a session file", () => {
     expect(recordedCompaction(lines, 0, new Set())?.restored).toEqual(["mk0003file"]);
   });
 
-  it("is missing where nothing was compacted since", () => {
+  it("returns no record when nothing was compacted since", () => {
     expect(recordedCompaction([boundary({}), summary("1", "the summary")], 1, new Set())).toBeUndefined();
   });
 });
@@ -289,24 +289,24 @@ describe("the record of a compaction in a session file", () => {
 describe("the matrix of real clients", () => {
   const cell: CellResult = { row: "compact", column: "1.0", messages: 3, pairs: 2, markers: 9, faults: [] };
 
-  it("shows how much each cell compared", () => {
+  it("shows how many comparisons each cell made", () => {
     expect(matrixText([cell])).toBe("messages/pairs/markers  1.0\ncompact                 ok  3/2/9");
   });
 
-  it("turns a cell red that compared nothing", () => {
+  it("marks a cell red that compared nothing", () => {
     const empty = { ...cell, messages: 0, pairs: 0, markers: 0 };
     expect(isRed(empty)).toBe(true);
     expect(matrixText([empty])).toContain("nothing was compared");
   });
 
-  it("turns a cell red that has a fault, and names it", () => {
+  it("marks a cell red that has a fault, and names the fault", () => {
     const lost = { ...cell, faults: ["call Bash toolu_2 is sent 0 times"] };
     expect(isRed(lost)).toBe(true);
     expect(matrixText([lost])).toContain("RED 3/2/9");
     expect(matrixText([lost])).toContain("compact, 1.0:\n    call Bash toolu_2 is sent 0 times");
   });
 
-  it("prints notes without turning a cell red", () => {
+  it("prints notes without marking a cell red", () => {
     const noted = { ...cell, notes: ["refused: bound thinking"] };
     expect(isRed(noted)).toBe(false);
     expect(matrixText([noted])).toContain("note: refused: bound thinking");

@@ -1,5 +1,5 @@
 import {
-  type Behaviour,
+  type Behavior,
   type LoggedRequest,
   type SeenRequest,
   type Simulator,
@@ -60,9 +60,9 @@ export class Provider {
 
   static async start({ markers, enforceBinding, windowTokens }: ProviderOptions): Promise<Provider> {
     let provider: Provider | undefined;
-    const play: Behaviour = (request) => provider?.answer(request);
+    const play: Behavior = (request) => provider?.answer(request);
     const simulator = await startSimulator({
-      behaviours: [play],
+      behaviors: [play],
       countText,
       windowTokens,
       keepBodies: KEPT_BODIES,

@@ -27,8 +27,8 @@ const started = (): string => {
   return sessionFile(builder.entries);
 };
 
-describe("several processes that ask the same session", () => {
-  it("at the same time, while it grows, never see less than there was, and leave a sound index", {
+describe("several processes that search the same session", () => {
+  it("parallel searches of a growing session never miss earlier text and leave a valid index", {
     timeout: 2 * MINUTE_MS,
   }, async () => {
     const path = started();
@@ -48,7 +48,7 @@ describe("several processes that ask the same session", () => {
     expect((await openRecall(path).search({ words: "zebra" })).total).toBe(added + 1);
   });
 
-  it("killed at any moment leave an index that answers, or none", { timeout: 2 * MINUTE_MS }, async () => {
+  it("a kill at any moment leaves a working index or none", { timeout: 2 * MINUTE_MS }, async () => {
     const path = started();
     for (let round = 0; round < 4; round++) {
       growing(path, round);

@@ -15,7 +15,7 @@ describeRecorded("recall over the recorded sessions", () => {
   const folder = temporaryFolder();
 
   it.each(claudeCodeSessions().map((path) => [basename(path), path] as const))(
-    "%s: any sentence that is no longer in the context is found exactly, and its entry read by its id",
+    "%s: recall finds any sentence that left the context exactly, and reads its entry by id",
     async (name, recorded) => {
       const path = join(folder, name);
       copyFileSync(recorded, path);
@@ -40,7 +40,7 @@ describeRecorded("recall over the recorded sessions", () => {
     },
   );
 
-  it("grows over a session as if it had been there at once", async () => {
+  it("an index that grows with a session equals one built at once", async () => {
     const [recorded = ""] = claudeCodeSessions().slice(2);
     const bytes = readFileSync(recorded);
     const path = join(folder, "growing.jsonl");

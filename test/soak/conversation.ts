@@ -178,7 +178,7 @@ export class Conversation {
     const writer = isBuiltIn ? "built-in" : "model";
     return headroom.endsWith("notes")
       ? { notes: { file: this.#notes, writer } }
-      : { collapse: { summariser: writer } };
+      : { collapse: { summarizer: writer } };
   }
 
   #port(): TranscriptPort {

@@ -1,5 +1,5 @@
 import {
-  type Behaviour,
+  type Behavior,
   noteTaker,
   spanSummaries,
   summaries,
@@ -11,7 +11,7 @@ import type { Setup } from "./setup.ts";
 import type { Texts } from "./texts.ts";
 
 /** Plays the model: summaries, notes and spans of the drawn quality, and an agent that calls tools at random. */
-export function modelPlay(setup: Setup, chance: Chance, texts: Texts): readonly Behaviour[] {
+export function modelPlay(setup: Setup, chance: Chance, texts: Texts): readonly Behavior[] {
   return [
     summaries(setup.summaryKind),
     noteTaker(setup.notesKind),

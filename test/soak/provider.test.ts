@@ -13,7 +13,7 @@ async function refusalOf(words: number): Promise<string | undefined> {
     seed: 1,
     clock: new VirtualTime(),
     countText: (text) => text.split(" ").length,
-    behaviours: [coder({ turns: 1 })],
+    behaviors: [coder({ turns: 1 })],
     latency: { firstByteMs: 0, betweenEventsMs: 0 },
   });
   const message = `prompt is too long: 21000 tokens > ${WINDOW} maximum`;
@@ -25,11 +25,11 @@ async function refusalOf(words: number): Promise<string | undefined> {
 }
 
 describe("an injected overflow", () => {
-  it("strikes a prompt that has fewer tokens than it states", async () => {
+  it("an injected overflow refuses a prompt with fewer tokens than it states", async () => {
     expect(await refusalOf(10)).toContain("21000 tokens");
   });
 
-  it("leaves a prompt with more tokens to the provider, which states the true figure", async () => {
+  it("an injected overflow passes a larger prompt to the provider, which states the true figure", async () => {
     expect(await refusalOf(40_000)).toMatch(/prompt is too long: [4-9]\d{4} tokens/);
   });
 });

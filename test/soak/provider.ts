@@ -2,7 +2,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { anthropicModel } from "@longhaul/anthropic";
 import type { Model } from "@longhaul/core";
 import type {
-  Behaviour,
+  Behavior,
   Fault,
   FaultCandidate,
   FaultConditions,
@@ -13,7 +13,7 @@ import { asList } from "../../packages/core/src/messages/untrusted.ts";
 import { buildPrompt } from "../../packages/simulator/src/prompt/model-prompt.ts";
 import { PrefixTree } from "../../packages/simulator/src/prompt/prefix-tree.ts";
 import { createTokenCounter } from "../../packages/simulator/src/prompt/token-count.ts";
-import { Catalogue } from "../../packages/simulator/src/server/catalogue.ts";
+import { Catalog } from "../../packages/simulator/src/server/catalog.ts";
 import { RequestLog } from "../../packages/simulator/src/server/request-log.ts";
 import { beginSession, type Session } from "../../packages/simulator/src/simulator.ts";
 import { statedTokens } from "./exam.ts";
@@ -24,7 +24,7 @@ export interface ProviderOptions {
   readonly seed: number;
   readonly clock: MovableClock;
   readonly countText: (text: string) => number;
-  readonly behaviours: readonly Behaviour[];
+  readonly behaviors: readonly Behavior[];
   readonly latency: { readonly firstByteMs: number; readonly betweenEventsMs: number };
 }
 
@@ -58,9 +58,9 @@ export class Provider {
   static async open(options: ProviderOptions): Promise<Provider> {
     const counter = await createTokenCounter(options.countText);
     const { clock } = options;
-    const catalogue = new Catalogue(undefined, options.windowTokens);
+    const catalog = new Catalog(undefined, options.windowTokens);
     const promptTokens: PromptTokens = ({ body }) => {
-      const model = catalogue.find(body?.model);
+      const model = catalog.find(body?.model);
       if (body === undefined || model === undefined) return 0;
       const { tools, system } = body;
       const parts = { tools, system, messages: asList(body.messages), body };

@@ -5,8 +5,8 @@ import type { ThinkingMode } from "@longhaul/core/measure";
 import { claudeFeatures, MODELS } from "@longhaul/core/measure";
 import type { BadNotesKind, SpanKind } from "@longhaul/simulator";
 import { BAD_NOTES_KINDS, BAD_SUMMARY_KINDS, type SummaryKind } from "@longhaul/simulator";
-import { SPAN_KINDS } from "../../packages/simulator/src/behaviours/spans.ts";
-import { TOOLS } from "../../packages/simulator/src/behaviours/toy-session.case.ts";
+import { SPAN_KINDS } from "../../packages/simulator/src/behaviors/spans.ts";
+import { TOOLS } from "../../packages/simulator/src/behaviors/toy-session.case.ts";
 import type { Chance } from "./chance.ts";
 
 /** The way in which a host keeps the list that it passes to `before`. */
@@ -88,7 +88,7 @@ export function drawSetup(chance: Chance): Setup {
 
 function drawCompaction(chance: Chance): Partial<CompactionOptions> {
   return {
-    summariser: chance.weighted({ model: 8, "built-in": 2, provider: 1 }),
+    summarizer: chance.weighted({ model: 8, "built-in": 2, provider: 1 }),
     background: chance.is(0.6),
     ...(chance.is(0.3) ? { keepRecentTokens: chance.pick([0, 500, 3_000, 12_000]) } : {}),
     ...(chance.is(0.1) ? { reactiveOnly: true } : {}),

@@ -80,7 +80,7 @@ describe("npm run soak", () => {
   });
 });
 
-describe("a text that is in the session file alone", () => {
+describe("a text that is only in the session file", () => {
   const marker = "mk-1-abcdef";
   const view = (isHeld: boolean): SessionView =>
     ({ shownPath: "/s.jsonl", holds: () => isHeld }) as unknown as SessionView;
@@ -89,7 +89,7 @@ describe("a text that is in the session file alone", () => {
   const kinds = (journal: Journal, content: string, isHeld = true): readonly string[] =>
     lostMessages(request(content), journal, view(isHeld)).map(({ kind }) => kind);
 
-  it("needs no pointer after the host removed it, until the text was in a request again", () => {
+  it("a text that the host removed needs no pointer until it was in a request again", () => {
     const journal = new Journal();
     journal.add("user", `${marker}: words`);
     journal.giveAll();
@@ -125,12 +125,12 @@ describe("a shortened result that no model has seen", () => {
     return unseenResults(request, journal, figures).map(({ kind }) => kind);
   };
 
-  it("has at least 1,600 tokens while the request is not full", () => {
+  it("a shortened unseen result has at least 1,600 tokens while the request is not full", () => {
     expect(kinds({ 1: 1_700, 2: 10_000 }, 5_000)).toEqual([]);
     expect(kinds({ 1: 1_500, 2: 10_000 }, 5_000)).toEqual(["unseen result cut short"]);
   });
 
-  it("has at least half as much as the longest shortened one in a full request", () => {
+  it("a shortened unseen result has at least half of the longest one in a full request", () => {
     expect(kinds({ 1: 700, 2: 1_200 }, 15_000)).toEqual([]);
     expect(kinds({ 1: 700, 2: 1_200 }, 5_000, 3)).toEqual([]);
     expect(kinds({ 1: 500, 2: 1_200 }, 15_000)).toEqual(["unseen result cut short"]);

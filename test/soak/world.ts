@@ -54,7 +54,7 @@ export class World {
       seed: seedOf(seed, "provider"),
       clock: time,
       countText: (text) => Math.ceil(text.length / setup.charactersPerToken),
-      behaviours: modelPlay(setup, new Chance(seedOf(seed, "model")), texts),
+      behaviors: modelPlay(setup, new Chance(seedOf(seed, "model")), texts),
       latency: setup.latency,
     });
     if (setup.isEngineCutOff) {

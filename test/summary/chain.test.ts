@@ -26,7 +26,7 @@ const start = async (
   kinds: SummaryKind | readonly SummaryKind[] = "good",
   options: SimulatorOptions = {},
 ): Promise<void> => {
-  simulator = await startSimulator({ behaviours: [summaries(kinds), plainWorker], ...options });
+  simulator = await startSimulator({ behaviors: [summaries(kinds), plainWorker], ...options });
 };
 const restart = async (...args: Parameters<typeof start>): Promise<void> => {
   await simulator.close();
@@ -48,7 +48,7 @@ async function workedHost(): Promise<Host> {
 
 const write = (entries: readonly Entry[], options: ChainOptions): Promise<WrittenSummary> =>
   writeSummaryByChain(
-    { variant: "whole", summarised: entries, kept: [], builtInBudgetTokens: 4_000 },
+    { variant: "whole", summarized: entries, kept: [], builtInBudgetTokens: 4_000 },
     options,
   );
 
@@ -60,8 +60,8 @@ async function run(options: Partial<ChainOptions> = {}): Promise<WrittenSummary>
 const told = ({ attempts }: Pick<WrittenSummary, "attempts">): readonly string[] =>
   attempts.map(({ step, outcome, reason }) => [step, outcome, reason].filter(Boolean).join(" "));
 
-describe("the chain", () => {
-  it("ends with the fork where that works, in one call", async () => {
+describe("the fallback chain", () => {
+  it("ends with the fork after one call when the fork works", async () => {
     const written = await run();
     expect(told(written)).toEqual(["fork written"]);
     expect(written).toMatchObject({ source: "model", step: "fork", model: MODEL });
@@ -69,7 +69,7 @@ describe("the chain", () => {
     expect(simulator.requests.messages).toHaveLength(4);
   });
 
-  it("goes on with a direct call when the fork stays overloaded, and tries each call twice again", async () => {
+  it("continues with a direct call when the fork stays overloaded, and retries each call twice", async () => {
     const host = await workedHost();
     simulator.fail(BUSY, { times: TRIES, when: isFork });
     const written = await write(host.conversation.entries, { model: host.model, fork: host.fork() });
@@ -78,14 +78,14 @@ describe("the chain", () => {
     expect(simulator.requests.invalid).toEqual([]);
   });
 
-  it("gets over a passing fault within a step", async () => {
+  it("survives a transient fault within a step", async () => {
     const host = await workedHost();
     simulator.fail(BUSY, { times: TRIES - 1, when: isFork });
     const written = await write(host.conversation.entries, { model: host.model, fork: host.fork() });
     expect(told(written)).toEqual(["fork written"]);
   });
 
-  it("ends with the built-in summariser when every call fails", async () => {
+  it("ends with the built-in summarizer when every call fails", async () => {
     const host = await workedHost();
     simulator.fail(BUSY, { times: 2 * TRIES });
     const written = await write(host.conversation.entries, { model: host.model, fork: host.fork() });
@@ -99,7 +99,7 @@ describe("the chain", () => {
     expect(written.text).toContain("Bring the books in order.");
   });
 
-  it("says what was tried when nothing is left to try", async () => {
+  it("lists the attempts when nothing is left to try", async () => {
     const host = await workedHost();
     simulator.fail(BUSY, { times: 2 * TRIES });
     const options: ChainOptions = { model: host.model, fork: host.fork(), builtInFallback: "never" };
@@ -119,7 +119,7 @@ describe("the chain", () => {
     ["a call of a tool", "tool-call"],
     ["nothing but its scratchpad", "only-analysis"],
     ["the text of an error", "api-error-as-text"],
-  ] as const)("goes on with a direct call when the fork answers with %s", async (_, kind) => {
+  ] as const)("continues with a direct call when the fork answers with %s", async (_, kind) => {
     await restart([kind, "good"]);
     const written = await run();
     expect(told(written)).toEqual(["fork failed no-summary", "direct written"]);
@@ -156,7 +156,7 @@ describe("the chain", () => {
     },
   );
 
-  it("leaves the cuts to the direct call where the conversation is too long for the model", async () => {
+  it("cuts only the direct call when the conversation is too long for the model", async () => {
     await restart("good", { windowTokens: 30_000 });
     const long = new ConversationBuilder();
     for (let round = 0; round < 40; round++) {
@@ -173,7 +173,7 @@ describe("the chain", () => {
     expect(simulator.requests.all.flatMap(({ findings }) => findings ?? [])).toEqual([]);
   });
 
-  it("does not call a model again that has no key, and falls back unless told not to", async () => {
+  it("does not call a model without a key again, and falls back unless the caller forbids it", async () => {
     await restart("good", { apiKeys: ["another"] });
     const host = new Host(connect(simulator, MODEL));
     host.conversation.user("Bring the books in order.");
@@ -193,7 +193,7 @@ describe("the chain", () => {
     });
   });
 
-  it("has a smaller model make the direct call where one is given", async () => {
+  it("makes the direct call with a smaller model when one is given", async () => {
     const host = await workedHost();
     simulator.fail({ kind: "status", status: 500 }, { times: TRIES, when: isFork });
     const written = await write(host.conversation.entries, {
@@ -211,7 +211,7 @@ describe("the chain", () => {
   it.each([
     ["fork", isFork],
     ["direct", isDirect],
-  ] as const)("ends at once and for good for an abort while the %s is silent", async (step, when) => {
+  ] as const)("an abort ends the chain at once while the %s is silent", async (step, when) => {
     const host = await workedHost();
     simulator.fail(BUSY, {
       times: step === "direct" ? TRIES : 0.5,

@@ -13,8 +13,8 @@ const PROMPT = summaryPrompt();
 const adaptive = { ...FRAME, thinking: { type: "adaptive" } };
 
 let simulator: Simulator;
-const start = async (behaviour = plainWorker): Promise<void> => {
-  simulator = await startSimulator({ behaviours: [summaries(), behaviour] });
+const start = async (behavior = plainWorker): Promise<void> => {
+  simulator = await startSimulator({ behaviors: [summaries(), behavior] });
 };
 beforeEach(() => start());
 afterEach(() => simulator.close());
@@ -56,7 +56,7 @@ describe("a fork", () => {
     ["claude-opus-5-5", thinkingWorker, adaptive],
     ["claude-haiku-4-5", plainWorker, FRAME],
   ] as const)(
-    "reads from the cache all that the last call sent, after a reply and results as well, and writes nothing (%s)",
+    "a fork reads from the cache all that the last call sent, also after a reply and results, and writes nothing (%s)",
     async (name, worker, frame) => {
       await simulator.close();
       await start(worker);
@@ -69,7 +69,7 @@ describe("a fork", () => {
     },
   );
 
-  it("reads at least 95% of a long conversation from the cache", async () => {
+  it("a fork reads at least 95% of a long conversation from the cache", async () => {
     const host = new Host(connect(simulator, "claude-opus-4-6"));
     host.conversation.user("Bring the books in order. They are long. ".repeat(2_000));
     await host.turns(TURNS);
@@ -78,7 +78,7 @@ describe("a fork", () => {
     expect(summary.usage.cache_read_input_tokens / tokensOf(summary)).toBeGreaterThan(0.95);
   });
 
-  it("reads it all where nothing has come since the last call either", async () => {
+  it("a fork reads everything from the cache when nothing has come since the last call", async () => {
     const host = await begun(new Host(connect(simulator, "claude-opus-5-5"), adaptive));
     host.conversation.assistant("Noted.");
     host.conversation.user("And now the ledger.");
@@ -86,7 +86,7 @@ describe("a fork", () => {
     expectReadAndNotWritten(await forked(host));
   });
 
-  it("reads what lives for an hour, with a mark of the same life", async () => {
+  it("a fork reads a cache with a lifetime of an hour, with a mark of the same lifetime", async () => {
     const host = await begun(new Host(connect(simulator, "claude-opus-4-6"), FRAME, "1h"));
     const hour = { type: "ephemeral", ttl: "1h" } as const;
     const fork = { ...host.fork(), frame: { ...FRAME, cache_control: hour } };
@@ -100,7 +100,7 @@ describe("a fork", () => {
     expect(sent.cache_control).toBeUndefined();
   });
 
-  it("leaves the cache as it was: the next call of the conversation reads what it would have read", async () => {
+  it("a fork leaves the cache as it was, so the next call reads the same prefix", async () => {
     const host = await begun(new Host(connect(simulator, "claude-opus-5-5"), adaptive));
     await forked(host);
     await host.call();
@@ -109,7 +109,7 @@ describe("a fork", () => {
     });
   });
 
-  it("sends the conversation's own frame and messages, byte for byte, with one mark and the prompt at the end", async () => {
+  it("a fork sends the conversation's frame and messages byte for byte, with one mark and the prompt at the end", async () => {
     await simulator.close();
     await start(thinkingWorker);
     const host = await begun(new Host(connect(simulator, "claude-opus-5-5"), adaptive));
@@ -134,7 +134,7 @@ describe("a fork", () => {
     ["a tool's result", TURNS, "thinking-not-kept"],
     ["the user's words", 0, undefined],
   ] as const)(
-    "on a model that forgets thinking, is made after %s only where the prefix stays what it was",
+    "on a model that forgets thinking, makes a fork after %s only when the prefix did not change",
     async (_, turns, unavailable) => {
       await simulator.close();
       await start(thinkingWorker);
@@ -150,7 +150,7 @@ describe("a fork", () => {
     },
   );
 
-  it("has no marks where the model knows none", async () => {
+  it("a fork has no cache marks when the model does not support them", async () => {
     const host = new Host(connect(simulator, "claude-opus-4-6", { capabilities: { promptCache: false } }));
     await begun(host);
     await forked(host);

@@ -5,7 +5,7 @@ import { complete } from "@longhaul/core";
 import type { ForkSource, RequestFrame } from "@longhaul/core/compaction";
 import { withCacheMarks } from "@longhaul/core/models";
 import { flatten } from "@longhaul/core/request";
-import type { Behaviour, Simulator } from "@longhaul/simulator";
+import type { Behavior, Simulator } from "@longhaul/simulator";
 import { ConversationBuilder, toolResult } from "../support/builders.ts";
 
 /** Long enough to be cached by every model. */
@@ -33,7 +33,7 @@ export const connect = (
   });
 
 /** Thinks, speaks and reads one file in every turn. */
-export const thinkingWorker: Behaviour = ({ messages }) => ({
+export const thinkingWorker: Behavior = ({ messages }) => ({
   blocks: [
     { type: "thinking", thinking: `What comes after ${messages.length} messages?` },
     { type: "text", text: `Page ${messages.length} is next.` },
@@ -42,7 +42,7 @@ export const thinkingWorker: Behaviour = ({ messages }) => ({
 });
 
 /** The same without thinking. */
-export const plainWorker: Behaviour = (request) => ({
+export const plainWorker: Behavior = (request) => ({
   blocks: thinkingWorker(request)?.blocks.slice(1) ?? [],
 });
 

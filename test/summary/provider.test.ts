@@ -9,7 +9,7 @@ import { connect, FRAME, Host, plainWorker, thinkingWorker } from "./host.ts";
 
 let simulator: Simulator;
 const start = async (options: SimulatorOptions = {}): Promise<void> => {
-  simulator = await startSimulator({ behaviours: [summaries(), plainWorker], ...options });
+  simulator = await startSimulator({ behaviors: [summaries(), plainWorker], ...options });
 };
 const restart = async (options: SimulatorOptions): Promise<void> => {
   await simulator.close();
@@ -32,11 +32,11 @@ const write = (host: Host, keep = 0, options: ChainOptions = {}): Promise<Writte
   return writeSummaryByChain(
     {
       variant: "whole",
-      summarised: entries.slice(0, cut),
+      summarized: entries.slice(0, cut),
       kept: entries.slice(cut),
       builtInBudgetTokens: 4_000,
     },
-    { summariser: "provider", model: host.model, fork: host.fork(), ...options },
+    { summarizer: "provider", model: host.model, fork: host.fork(), ...options },
   );
 };
 
@@ -44,7 +44,7 @@ const told = ({ attempts }: WrittenSummary): readonly string[] =>
   attempts.map(({ step, outcome, reason }) => [step, outcome, reason].filter(Boolean).join(" "));
 
 describe("the provider's own compaction", () => {
-  it("gives a signed block with its text, and reports its cost where the provider puts it", async () => {
+  it("the provider's compaction gives a signed block with its text, and reports its cost", async () => {
     const host = await workedHost("claude-opus-4-6");
     const written = await write(host, 0, { instructions: "Mind the tides." });
     expect(told(written)).toEqual(["provider written"]);
@@ -62,8 +62,8 @@ describe("the provider's own compaction", () => {
     expect(simulator.requests.last?.betas).toContain("compact-2026-09-04");
   });
 
-  it("lets kept thinking stay valid where the block takes the place of what was summarised", async () => {
-    await restart({ behaviours: [summaries(), thinkingWorker] });
+  it("kept thinking stays valid when the signed block replaces the summarized messages", async () => {
+    await restart({ behaviors: [summaries(), thinkingWorker] });
     const adaptive = { ...FRAME, thinking: { type: "adaptive" } };
     const host = await workedHost("claude-opus-5-5", adaptive);
     const written = await write(host, 4);
@@ -81,7 +81,7 @@ describe("the provider's own compaction", () => {
     expect(JSON.stringify(asked)).toMatch(/newer messages.*Context for Continuing Work/is);
   });
 
-  it("is not asked for together with anything that it is refused with", async () => {
+  it("never requests the provider's compaction together with options that exclude it", async () => {
     const host = await workedHost("claude-opus-4-6");
     const frame: RequestFrame = {
       ...FRAME,
@@ -107,19 +107,22 @@ describe("the provider's own compaction", () => {
     ["nothing", () => undefined],
     ["a limit", () => ({ stopReason: "max_tokens" as const })],
     ["a call of a tool", () => ({ stopReason: "tool_use" as const })],
-  ])("that ends with %s is a failed step, paid for, and the chain goes on", async (_, summarise) => {
-    await restart({ behaviours: [summaries(), plainWorker], summarise });
-    const written = await write(await workedHost("claude-opus-4-6"));
-    expect(told(written)).toEqual(["provider failed no-summary", "fork written"]);
-    expect(written.attempts[0]?.usage?.iterations).toHaveLength(1);
-  });
+  ])(
+    "a provider compaction that ends with %s is a failed, paid step, and the chain continues",
+    async (_, summarize) => {
+      await restart({ behaviors: [summaries(), plainWorker], summarize });
+      const written = await write(await workedHost("claude-opus-4-6"));
+      expect(told(written)).toEqual(["provider failed no-summary", "fork written"]);
+      expect(written.attempts[0]?.usage?.iterations).toHaveLength(1);
+    },
+  );
 
-  it("is not available on a model that has none", async () => {
+  it("the provider's compaction is unavailable on a model without it", async () => {
     const written = await write(await workedHost("claude-haiku-4-5"));
     expect(told(written)).toEqual(["provider unavailable not-supported", "fork written"]);
   });
 
-  it("is not available while a call waits for its result", async () => {
+  it("the provider's compaction is unavailable while a call waits for its result", async () => {
     const host = await workedHost("claude-opus-4-6");
     host.conversation.assistant([toolUse("open", "read_file", { path: "x" })]);
     // As a host would send it that does not check: nothing is put in for the missing result.
@@ -141,7 +144,7 @@ describe("the provider's own compaction", () => {
     expect(simulator.requests.length).toBe(before + 1);
   });
 
-  it("is asked for without a running conversation as well", async () => {
+  it("requests the provider's compaction without a running conversation too", async () => {
     const host = await workedHost("claude-opus-4-6");
     const written = await write(host, 0, { fork: undefined });
     expect(told(written)).toEqual(["provider written"]);

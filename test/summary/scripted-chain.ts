@@ -38,7 +38,7 @@ export function conversation(rounds = 6): ConversationBuilder {
 
 export function task(fields: Partial<SummaryTask> = {}): SummaryTask {
   const { entries } = conversation();
-  return { variant: "whole", summarised: entries, kept: [], builtInBudgetTokens: 4_000, ...fields };
+  return { variant: "whole", summarized: entries, kept: [], builtInBudgetTokens: 4_000, ...fields };
 }
 
 /** The attempts as words. */

@@ -41,14 +41,14 @@ class ConversationWriter {
   }
 }
 
-const flavour = (): fc.Arbitrary<string> =>
+const flavor = (): fc.Arbitrary<string> =>
   fc.constantFrom("plain words", "two\nlines", "名前を直す", "emoji 🙂", "  padded  ", 'quote " and \\');
 
 function soundStep(): fc.Arbitrary<Step> {
   return fc.oneof(
     {
       weight: 3,
-      arbitrary: flavour().map(
+      arbitrary: flavor().map(
         (text): Step =>
           (w) =>
             void w.builder.user(`${w.id("said")} ${text}`),

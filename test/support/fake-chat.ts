@@ -17,11 +17,11 @@ export interface FakeScreen extends Screen {
 export function fakeScreen(
   options: {
     readonly width?: number;
-    readonly isColoured?: boolean;
+    readonly isColored?: boolean;
     readonly chosen?: readonly (Chosen | undefined)[];
   } = {},
 ): FakeScreen {
-  const { width = 80, isColoured = false } = options;
+  const { width = 80, isColored = false } = options;
   const chosen = [...(options.chosen ?? [])];
   const printed: string[] = [];
   const suggested: string[] = [];
@@ -34,7 +34,7 @@ export function fakeScreen(
     suggested,
     asked,
     width,
-    colours: createColors(isColoured),
+    colors: createColors(isColored),
     activity: () => activity(width),
     status: () => status(width),
     print: (text) => void printed.push(text),

@@ -4,7 +4,7 @@ import type { FactSheet } from "../../packages/core/src/compaction/facts/extract
 /** The ledger of a compaction that quoted everything. */
 export const ledgerOf = ({ facts, earlier }: FactSheet): Ledger => ({
   facts: facts.map((fact) => ({ ...fact, fate: "quoted" })),
-  summarised: { messages: 0, tokens: 0 },
+  summarized: { messages: 0, tokens: 0 },
   kept: { messages: 0, tokens: 0 },
   restored: [],
   skipped: [],

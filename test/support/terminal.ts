@@ -1,12 +1,12 @@
 import { createColors } from "picocolors";
 import type { Terminal } from "../../packages/longhaul/src/terminal.ts";
 
-/** A terminal of this width that nobody looks at, for views that only ask how wide and how coloured they may be. */
-export const terminal = (width: number, isColoured = false): Terminal => ({
+/** A terminal of this width that nobody looks at, for views that only ask how wide and how colored they may be. */
+export const terminal = (width: number, isColored = false): Terminal => ({
   print: () => undefined,
   note: () => undefined,
   progress: () => undefined,
   confirm: async () => undefined,
   width,
-  colours: createColors(isColoured),
+  colors: createColors(isColored),
 });

@@ -202,7 +202,7 @@ async function expectSameReading(file: SharedFile): Promise<void> {
 
 describe("a session of Claude Code after any chain of compactions, of ours and of its own", () => {
   it.each(["2.1.325", "2.1.197"])(
-    "is resumed by Claude Code with the messages that longhaul reports, every call with its result (%s)",
+    "Claude Code resumes with the messages that longhaul reports, every call with its result (%s)",
     async (version) => {
       let files = 0;
       const changed = new Map<string, number>();

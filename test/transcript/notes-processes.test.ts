@@ -22,8 +22,8 @@ function linesIn(path: string): readonly string[] {
   return text.slice(0, text.indexOf("=")).trimEnd().split("\n");
 }
 
-describe("several processes that keep the same notes", () => {
-  it("at the same time never corrupt them, and none loses what another wrote", {
+describe("several processes that write the same notes", () => {
+  it("parallel writers never corrupt the notes or lose each other's text", {
     timeout: MINUTE_MS,
   }, async () => {
     const path = join(folder, "shared.notes.md");
@@ -34,7 +34,7 @@ describe("several processes that keep the same notes", () => {
     expect(new Set(lines)).toEqual(new Set([...one.acknowledged, ...two.acknowledged]));
   });
 
-  it("killed at any moment leave whole notes with every write that went through", {
+  it("a kill at any moment leaves whole notes with every successful write", {
     timeout: 3 * MINUTE_MS,
   }, async () => {
     for (let round = 0; round < ROUNDS; round++) {
@@ -48,7 +48,7 @@ describe("several processes that keep the same notes", () => {
     }
   });
 
-  it("go on where one was killed", { timeout: MINUTE_MS }, async () => {
+  it("a new process continues the notes of a killed one", { timeout: MINUTE_MS }, async () => {
     const path = join(folder, "goes-on.notes.md");
     const before = await keepUntilKilled(path, 2);
     const after = await keepNotes(path, "after", 3).done;

@@ -19,7 +19,9 @@ const MINUTE_MS = 60_000;
 const ROUNDS = 12;
 
 describe("several processes", () => {
-  it("write to one session at the same time and every line is whole", { timeout: MINUTE_MS }, async () => {
+  it("several processes write to one session at once, and every line is whole", {
+    timeout: MINUTE_MS,
+  }, async () => {
     const path = join(folder, "shared.jsonl");
     const [one, two] = await Promise.all([
       append(path, "one", 500, 5).done,
@@ -34,7 +36,7 @@ describe("several processes", () => {
     );
   });
 
-  it("killed at any moment lose no line that was acknowledged", { timeout: 3 * MINUTE_MS }, async () => {
+  it("a kill at any moment loses no acknowledged line", { timeout: 3 * MINUTE_MS }, async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const path = join(folder, `killed-${round}.jsonl`);
       const acknowledged = await appendUntilKilled(path, round);
@@ -46,7 +48,7 @@ describe("several processes", () => {
     }
   });
 
-  it("go on where one was killed, on a line of their own", { timeout: MINUTE_MS }, async () => {
+  it("a new process continues after a killed one, on a new line", { timeout: MINUTE_MS }, async () => {
     const path = join(folder, "goes-on.jsonl");
     const before = await appendUntilKilled(path, 1);
     writeFileSync(path, '{"type":"user","torn', { flag: "a" });
@@ -63,9 +65,9 @@ describe("several processes", () => {
 const hasFileSizeLimit =
   existsSync("/bin/bash") && spawnSync("/bin/bash", ["-c", "ulimit -f 64"]).status === 0;
 
-describe("a disk that takes no more", () => {
+describe("a full disk", () => {
   it.skipIf(!hasFileSizeLimit)(
-    "leaves whole lines only, and the writer is told",
+    "a full disk leaves only whole lines, and the writer gets an error",
     { timeout: MINUTE_MS },
     async () => {
       const path = join(folder, "full.jsonl");
@@ -89,7 +91,7 @@ describe("a disk that takes no more", () => {
     },
   );
 
-  it.skipIf(!existsSync("/dev/full"))("is said in words", async () => {
+  it.skipIf(!existsSync("/dev/full"))("explains that the disk is full", async () => {
     const { notWritten } = await import("../../packages/sessions/src/transcript/whole-file.ts");
     const { open } = await import("node:fs/promises");
     const full = await open("/dev/full", "w");

@@ -22,20 +22,17 @@ const idsIn = (entries: readonly Entry[], kind: "tool_use" | "tool_result"): str
 const recorded = claudeCodeSessions().map((path) => [basename(path), path] as const);
 
 describeRecorded("recorded sessions", () => {
-  it.each(recorded)(
-    "have every result of the conversation's calls in the conversation: %s",
-    async (_, path) => {
-      const { conversation, entries } = await loadSession(path);
-      expect(conversation.length).toBeGreaterThan(0);
-      const calls = new Set(idsIn(conversation, "tool_use"));
-      const results = idsIn(conversation, "tool_result");
-      const answered = idsIn(entries, "tool_result").filter((id) => calls.has(id));
-      expect(new Set(results.filter((id) => calls.has(id)))).toEqual(new Set(answered));
-      expect(new Set(results).size).toBe(results.length);
-    },
-  );
+  it.each(recorded)("every call of the conversation has its result: %s", async (_, path) => {
+    const { conversation, entries } = await loadSession(path);
+    expect(conversation.length).toBeGreaterThan(0);
+    const calls = new Set(idsIn(conversation, "tool_use"));
+    const results = idsIn(conversation, "tool_result");
+    const answered = idsIn(entries, "tool_result").filter((id) => calls.has(id));
+    expect(new Set(results.filter((id) => calls.has(id)))).toEqual(new Set(answered));
+    expect(new Set(results).size).toBe(results.length);
+  });
 
-  it.each(recorded)("have whole responses in the conversation, and nothing twice: %s", async (_, path) => {
+  it.each(recorded)("every response is whole, and nothing is doubled: %s", async (_, path) => {
     const { conversation, entries } = await loadSession(path);
     const inConversation = new Set(conversation);
     expect(inConversation.size).toBe(conversation.length);
@@ -46,7 +43,7 @@ describeRecorded("recorded sessions", () => {
     }
   });
 
-  it("give back the two lines that were glued, and count them", async () => {
+  it("separates two lines that were glued together, and counts them", async () => {
     const { damage, entries } = await loadSession(realSessionPath("entireio-cli__86cc3044.jsonl"));
     const glued = damage.filter(({ kind }) => kind === "glued-lines");
     expect(glued.map(({ line, bytes }) => [line, bytes])).toEqual([
@@ -58,7 +55,7 @@ describeRecorded("recorded sessions", () => {
     expect(entries).toHaveLength(277);
   });
 
-  it("give boundary, summary, kept messages and what came later, without the old history", async () => {
+  it("loads boundary, summary, kept messages and later ones without the old history", async () => {
     const { conversation, boundaries, entries } = await loadSession(
       realSessionPath("oh-my-posh__6c0a282a.jsonl"),
     );
@@ -71,7 +68,7 @@ describeRecorded("recorded sessions", () => {
     expect(Math.min(...later.map((entry) => entries.indexOf(entry)))).toBeGreaterThan(start + 1);
   });
 
-  it("count comment lines as damage and read the rest", async () => {
+  it("counts comment lines as damage and reads the rest", async () => {
     for (const name of ["images-in-tool-results", "images-in-user-messages"]) {
       const { damage, conversation } = await loadSession(realSessionPath(`session-share__${name}.jsonl`));
       expect(damage.map(({ kind, line }) => [kind, line])).toEqual([
@@ -82,7 +79,7 @@ describeRecorded("recorded sessions", () => {
     }
   });
 
-  it("can be gone back across every compaction, also where the hint points at nothing", async () => {
+  it("rewinds across every compaction, also when the hint points at nothing", async () => {
     for (const path of claudeCodeSessions()) {
       const { boundaries, entries } = await loadSession(path);
       for (const { boundary, index } of boundaries) {

@@ -59,7 +59,7 @@ async function compact(list: readonly Message[]): Promise<readonly Message[]> {
 describe("a host that edits its copy of a kept message", () => {
   const wanted = ["one", "two", "three", "four", "edited"];
 
-  it("finds the edit in the original after the undo of the compaction, and in the resumed session", async () => {
+  it("the original has the edit after the undo of the compaction, and so has the resumed session", async () => {
     const kept = await compactedAfterUndo();
     expect(textsOf(kept)).toContain("five");
     const { messages } = await session.engine.before(edited(kept, "five", "edited"));
@@ -68,7 +68,7 @@ describe("a host that edits its copy of a kept message", () => {
     expect(textsOf(await session.resumed())).toEqual(wanted);
   });
 
-  it("finds it also if another process undoes the compaction", async () => {
+  it("the original has the edit when another process undoes the compaction", async () => {
     await session.engine.before(edited(await compactedAfterUndo(), "five", "edited"));
     const conversation = await session.resumed();
     const undone = await session.engine.undo(conversation);
@@ -76,7 +76,7 @@ describe("a host that edits its copy of a kept message", () => {
     expect(textsOf(await session.resumed())).toEqual(wanted);
   });
 
-  it("finds it also after an undo of the session file alone", async () => {
+  it("the original has the edit after an undo of the session file alone", async () => {
     await session.engine.before(edited(await compactedAfterUndo(), "five", "edited"));
     await session.close();
     await writeUndo(undoSession(await loadSession(session.path)), { mode: "in-place" });
@@ -85,7 +85,7 @@ describe("a host that edits its copy of a kept message", () => {
     expect(textsOf(conversation)).toEqual(wanted);
   });
 
-  it("finds it after the undo of two compactions that kept the message", async () => {
+  it("the original has the edit after the undo of two compactions that kept the message", async () => {
     const once = await compactedAfterUndo();
     const twice = await compact(once);
     expect(textsOf(twice)).toContain("five");
@@ -95,7 +95,7 @@ describe("a host that edits its copy of a kept message", () => {
     expect(textsOf(await session.resumed())).toEqual(wanted);
   });
 
-  it("finds an edit of the restored message after a redo", async () => {
+  it("an edit of the restored message survives a redo", async () => {
     const undone = await session.engine.undo(await compactedAfterUndo());
     const redone = await session.engine.redo(edited(undone.messages, "five", "edited"));
     expect(textsOf(redone.messages)).toContain("edited");
@@ -110,14 +110,14 @@ describe("a host that replaces its copy of a kept message under a new id", () =>
       textsOf([message]).includes("edited") ? ({ ...message, uuid: "renamed" } as Message) : message,
     );
 
-  it("finds the new text in the original after the undo of the compaction", async () => {
+  it("the original has the new text after the undo of the compaction", async () => {
     const { messages } = await session.engine.before(replaced(await compactedAfterUndo()));
     const undone = await session.engine.undo(messages);
     expect(textsOf(undone.messages)).toEqual(["one", "two", "three", "four", "edited"]);
     expect(textsOf(await session.resumed())).toEqual(textsOf(undone.messages));
   });
 
-  it("finds it after the undo of two compactions, of which the second kept the copy in its place", async () => {
+  it("the original has the new text after the undo of two compactions, the second of which kept the copy in place", async () => {
     const compacted = await session.engine.compact(entries, { force: true, keepRecentTokens: 10 });
     const { messages: restored } = await session.engine.undo(compacted.messages);
     const { messages: once } = await session.engine.compact(restored, { force: true, from: 1 });
@@ -129,7 +129,7 @@ describe("a host that replaces its copy of a kept message under a new id", () =>
     expect(textsOf(await session.resumed())).toEqual(textsOf(undone.messages));
   });
 
-  it("finds it also if the host replaced the message after it resumed the session", async () => {
+  it("the original has the new text when the host replaced the message after resuming the session", async () => {
     await compactedAfterUndo();
     const conversation = await session.resumed();
     const undone = await session.engine.undo(replaced(conversation));
@@ -138,7 +138,7 @@ describe("a host that replaces its copy of a kept message under a new id", () =>
 });
 
 describe("a host that resumes a session and edits its copy of a kept message before the first turn", () => {
-  it("finds the edit in the original after the undo of the compaction", async () => {
+  it("the original has an edit that was made before the first turn, after the undo", async () => {
     await compactedAfterUndo();
     const conversation = await session.resumed();
     const undone = await session.engine.undo(edited(conversation, "five", "edited"));
@@ -153,7 +153,7 @@ describe("a host that replaces a message above the summary", () => {
     textsOf(list).map((text) => text.slice(0, 9));
 
   it.each([undefined, "renamed"])(
-    "finds neither the summary nor what was restored after the undo of the compaction (new id: %s)",
+    "neither the summary nor restored content is left after the undo of the compaction (new id: %s)",
     async (uuid) => {
       const { messages: list } = await session.engine.compact(edited(entries, "three", long), {
         force: true,

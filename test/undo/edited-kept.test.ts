@@ -39,41 +39,38 @@ async function compact(messages: readonly Message[], options: ManualOptions): Pr
 const editedWords = (text: string): readonly string[] =>
   [...words, "eight", "nine"].map((word) => (word === text ? `${text}!` : word));
 
-describe.each(["one", "three"])(
-  "a host that edits a message that compactions kept in its place: %s",
-  (text) => {
-    it("has all kept messages in the resumed session", async () => {
-      const kept = await compact(entries, { from: 4 });
-      const { messages } = await session.engine.before(edited(kept, text));
-      expect(textsOf(messages)).toEqual(editedWords(text).slice(0, 4));
-      expect(textsOf(await session.resumed())).toEqual(textsOf(messages));
-    });
+describe.each(["one", "three"])("a host that edits a message that compactions kept in place: %s", (text) => {
+  it("the resumed session has all kept messages", async () => {
+    const kept = await compact(entries, { from: 4 });
+    const { messages } = await session.engine.before(edited(kept, text));
+    expect(textsOf(messages)).toEqual(editedWords(text).slice(0, 4));
+    expect(textsOf(await session.resumed())).toEqual(textsOf(messages));
+  });
 
-    it("has all kept messages after the undo of a later removal", async () => {
-      const more = [
-        ...(await compact(entries, { from: 4 })),
-        ...["eight", "nine", "ten"].map((word, at) => entry(word, at + 7)),
-      ];
-      const { messages } = await session.engine.before(edited(more, text));
-      const { messages: removed } = await session.engine.snip(messages, { ids: ["u8"] });
-      expect(textsOf(removed)).not.toContain("nine");
-      const undone = await session.engine.undo(removed);
-      expect(textsOf(undone.messages)).toEqual(textsOf(messages));
-    });
+  it("all kept messages exist after the undo of a later removal", async () => {
+    const more = [
+      ...(await compact(entries, { from: 4 })),
+      ...["eight", "nine", "ten"].map((word, at) => entry(word, at + 7)),
+    ];
+    const { messages } = await session.engine.before(edited(more, text));
+    const { messages: removed } = await session.engine.snip(messages, { ids: ["u8"] });
+    expect(textsOf(removed)).not.toContain("nine");
+    const undone = await session.engine.undo(removed);
+    expect(textsOf(undone.messages)).toEqual(textsOf(messages));
+  });
 
-    it("has all messages after the undo of both compactions in the resumed session", async () => {
-      const more = [...(await compact(entries, { from: 5 })), entry("eight", 7), entry("nine", 8)];
-      await session.engine.before(edited(await compact(more, { from: 4 }), text));
-      const conversation = await session.resumed();
-      const once = await session.engine.undo(conversation);
-      expect(textsOf(once.messages).slice(0, 5)).toEqual(editedWords(text).slice(0, 5));
-      const between = await session.resumed();
-      const twice = await session.engine.undo(between);
-      expect(textsOf(twice.messages)).toEqual(editedWords(text));
-      expect(textsOf(await session.resumed())).toEqual(editedWords(text));
-    });
-  },
-);
+  it("the resumed session has all messages after the undo of both compactions", async () => {
+    const more = [...(await compact(entries, { from: 5 })), entry("eight", 7), entry("nine", 8)];
+    await session.engine.before(edited(await compact(more, { from: 4 }), text));
+    const conversation = await session.resumed();
+    const once = await session.engine.undo(conversation);
+    expect(textsOf(once.messages).slice(0, 5)).toEqual(editedWords(text).slice(0, 5));
+    const between = await session.resumed();
+    const twice = await session.engine.undo(between);
+    expect(textsOf(twice.messages)).toEqual(editedWords(text));
+    expect(textsOf(await session.resumed())).toEqual(editedWords(text));
+  });
+});
 
 const isSummary = (message: Message): boolean => "isCompactSummary" in message;
 const added = (text: string, parentUuid: string): Entry =>
@@ -108,12 +105,12 @@ describe.each([
     return messages;
   }
 
-  it("has its own list in the resumed session", async () => {
+  it("the resumed session equals the host's own list", async () => {
     const messages = await change();
     expect(textsOf(await session.resumed())).toEqual(textsOf(messages));
   });
 
-  it("has all messages after the undo, nothing of the compaction, and nothing more to undo", async () => {
+  it("the undo restores all messages, nothing of the compaction, and nothing is left to undo", async () => {
     const undone = await session.engine.undo(await change());
     expect(textsOf(undone.messages)).toEqual([...words, "new"]);
     expect(undone.messages.some(isSummary)).toBe(false);
@@ -123,7 +120,7 @@ describe.each([
     await expect(session.engine.undo(conversation)).rejects.toMatchObject({ code: "nothing-to-undo" });
   });
 
-  it("has its own list again after a redo", async () => {
+  it("a redo restores the host's own list", async () => {
     const messages = await change();
     await session.engine.undo(messages);
     const conversation = await session.resumed();
@@ -134,7 +131,7 @@ describe.each([
 });
 
 describe("a host that replaces a message under a new id after the undo of a compaction that kept it", () => {
-  it("has its own list in the resumed session", async () => {
+  it("the resumed session equals the host's own list", async () => {
     const undone = await session.engine.undo(await compact(entries, { upTo: 1 }));
     const changed = undone.messages.map((message) =>
       textsOf([message]).includes("three") ? { ...message, ...added("new", "u1") } : message,
@@ -164,7 +161,7 @@ describe("a host of plain messages that edits a message", () => {
     );
 
   it.each(["one", "three"])(
-    "has all messages after the undo of the compaction that kept it: %s",
+    "the undo of the compaction that kept the edited message restores all messages: %s",
     async (text) => {
       const kept = await compact(plain, { from: 4 });
       const { messages } = await session.engine.before(editedPlain(kept, text));
@@ -174,7 +171,7 @@ describe("a host of plain messages that edits a message", () => {
     },
   );
 
-  it("finds the edit of a copy in the original after the undo", async () => {
+  it("the original has the edit of a copy after the undo", async () => {
     const restored = await session.engine.undo(await compact(plain, { keepRecentTokens: 0 }));
     const kept = await compact(restored.messages, { from: 4 });
     const { messages } = await session.engine.before(editedPlain(kept, "one"));
@@ -182,23 +179,26 @@ describe("a host of plain messages that edits a message", () => {
     expect(textsOfPlain(undone.messages)).toEqual(editedWords("one").slice(0, words.length));
   });
 
-  it.each(["two messages less", "an edit"])("goes on below the mark of an undo: after %s", async (change) => {
-    const undone = await session.engine.undo(await compact(plain, { upTo: 1 }));
-    const more: readonly ApiMessage[] = [
-      { role: "assistant", content: [{ type: "text", text: "more" }] },
-      { role: "user", content: [{ type: "text", text: "and more" }] },
-    ];
-    const { messages: all } = await session.engine.before([...undone.messages, ...more]);
-    const changed =
-      change === "an edit"
-        ? editedPlain(all, "one")
-        : [...all.slice(0, words.length), ...more.map((message) => ({ ...message }))];
-    const { messages } = await session.engine.before(changed);
-    expect(textsOfPlain(messages)).toHaveLength(words.length + 2);
-    expect(textsOf(await session.resumed())).toEqual(textsOfPlain(messages));
-  });
+  it.each(["two messages less", "an edit"])(
+    "continues below the mark of an undo: after %s",
+    async (change) => {
+      const undone = await session.engine.undo(await compact(plain, { upTo: 1 }));
+      const more: readonly ApiMessage[] = [
+        { role: "assistant", content: [{ type: "text", text: "more" }] },
+        { role: "user", content: [{ type: "text", text: "and more" }] },
+      ];
+      const { messages: all } = await session.engine.before([...undone.messages, ...more]);
+      const changed =
+        change === "an edit"
+          ? editedPlain(all, "one")
+          : [...all.slice(0, words.length), ...more.map((message) => ({ ...message }))];
+      const { messages } = await session.engine.before(changed);
+      expect(textsOfPlain(messages)).toHaveLength(words.length + 2);
+      expect(textsOf(await session.resumed())).toEqual(textsOfPlain(messages));
+    },
+  );
 
-  it("finds the note on a removal after the undo of an earlier compaction, also after it took a message back", async () => {
+  it("the note on a removal survives the undo of an earlier compaction, also after the host removed a message", async () => {
     const talk = ["eight", "nine", "ten", "eleven", "twelve", "thirteen"].map(
       (text, at): ApiMessage => ({
         role: at % 2 === 0 ? "assistant" : "user",

@@ -5,8 +5,8 @@ import { flatten } from "@longhaul/core/request";
 import { currentConversation } from "@longhaul/sessions";
 import fc from "fast-check";
 import { expect } from "vitest";
+import { withoutTornWrites } from "../../packages/core/src/messages/atomic-write.ts";
 import { contentBlocks } from "../../packages/core/src/messages/message.ts";
-import { withoutTornWrites } from "../../packages/core/src/messages/one-write.ts";
 import { contentWithoutThinking } from "../../packages/core/src/messages/without-thinking.ts";
 import { rewindLoaded } from "../../packages/sessions/src/operations/undo-rewind.ts";
 import { indexEntries } from "../../packages/sessions/src/transcript/entry-index.ts";
@@ -75,7 +75,7 @@ export class EngineLife {
   constructor(options: EngineOptions) {
     this.#options = options;
     this.compactor = createCompactor({
-      ...(options.collapses ? { collapse: { summariser: "built-in" } } : {}),
+      ...(options.collapses ? { collapse: { summarizer: "built-in" } } : {}),
       transcript: inMemory(this.lines),
       host: { onEvent: (event) => void this.events.push(event) },
       model: options.modelName,
@@ -258,7 +258,7 @@ function inMemory(lines: Entry[]): TranscriptPort {
   };
 }
 
-/** What the model is shown, whichever way it is cut into blocks. */
+/** Content that the model sees, independent of its split into blocks. */
 export const shown = (messages: readonly ApiMessage[]): readonly string[] =>
   messages.map(({ role, content }) =>
     JSON.stringify([role, contentBlocks(content)]).replaceAll(/,"cache_control":\{[^}]*\}/g, ""),

@@ -7,7 +7,7 @@ import { EngineLife, engineStep, shown } from "./engine-life.case.ts";
 
 describe.each(["messages", "entries"] as const)("a conversation in the form of %s", (form) => {
   it.each(["claude-haiku-4-5", "claude-opus-5-5"])(
-    "is sent after an undo byte for byte as before the step, plus what came since, in any order (%s)",
+    "after an undo, sends the same bytes as before the step plus later messages, in any order (%s)",
     async (modelName) => {
       const steps = fc.array(engineStep, { minLength: 4, maxLength: 20 });
       await fc.assert(

@@ -48,7 +48,7 @@ const task = (count: number): readonly ApiMessage[] => [
 const typesOf = (): readonly string[] => events.map(({ type }) => type);
 
 describe("undo in a loop", () => {
-  it("gives the messages back that were compacted by itself, and does not compact them again in the next turns", async () => {
+  it("restores automatically compacted messages and does not compact them again in the next turns", async () => {
     const transcript = await open();
     const engine = compactor(transcript);
     // Just over the threshold, so that one turn compacts.
@@ -68,7 +68,7 @@ describe("undo in a loop", () => {
     await transcript.close();
   });
 
-  it("compacts by itself again once enough has come, or the window is full", async () => {
+  it("compacts automatically again once enough messages have come or the window is full", async () => {
     const transcript = await open();
     const engine = compactor(transcript);
     const { messages } = await engine.compact(task(12));
@@ -83,7 +83,7 @@ describe("undo in a loop", () => {
     await transcript.close();
   });
 
-  it("goes on in a later process, which undoes what the earlier one did", async () => {
+  it("a later process undoes the compactions of an earlier one", async () => {
     const first = await open();
     const engine = compactor(first);
     const before = await engine.before(task(12));
@@ -113,7 +113,7 @@ describe("undo in a loop", () => {
     await second.close();
   });
 
-  it("tells what it did in figures, and files that are no longer seen are forgotten", async () => {
+  it("reports the undo in figures and forgets files that are no longer visible", async () => {
     const transcript = await open();
     const engine = compactor(transcript);
     const { messages } = await engine.compact(task(12));
@@ -128,9 +128,9 @@ describe("undo in a loop", () => {
     await transcript.close();
   });
 
-  it("collapses last what it showed again, whichever span of the commit that was in", async () => {
+  it("collapses a span that was expanded last, whichever commit it was in", async () => {
     const transcript = await open();
-    const engine = compactor(transcript, { collapse: { summariser: "built-in" } });
+    const engine = compactor(transcript, { collapse: { summarizer: "built-in" } });
     const workUntilCommitted = async (given: readonly ApiMessage[], name: string) => {
       const { length } = events.filter(({ type }) => type === "spans-committed");
       let turn = await engine.before(given);
@@ -155,7 +155,7 @@ describe("undo in a loop", () => {
     await transcript.close();
   });
 
-  it("needs a transcript, and says so; where there is nothing to undo or redo it says that", async () => {
+  it("undo fails with a remedy without a transcript or when there is nothing to undo or redo", async () => {
     const without = compactor(undefined);
     const { messages } = await without.compact(task(12));
     await expect(without.undo(messages)).rejects.toMatchObject({
@@ -170,7 +170,7 @@ describe("undo in a loop", () => {
     await transcript.close();
   });
 
-  it("changes nothing where the transcript cannot be written, or it is aborted", async () => {
+  it("changes nothing when the transcript cannot be written or the undo is aborted", async () => {
     const file = await open();
     let isBroken = false;
     const transcript: TranscriptPort = {
@@ -211,7 +211,7 @@ describe("undo in a loop", () => {
     },
   );
 
-  it("gives a system message in the middle back as it came", async () => {
+  it("restores a system message in the middle unchanged", async () => {
     const transcript = await open();
     const engine = compactor(transcript);
     const given: readonly ApiMessage[] = [

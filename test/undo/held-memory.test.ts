@@ -16,7 +16,7 @@ const task = (): readonly ApiMessage[] => [
   ]).flat(),
 ];
 
-it("what was left by an undo or a redo can be forgotten: only the conversation as it is now is held", async () => {
+it("after an undo or a redo, the engine holds only the current conversation in memory", async () => {
   const transcript = await openTranscript(join(folder, "session.jsonl"));
   const engine = createCompactor({ settings: { environment: {} }, window: { tokens: 12_000 }, transcript });
   const traces = new Traces();

@@ -235,7 +235,7 @@ const RUNS = { numRuns: 100 };
 
 describe("a host that changes its messages between compactions and undos", () => {
   it.each(["entries", "messages"] as const)(
-    "finds in the session what the request has, and loses nothing by an undo, in the form of %s",
+    "the session equals the request and an undo loses nothing, in the form of %s",
     async (form) => {
       const changes: readonly Change[] = ["edit", "rename", "insert", "cut"];
       const steps = fc.array(stepWith(changes), { maxLength: 10, size: "max" });
@@ -246,7 +246,7 @@ describe("a host that changes its messages between compactions and undos", () =>
     },
   );
 
-  it("finds all its messages in their order after all undos, if it only edits entries", async () => {
+  it("a host that only edits entries has all messages in order after all undos", async () => {
     const steps = fc.array(stepWith(["edit"]), { maxLength: 10, size: "max" });
     await fc.assert(
       fc.asyncProperty(steps, async (given) => {

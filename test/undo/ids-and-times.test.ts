@@ -78,7 +78,7 @@ const FORMS = [
 ] as const;
 
 describe.each(FORMS)("after a compaction and its undo in place, a session %s", (_, version, options) => {
-  it("has its prompts at their original times, however often that is done", async () => {
+  it("prompts keep their original times, however often the session is compacted and undone", async () => {
     const first = await session(version);
     let current = first;
     for (let round = 0; round < 3; round++) {
@@ -87,7 +87,7 @@ describe.each(FORMS)("after a compaction and its undo in place, a session %s", (
     }
   });
 
-  it("knows its messages by all ids that they ever had, whole or by their beginning", async () => {
+  it("finds messages by all ids that they ever had, whole or by a prefix", async () => {
     const first = await session(version);
     const known = [idsOf(first)];
     let current = first;
@@ -111,7 +111,7 @@ describe.each(FORMS)("after a compaction and its undo in place, a session %s", (
     if (candidates.length === 1) expect(named(current, [beginning])).toEqual(named(first, [beginning]));
   });
 
-  it("is compacted from or up to a message by the id that it had before", async () => {
+  it("compacts from or up to a message by its former id", async () => {
     const first = await session(version);
     const at = promptsOf(first)[6]?.uuid ?? "";
     const current = await undone(await compacted(first, options));
@@ -126,7 +126,7 @@ describe.each(FORMS)("after a compaction and its undo in place, a session %s", (
     }
   });
 
-  it("is compacted from its notes, which name a message by its old id", async () => {
+  it("compacts from notes that name a message by its former id", async () => {
     const first = await session(version);
     await buildNotes(first);
     const current = await undone(await compacted(first, options));
@@ -141,7 +141,7 @@ describe.each(FORMS)("after a compaction and its undo in place, a session %s", (
     expect(flatten(after.plan.kept)).toEqual(flatten(before.plan.kept));
   });
 
-  it("takes an undo back and undoes it again, and every id still names its message", async () => {
+  it("every id still names its message after an undo, a redo and another undo", async () => {
     const first = await session(version);
     const again = await undone(await undone(await undone(await compacted(first, options)), true));
     expect(textsOf(again)).toEqual(textsOf(first));
@@ -149,7 +149,7 @@ describe.each(FORMS)("after a compaction and its undo in place, a session %s", (
     expect(times(again)).toEqual(times(first));
   });
 
-  it("gives a new session whose copies answer to the old ids, in recall and rewind too", async () => {
+  it("copies in a new session answer to the old ids, in recall and rewind too", async () => {
     const first = await session(version);
     const smaller = await compacted(first, options);
     const path = newPath();
@@ -172,7 +172,7 @@ describe.each(FORMS)("after a compaction and its undo in place, a session %s", (
 });
 
 describe("notes that end with a line that is never sent", () => {
-  it("serve after an undo, which does not write that line again", async () => {
+  it("such notes work after an undo, which does not write that line again", async () => {
     const path = newPath();
     const entries = longSession(12).entries.map((entry) => ({ ...entry, version: "2.1.325" }) as Entry);
     const { uuid: parentUuid, timestamp } = entries.at(-1) as Entry & { timestamp: string };

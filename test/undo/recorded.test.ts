@@ -36,7 +36,7 @@ describeRecorded("a compaction of Claude Code's own", () => {
     ["twice in one session", "entireio-cli__70d782f7.jsonl", 2],
     ["with messages kept in their place", "oh-my-posh__6c0a282a.jsonl", 1],
   ])(
-    "%s is undone to what was before it, then redone",
+    "an undo of %s restores the conversation before it, and a redo reverts that",
     async (_, name, times) => {
       const path = join(folder, name);
       copyFileSync(realSessionPath(name), path);
@@ -72,7 +72,7 @@ describeRecorded("a recorded session that longhaul compacts and undoes in place"
     "context-evaluator__8209f1c2.jsonl",
     "oh-my-posh__e0a6db83.jsonl",
   ])(
-    "keeps the times and ids of its prompts, and its notes serve: %s",
+    "keeps the times and ids of prompts, and notes still work: %s",
     async (name) => {
       const path = join(folder, `ids-${name}`);
       copyFileSync(realSessionPath(name), path);
@@ -97,7 +97,7 @@ describeRecorded("a recorded session that longhaul compacts and undoes in place"
       const coveredUuid = (await readNotes(current))?.notes.coveredUuid;
       const keep = { leastTokens: 1_000, leastMessages: 1 };
       const { plan } = await compactSession(current, { fromNotes: { text: "Notes.", coveredUuid, keep } });
-      expect(plan.summarised.length).toBeGreaterThan(0);
+      expect(plan.summarized.length).toBeGreaterThan(0);
     },
     120_000,
   );

@@ -81,8 +81,8 @@ async function rewind(prompt: string): Promise<Entry> {
   return mark;
 }
 
-describe("a session that is taken back", () => {
-  it("to its first prompt is empty, and goes on from there", async () => {
+describe("a rewound session", () => {
+  it("a session rewound to its first prompt is empty and continues from there", async () => {
     const [first = ""] = await talk("old", 3);
     const mark = await rewind(first);
     expect(mark.parentUuid).toBeNull();
@@ -93,7 +93,7 @@ describe("a session that is taken back", () => {
     expect((await rewindPoints(path)).map(({ text }) => text)).toEqual(["new 0"]);
   });
 
-  it("across compactions is as it was then, with messages that each of them had kept", async () => {
+  it("a session rewound across compactions equals the earlier conversation, kept messages included", async () => {
     const before: string[] = [];
     const prompts: string[] = [];
     for (const name of ["a", "b", "c"]) {
@@ -115,7 +115,7 @@ describe("a session that is taken back", () => {
     expect(await sent()).toContain("later 0");
   });
 
-  it("keeps what a compaction had kept that was left, as it stands now, when a part is compacted again", async () => {
+  it("keeps the current messages of an abandoned compaction when a part is compacted again", async () => {
     const prompts = await talk("a", 6);
     await compacted();
     await rewind(prompts[5] ?? "");
@@ -129,7 +129,7 @@ describe("a session that is taken back", () => {
     expect((await resumeSession(path)).conversation).toEqual((await loadSession(path)).conversation);
   });
 
-  it("is read from its end only as far up as it reaches", async () => {
+  it("is read from its end only as far as needed", async () => {
     await talk("long", 30);
     await compacted();
     const [prompt = ""] = await talk("more", 2);
@@ -141,7 +141,7 @@ describe("a session that is taken back", () => {
     expect(boundary).toBeDefined();
   });
 
-  it("tells its size to a list of sessions", async () => {
+  it("a list of sessions shows the size of the rewound session", async () => {
     const [, second = ""] = await talk("old", 20);
     await rewind(second);
     const { bytes } = await loadSession(path);
@@ -150,7 +150,7 @@ describe("a session that is taken back", () => {
     expect(contextTokens).toBeLessThan(2_000);
   });
 
-  it("can be taken back again, also to what was said in the conversation that was left", async () => {
+  it("a rewind can be reverted, also to a prompt of the abandoned conversation", async () => {
     const [, second = "", third = ""] = await talk("one", 3);
     await rewind(second);
     const [other = ""] = await talk("two", 2);
@@ -162,7 +162,7 @@ describe("a session that is taken back", () => {
     expect(await sent()).toContain("done one 1");
   });
 
-  it("undoes the steps that led to it, and no others", async () => {
+  it("undoes only the steps that led to the rewound conversation", async () => {
     const [first = ""] = await talk("one", 6);
     await compacted();
     const [second = ""] = await talk("two", 1);
@@ -174,7 +174,7 @@ describe("a session that is taken back", () => {
     expect(await codeOf(async () => undoSession(await loadSession(path)))).toBe("nothing-to-undo");
   });
 
-  it("still has everything in the file: what was left is found, and its ledger told as out of the chain", async () => {
+  it("the file keeps everything: recall finds abandoned messages, and their ledger is marked as out of the chain", async () => {
     const [, second = ""] = await talk("one", 6);
     await compacted();
     await talk("quetzal", 1);
@@ -191,7 +191,7 @@ describe("a session that is taken back", () => {
   });
 });
 
-describe("the notes of a session that is taken back", () => {
+describe("the notes of a rewound session", () => {
   const noted = async (): Promise<string> => (await readNotes(await loadSession(path)))?.text ?? "";
   const takenBackTo = async (prompt: string): Promise<string> => {
     await rewind(prompt);
@@ -199,7 +199,7 @@ describe("the notes of a session that is taken back", () => {
     return await noted();
   };
 
-  it("no longer know what was left, and know all that led to where it is now, also from before a compaction", async () => {
+  it("notes drop what was abandoned and keep everything before, also from before a compaction", async () => {
     await talk("early", 5);
     await compacted();
     await talk("middle", 1);
@@ -213,13 +213,13 @@ describe("the notes of a session that is taken back", () => {
     expect(coverage).toMatchObject({ state: "known", fresh: [] });
   });
 
-  it("are empty where it is taken back to its start", async () => {
+  it("notes are empty when the session is rewound to its start", async () => {
     const [first = ""] = await talk("left", 2);
     await buildNotes(await loadSession(path));
     expect(await takenBackTo(first)).toBe("");
   });
 
-  it("stay as they are where they know nothing of what was left, or do not say what they know", async () => {
+  it("notes stay unchanged when they cover nothing abandoned or do not say what they cover", async () => {
     await talk("early", 2);
     const { text } = await buildNotes(await loadSession(path));
     const [left = ""] = await talk("left", 1);
@@ -231,7 +231,7 @@ describe("the notes of a session that is taken back", () => {
   });
 });
 
-it("a prompt that hangs on nothing had nothing before it, whatever stands above it in the file", async () => {
+it("a prompt without a parent has no messages before it, whatever precedes it in the file", async () => {
   await talk("old", 2);
   const c = new ConversationBuilder("root");
   const { uuid } = c.user("begin anew");
@@ -240,8 +240,8 @@ it("a prompt that hangs on nothing had nothing before it, whatever stands above 
   expect(await sent()).toBe("[]");
 });
 
-describe("points to go back to", () => {
-  it("are what people said, newest first, with the compactions since", async () => {
+describe("rewind points", () => {
+  it("rewind points are the user's messages, newest first, with the compactions since", async () => {
     await talk("a", 3);
     await compacted();
     await talk("b", 2);
@@ -259,7 +259,7 @@ describe("points to go back to", () => {
     for (const { timestamp } of points) expect(Date.parse(timestamp)).not.toBeNaN();
   });
 
-  it("are each there once after an undo, which copies what came since, and lead to where they were said", async () => {
+  it("an undo doubles no rewind point, and each leads to where it was said", async () => {
     await talk("a", 6);
     await compacted();
     const before = await sent();
@@ -274,7 +274,7 @@ describe("points to go back to", () => {
     expect(await sent()).toBe(before);
   });
 
-  it("are no results, summaries, reminders or commands to the program; pictures are", async () => {
+  it("results, summaries, reminders and commands are no rewind points, but images are", async () => {
     const c = new ConversationBuilder();
     c.user("look");
     c.user([image()]);

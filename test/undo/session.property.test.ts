@@ -19,7 +19,7 @@ describe.each([
   ["of a Claude Code that writes kept messages again", "2.1.45"],
 ])("a session %s", (_, version) => {
   it.each(["claude-haiku-4-5", "claude-opus-5-5"])(
-    "is after an undo byte for byte as it was before the step, plus what came since, in any order of steps, and can be taken back to each prompt (%s)",
+    "an undo restores the bytes before the step plus later messages, in any order, and rewinds to each prompt (%s)",
     async (model) => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {

@@ -61,7 +61,7 @@ const FORMS = [
 ] as const;
 
 describe.each(FORMS)("an undo in a session %s", (_, version) => {
-  it("counts only whole: cut at any byte, the session is as it was", async () => {
+  it("an undo that is cut off at any byte changes nothing", async () => {
     const { path } = await compacted(version, 4);
     const old = await loadSession(path);
     await writeUndo(undoSession(old), { mode: "in-place" });
@@ -79,7 +79,7 @@ describe.each(FORMS)("an undo in a session %s", (_, version) => {
     expect(shown(await loadSession(path))).toBe(whole);
   });
 
-  it("is refused when somebody else has written meanwhile, and then nothing is written", async () => {
+  it("refuses to write when somebody else has written in the meantime", async () => {
     const { path } = await compacted(version);
     const undo = undoSession(await loadSession(path));
     appendFileSync(path, `${JSON.stringify({ type: "custom-title", customTitle: "meanwhile" })}\n`);
@@ -88,7 +88,7 @@ describe.each(FORMS)("an undo in a session %s", (_, version) => {
     expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
-  it("is counted and listed with the size that it has", async () => {
+  it("counts and lists an undo with its size", async () => {
     const { path } = await compacted(version);
     const home = join(folder, `home-${files}`);
     const undo = undoSession(await loadSession(path));
@@ -102,7 +102,7 @@ describe.each(FORMS)("an undo in a session %s", (_, version) => {
     expect(contextTokens(conversation) / undo.tokensAfter).toBeCloseTo(1, 2);
   });
 
-  it("leaves notes at what was noted last, or before the step that was taken back", async () => {
+  it("keeps notes at the last noted message, or before the undone step", async () => {
     const { path } = await compacted(version);
     const session = await loadSession(path);
     const noted = session.conversation.at(-1)?.uuid;
@@ -111,7 +111,7 @@ describe.each(FORMS)("an undo in a session %s", (_, version) => {
     expect(coverage.state).toBe("known");
   });
 
-  it("as a new session has no past, and the original stays as it is", async () => {
+  it("an undo into a new session has no history, and the original stays unchanged", async () => {
     const { path, before } = await compacted(version);
     const bytes = readFileSync(path);
     const out = join(folder, `out-${files}.jsonl`);
@@ -125,7 +125,7 @@ describe.each(FORMS)("an undo in a session %s", (_, version) => {
     expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
-  it("can go back over several steps at once, and forth again in one", async () => {
+  it("undoes several steps at once and redoes them in one step", async () => {
     const { path, before } = await compacted(version);
     const [compaction] = undoableSteps(await loadSession(path));
     await writeClearing(clearSession(await loadSession(path), { keepNewest: 1 }), { mode: "in-place" });
@@ -139,8 +139,8 @@ describe.each(FORMS)("an undo in a session %s", (_, version) => {
   });
 });
 
-describe("whoever reads a session in which something was undone", () => {
-  it("by parents from the newest line finds everything as it was, and what came since", async () => {
+describe("other readers of a session with an undo", () => {
+  it("a reader that follows parents from the newest line finds the restored conversation and later messages", async () => {
     const { path, before } = await compacted();
     await writeUndo(undoSession(await loadSession(path)), { mode: "in-place" });
     const entries = (await loadSession(path)).entries;
@@ -154,7 +154,7 @@ describe("whoever reads a session in which something was undone", () => {
     expect(shown({ conversation: chain })).toContain("later");
   });
 
-  it("from the last boundary on, as Claude Code does, finds the same", async () => {
+  it("a reader that starts at the last boundary, like Claude Code, finds the same", async () => {
     const { path, before } = await compacted("2.1.219");
     await writeUndo(undoSession(await loadSession(path)), { mode: "in-place" });
     const { entries } = await loadSession(path);

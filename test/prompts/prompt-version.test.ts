@@ -1,0 +1,38 @@
+import { createHash } from "node:crypto";
+import { PROMPT_VERSION } from "@longhaul/core/summary";
+import { describe, expect, it } from "vitest";
+import { renderedPrompts } from "./rendered-prompts.case.ts";
+
+/**
+ * Hash of all prompts for each version. If the test below fails, the wording of a prompt has changed: raise
+ * `PROMPT_VERSION` by 1 and add a line. Never change the hash of a released version. Version 1 was not recorded.
+ */
+const HASHES: Readonly<Record<number, string>> = {
+  2: "f5c2e443de4251d0",
+};
+
+const hashOf = (prompts: Readonly<Record<string, string>>): string =>
+  createHash("sha256")
+    .update(JSON.stringify(Object.entries(prompts).sort()))
+    .digest("hex")
+    .slice(0, 16);
+
+describe("the version of the prompts", () => {
+  it("is raised whenever the text of a prompt changes", async () => {
+    const hash = hashOf(await renderedPrompts());
+    expect(hash, `A prompt has changed. Raise PROMPT_VERSION and add its hash: "${hash}".`).toBe(
+      HASHES[PROMPT_VERSION],
+    );
+  });
+
+  it("is the newest one that has a hash, and each version has another hash", () => {
+    expect(Math.max(...Object.keys(HASHES).map(Number))).toBe(PROMPT_VERSION);
+    expect(new Set(Object.values(HASHES)).size).toBe(Object.keys(HASHES).length);
+  });
+
+  it("covers every prompt, and none of them is empty", async () => {
+    const prompts = await renderedPrompts();
+    expect(Object.keys(prompts)).toHaveLength(30);
+    for (const text of Object.values(prompts)) expect(text.trim().length).toBeGreaterThan(100);
+  });
+});
